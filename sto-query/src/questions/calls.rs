@@ -1,49 +1,48 @@
-//! What the threads of a traced run called.
+//! The calls of traced runs.
 
 use crate::QueryError;
 use crate::calls::{self, Outliers, Waits};
 use crate::sources::{Filter, Named, Sources};
 use serde::{Deserialize, Serialize};
 
-/// The calls of a run that took unusually long.
+/// Request for the unusually long calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct OutliersRequest {
-    /// The profiles; of several runs the newest is taken.
+    /// The profiles; the newest of several runs is used.
     pub named: Named,
-    /// Which of their runs.
+    /// Filter of their runs.
     pub filter: Filter,
-    /// The most stacks whose outliers are listed; all without it.
+    /// Maximum number of stacks with outliers; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Says which calls of a run took unusually long for their function and callers, and what other threads did then.
+/// Finds the calls of a run that took unusually long for their function and callers, and what other
+/// threads did meanwhile.
 ///
-/// # Errors
-/// As [`Sources::called_run`].
+/// # Errors Returns an error if [`Sources::called_run`] does.
 pub fn outliers(sources: &Sources, request: &OutliersRequest) -> Result<Outliers, QueryError> {
     let run = sources.called_run(&request.named, &request.filter)?;
     Ok(calls::outliers(&run, request.limit))
 }
 
-/// The time in which threads of a run waited.
+/// Request for the time that threads of a run waited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct WaitsRequest {
-    /// The profiles; of several runs the newest is taken.
+    /// The profiles; the newest of several runs is used.
     pub named: Named,
-    /// Which of their runs.
+    /// Filter of their runs.
     pub filter: Filter,
-    /// The most functions, and the most of the longest waits; all without it.
+    /// Maximum number of functions, and of longest waits; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Says in what functions threads of a run waited, and what ended the longest waits.
+/// Finds the functions in which threads of a run waited, and what ended the longest waits.
 ///
-/// # Errors
-/// As [`Sources::called_run`].
+/// # Errors Returns an error if [`Sources::called_run`] does.
 pub fn waits(sources: &Sources, request: &WaitsRequest) -> Result<Waits, QueryError> {
     let run = sources.called_run(&request.named, &request.filter)?;
     Ok(calls::waits(&run, request.limit))

@@ -1,4 +1,4 @@
-//! Metrics over time: which explains another, and how two runs go together.
+//! Metrics over time: correlation with a target, and alignment of two runs.
 
 use crate::QueryError;
 use crate::answer::limited;
@@ -10,57 +10,57 @@ use crate::sources::{Filter, Named, Sources};
 use crate::timeline::RunOverTime;
 use serde::{Deserialize, Serialize};
 
-/// Metrics of a table that explain a target.
+/// Request for the columns of a table that explain a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateTableRequest {
-    /// The metrics: CSV whose first line names the columns, with a row for each time.
+    /// The metrics: CSV with column names in the first line, and a row for each time.
     pub table: String,
     /// The target, and how metrics are compared with it.
     pub options: CorrelateOptions,
-    /// The most metrics to list.
+    /// Maximum number of metrics.
     pub limit: Option<usize>,
 }
 
 /// Ranks the columns of a table by how well they explain a target.
 ///
-/// # Errors
-/// Where the table cannot be read, has no such target, or that never varies.
+/// # Errors Returns an error if the table cannot be read, lacks the target, or the target never
+/// varies.
 pub fn correlate_columns(request: &CorrelateTableRequest) -> Result<RankedMetrics, CorrelateError> {
     let mut ranked = correlate_table(&request.table, &request.options)?;
     ranked.omitted = limited(&mut ranked.metrics, request.limit);
     Ok(ranked)
 }
 
-/// Metrics of runs that explain a target.
+/// Request for the metrics of runs that explain a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateRequest {
-    /// The runs: of the first one is the target. Of a build with several the newest is taken.
+    /// The runs. The first one has the target. The newest run of each build is used.
     pub named: Vec<Named>,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// The target, and how metrics are compared with it. Times are seconds since the first run's first sample.
+    /// The target, and how metrics are compared with it. Times are seconds since the first run's
+    /// first sample.
     pub options: CorrelateOptions,
-    /// Metrics made of others, as `NAME = EXPRESSION`.
+    /// Metrics computed from others, as `NAME = EXPRESSION`.
     pub metrics: Vec<String>,
-    /// A metric of all runs by which the others are brought to the time of the first.
+    /// A metric of all runs by which the others are aligned with the first.
     pub align: Option<String>,
-    /// Number of slices of the first run's time, if it has as many.
+    /// Maximum number of slices of the first run's time.
     pub slices: Option<usize>,
-    /// The most metrics to list.
+    /// Maximum number of metrics.
     pub limit: Option<usize>,
 }
 
-/// Ranks every metric of runs by how well it explains a target.
+/// Ranks all metrics of runs by how well they explain a target.
 ///
-/// # Errors
-/// As [`Sources::run_over_time`], where there is no such target or metric, the target never varies, or runs cannot be
-/// aligned.
+/// # Errors Returns an error if [`Sources::run_over_time`] does, there is no such target or metric,
+/// the target never varies, or runs cannot be aligned.
 pub fn correlate(
     sources: &Sources,
     request: &CorrelateRequest,
@@ -76,25 +76,26 @@ pub fn correlate(
     Ok(ranked)
 }
 
-/// How two runs of the same work go together.
+/// Request for the alignment of two runs of the same work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct AlignRequest {
-    /// The run whose time stays, and that which is brought to it. Of a build with several the newest is taken.
+    /// The reference, and the run that is aligned with it. The newest run of each build is used.
     pub named: [Named; 2],
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// The metric by which they are aligned, by name or as `NAME = EXPRESSION`; without it, all of the event.
+    /// The metric by which they are aligned, by name or as `NAME = EXPRESSION`; the whole event if
+    /// `None`.
     pub metric: Option<String>,
-    /// The most slices of each run.
+    /// Maximum number of slices of each run.
     pub slices: Option<usize>,
 }
 
-/// Says which times of two runs belong together.
+/// Finds the times of two runs that correspond to each other.
 ///
-/// # Errors
-/// As [`Sources::run_over_time`], and where one of them does not have the metric.
+/// # Errors Returns an error if [`Sources::run_over_time`] does, or one of the runs lacks the
+/// metric.
 pub fn align(sources: &Sources, request: &AlignRequest) -> Result<Alignment, QueryError> {
     let runs = runs(sources, &request.named, &request.filter, false)?;
     let [first, second] = [0, 1].map(|ix| (&runs[ix].0, runs[ix].1));

@@ -1,4 +1,4 @@
-//! Stacks to be drawn.
+//! Stacks for drawings.
 
 use crate::QueryError;
 use crate::calls::new_outliers;
@@ -8,46 +8,46 @@ use crate::tree::{RootsBy, View, Window};
 use serde::{Deserialize, Serialize};
 use sto_core::store::Snapshot;
 
-/// Which stacks a drawing shows.
+/// The stacks that a drawing shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DrawnStacks {
-    /// Only stacks that have these functions, named as [`Focus::new`] takes them.
+    /// Only stacks that contain these functions, as parsed by [`Focus::new`].
     pub focus: Option<String>,
-    /// No stack that has these functions.
+    /// No stack that contains these functions.
     pub ignore: Option<String>,
-    /// What stacks stand below.
+    /// The roots below which stacks are placed.
     pub by: Option<RootsBy>,
 }
 
-/// A flame graph.
+/// Request for a flame graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct FlameRequest {
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// Which stacks are drawn.
+    /// The stacks to draw.
     pub stacks: DrawnStacks,
 }
 
-/// A differential flame graph.
+/// Request for a differential flame graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DiffRequest {
-    /// What to compare with.
+    /// The baseline.
     pub baseline: Named,
-    /// What to compare.
+    /// The candidate.
     pub candidate: Named,
-    /// Which of their runs, by which event, and which part of their time.
+    /// Filter of their runs, the event, and the part of their time.
     pub filter: Filter,
-    /// Another part of the baseline's time.
+    /// The part of the baseline's time, if it differs.
     pub against: Option<Window>,
-    /// Which stacks are drawn.
+    /// The stacks to draw.
     pub stacks: DrawnStacks,
 }
 
@@ -55,7 +55,7 @@ pub struct DiffRequest {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FlameStacks {
-    /// The stacks, and what they cost.
+    /// The stacks and their costs.
     pub view: View,
     /// The functions of [`DrawnStacks::focus`].
     pub focus: Option<Focus>,
@@ -67,20 +67,20 @@ pub struct FlameStacks {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DiffStacks {
-    /// The baseline, and the candidate.
+    /// The baseline and the candidate.
     pub views: [View; 2],
     /// The functions of [`DrawnStacks::focus`].
     pub focus: Option<Focus>,
     /// The functions of [`DrawnStacks::ignore`].
     pub ignore: Option<Focus>,
-    /// A sentence about functions whose calls took unusually long in the candidate alone, of traces of calls.
+    /// For traces of calls, a sentence about functions whose calls took unusually long only in the
+    /// candidate.
     pub new_outliers: Option<String>,
 }
 
 /// Loads the stacks of a flame graph.
 ///
-/// # Errors
-/// As [`Sources::view`], and where no function is called as the request says.
+/// # Errors Returns an error if [`Sources::view`] does, or no function has a requested name.
 pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, QueryError> {
     let FlameRequest {
         named,
@@ -100,8 +100,7 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, Q
 
 /// Loads the stacks of two sides.
 ///
-/// # Errors
-/// As [`flame()`].
+/// # Errors Returns an error if [`flame()`] would.
 pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
     let stacks = &request.stacks;
@@ -122,7 +121,7 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, Quer
     })
 }
 
-/// The functions that are named so.
+/// Returns the functions with this name.
 fn functions(
     name: Option<&str>,
     sources: &Sources,
@@ -136,7 +135,8 @@ fn functions(
     Ok(Some(focus))
 }
 
-/// A sentence about calls that took unusually long in the candidate alone, where the sides are traces of calls.
+/// Returns a sentence about calls that took unusually long only in the candidate, if the sides are
+/// traces of calls.
 fn longer_calls(sides: &[(View, Snapshot); 2]) -> Result<Option<String>, QueryError> {
     let is_time = |(view, _): &(View, _)| {
         let sample_type = view.sample_types.get(EVENT);

@@ -1,4 +1,4 @@
-//! Profiles to and from a place that other stores reach.
+//! Exchange of profiles with a place that other stores can reach.
 
 use crate::QueryError;
 use crate::exchange::{Pulled, Pushed, at_once};
@@ -16,49 +16,48 @@ use sto_core::units::Bytes;
 use sto_lake::exchange::{Exchange, ExchangeError};
 use sto_lake::places::Place;
 
-/// Profiles to send.
+/// Request to send profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PushRequest {
-    /// Selectors of the profiles; without any, it is all of them.
+    /// Selectors of the profiles; all profiles if empty.
     pub selectors: Vec<String>,
-    /// Whether it is only found out what would be sent.
+    /// Whether to only report what would be sent.
     pub dry_run: bool,
-    /// Ends it early: before the next profile.
+    /// Cancels the request before the next profile.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
-/// Profiles to take.
+/// Request to receive profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PullRequest {
-    /// Whether it is only found out what would come.
+    /// Whether to only report what would be received.
     pub dry_run: bool,
-    /// Ends it early: before the next profile.
+    /// Cancels the request before the next profile.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
-/// Called with how many profiles are done with, and how many there are; by any thread.
+/// Called with the number of finished profiles and the number of all profiles, by any thread.
 pub type OnProfiles<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Most bytes of files that are in memory at once, but for the last one.
+/// Size of files in memory from which on no further file is added to a batch.
 const BYTES_AT_ONCE: u64 = 64 << 20;
 
-/// Most files that are packed at once: meanwhile, nobody writes to the store.
+/// Maximum number of files that are packed at once. The store is locked for writing meanwhile.
 const PACKED_AT_ONCE: usize = 64;
 
-/// Most files that go into the store at once.
+/// Maximum number of files that are added to the store at once.
 const PULLED_AT_ONCE: usize = 256;
 
-/// Sends the profiles that a place does not have. Any number of processes may do so at once.
+/// Sends the profiles that a place lacks. Any number of processes can send concurrently.
 ///
-/// # Errors
-/// Where a selector names nothing, the store cannot be read, or the place has something else or cannot be written.
-/// What was sent before stays there, and need not be sent again.
+/// # Errors Returns an error if a selector names nothing, the store cannot be read, or the place
+/// contains something else or cannot be written. Profiles that were already sent stay there.
 pub fn push(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -100,7 +99,7 @@ pub fn push(
     Ok(pushed)
 }
 
-/// A profile, and the build that it is of.
+/// A profile and its build.
 type Run<'a> = (&'a Build, &'a StoredProfile);
 
 fn send(
@@ -126,7 +125,7 @@ fn send(
                     sent.sent.push(*id);
                     sent.bytes.0 += bytes.len() as u64;
                 }
-                // Somebody else was quicker.
+                // Another process was faster.
                 false => sent.already_there += 1,
             }
             progress(done.fetch_add(1, Relaxed) + 1, lacking.len());
@@ -136,7 +135,8 @@ fn send(
     Ok(())
 }
 
-/// Cuts a list into parts of no more than so many, and of no more bytes than may be in memory but for their last ones.
+/// Splits a list into batches of at most `most` items. A batch ends when its size reaches
+/// [`BYTES_AT_ONCE`].
 fn parts<T>(all: &[T], sizes: impl Iterator<Item = Bytes>, most: usize) -> Vec<&[T]> {
     let (mut parts, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (at, size) in sizes.enumerate() {
@@ -150,7 +150,7 @@ fn parts<T>(all: &[T], sizes: impl Iterator<Item = Bytes>, most: usize) -> Vec<&
     parts
 }
 
-/// Profiles as bytes, but for those that are not in the store any more.
+/// Packs profiles, except those that were removed from the store.
 fn packed(store: &Store, runs: &[Run<'_>]) -> Result<Vec<(ProfileId, Vec<u8>)>, StoreError> {
     let snapshot = store.snapshot()?;
     let packed = Mutex::new(Vec::new());
@@ -170,12 +170,11 @@ fn packed(store: &Store, runs: &[Run<'_>]) -> Result<Vec<(ProfileId, Vec<u8>)>, 
     Ok(packed.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Takes the profiles of a place that the store does not have, as [`merge`](super::merge) takes in those of a store: what
-/// is here stays as it is, and what is damaged is left out.
+/// Receives the profiles of a place that the store lacks. As in [`merge`](super::merge), profiles
+/// in the store stay unchanged, and damaged ones are left out.
 ///
-/// # Errors
-/// Where the place is empty, has something else or cannot be read, or the store cannot be read or written. What came
-/// before stays, and need not come again.
+/// # Errors Returns an error if the place is empty, contains something else or cannot be read, or
+/// the store cannot be read or written. Profiles that were already received stay.
 pub fn pull(
     store: &Store,
     place: &Place,
@@ -201,7 +200,7 @@ pub fn pull(
             false => lacking.push((id, size)),
         }
     }
-    // Nobody may read what is written to.
+    // The snapshot has to be dropped before the store is written to.
     drop(here);
     if request.dry_run {
         pulled.received_bytes = Bytes(lacking.iter().map(|(_, size)| size.0).sum());
@@ -219,7 +218,7 @@ pub fn pull(
     Ok(pulled)
 }
 
-/// Files as they are at the place, by their profiles.
+/// Downloads the files of profiles.
 fn fetched(
     exchange: &Exchange<'_>,
     files: &[(ProfileId, Bytes)],
@@ -239,7 +238,7 @@ fn fetched(
         Ok(())
     })?;
     let mut fetched = fetched.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // What comes first must not depend on how long it took.
+    // The order must not depend on the duration of downloads.
     fetched.sort_unstable_by_key(|&(id, _)| id);
     pulled.received_bytes.0 += fetched
         .iter()
@@ -248,7 +247,7 @@ fn fetched(
     Ok(fetched)
 }
 
-/// A store with these profiles, but for those that are damaged.
+/// Returns an in-memory store with these profiles, except for damaged ones.
 fn in_memory(
     exchange: &Exchange<'_>,
     files: Vec<(ProfileId, Vec<u8>)>,

@@ -14,54 +14,53 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ExportFormat {
-    /// Folded stacks, `root;caller;leaf 42`, of one event.
+    /// Folded stacks of one event, `root;caller;leaf 42`.
     #[default]
     Folded,
     /// pprof's Protocol Buffers, compressed.
     Pprof,
-    /// OpenTelemetry's profiles, in Protocol Buffers.
+    /// OpenTelemetry profiles, in Protocol Buffers.
     Otlp,
-    /// A page for browsers: of each event a flame graph and its functions.
+    /// An HTML page with a flame graph and a list of functions for each event.
     Html,
     /// JSON for speedscope.
     Speedscope,
     /// JSON for the Firefox Profiler.
     Firefox,
-    /// Perfetto's traces in Protocol Buffers: the calls over time of one run.
+    /// Perfetto traces in Protocol Buffers: the calls of one run over time.
     Perfetto,
-    /// Nested JSON for d3-flame-graph, of one event.
+    /// Nested JSON of one event for d3-flame-graph.
     D3,
     /// Functions and calls for KCachegrind and callgrind_annotate.
     Callgrind,
-    /// The call tree as a table, a row a node and event.
+    /// The call tree as a table with a row per node and event.
     Csv,
-    /// Perun's profile of what functions cost by x, with models.
+    /// A Perun profile of the costs of functions by x, with models.
     Perun,
 }
 
-/// Stacks for another tool.
+/// Request for an export.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExportRequest {
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event; all events go along where the format has room for more
-    /// than one.
+    /// Filter of their runs, and the event. Formats for several events get all of them.
     pub filter: Filter,
     /// The format.
     pub format: ExportFormat,
-    /// What x is, for Perun: as of [`ModelRequest::x`].
+    /// The meaning of x for Perun, see [`ModelRequest::x`].
     pub x: String,
 }
 
-/// What is written in the format of another tool.
+/// Data to write in the format of another tool.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exported {
     /// The format.
     pub format: ExportFormat,
-    /// The selection, by each event that is written.
+    /// The selection, for each event that is written.
     pub subjects: Vec<Subject>,
     /// The data.
     pub data: ExportedData,
@@ -71,18 +70,18 @@ pub struct Exported {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExportedData {
-    /// Stacks, and for pprof and OTLP the threads and labels of their samples.
+    /// Stacks and, for pprof and OTLP, the threads and labels of their samples.
     Stacks(View, Option<ContextCosts>),
     /// Calls over time, for Perfetto.
     Calls(CalledRun),
-    /// Models of what functions cost, for Perun.
+    /// Models of the costs of functions, for Perun.
     Models(CostModels),
 }
 
-/// Loads what is to be written in the format of another tool.
+/// Loads the data to write in the format of another tool.
 ///
-/// # Errors
-/// As [`Sources::view`]; for Perfetto, where the run has no calls; for Perun, as [`models()`].
+/// # Errors Returns an error if [`Sources::view`] does; for Perfetto, if the run has no calls; for
+/// Perun, if [`models()`] does.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest {
         named,
@@ -131,7 +130,7 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
     })
 }
 
-/// A run with its calls, for formats that have nothing else.
+/// Loads a run with its calls, for formats that contain only calls.
 fn every_call(sources: &Sources, request: &ExportRequest) -> Result<CalledRun, QueryError> {
     let run = sources.every_call(&request.named, &request.filter);
     run.map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! What is known from runs one after another.
+//! Analyses of a history of runs.
 
 use crate::QueryError;
 use crate::correlate::{self, BottleneckOptions, Bottlenecks};
@@ -12,17 +12,18 @@ use crate::sources::Sources;
 use crate::suspects::{SuspectOptions, Suspects};
 use serde::{Deserialize, Serialize};
 
-/// Builds, or runs, from which the next is predicted.
+/// Default number of builds or runs from which the next one is predicted.
 const WINDOW: usize = 10;
 
-/// Which build of a history is judged, and by what.
+/// The build of a history that is judged, and the builds it is compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct JudgedRequest {
-    /// The id of a run of the build, or the start of it; without it, the newest build is judged.
+    /// The id of a run of the build, or its beginning; the newest build if `None`.
     pub at: Option<String>,
-    /// Number of builds before from which it is predicted; of a program with one build, number of runs.
+    /// Number of builds before it from which it is predicted; if the program has only one build,
+    /// number of runs.
     pub window: usize,
 }
 
@@ -41,7 +42,7 @@ impl JudgedRequest {
     }
 }
 
-/// A function over the runs of a program.
+/// Request for the cost of a function over the runs of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -50,9 +51,9 @@ pub struct SeriesRequest {
     pub function: String,
     /// The runs.
     pub history: HistoryQuery,
-    /// What one observation is.
+    /// What counts as one observation.
     pub by: Observation,
-    /// Number of observations before one from which it is predicted.
+    /// Number of observations before each one from which it is predicted.
     pub window: usize,
 }
 
@@ -67,10 +68,9 @@ impl Default for SeriesRequest {
     }
 }
 
-/// Follows a function over the runs of a program.
+/// Returns the cost of a function over the runs of a program.
 ///
-/// # Errors
-/// Where there is no such history, or no such function in it.
+/// # Errors Returns an error if there is no such history, or no such function in it.
 pub fn series(sources: &Sources, request: &SeriesRequest) -> Result<FunctionSeries, QueryError> {
     let history = loaded(sources, &request.history)?;
     let functions = history.find(&request.function)?;
@@ -78,28 +78,27 @@ pub fn series(sources: &Sources, request: &SeriesRequest) -> Result<FunctionSeri
     Ok(series::series(&history, &functions, by, window))
 }
 
-/// The functions of a build against those before it.
+/// Request for the functions of a build that differ from earlier builds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct RegressionsRequest {
     /// The runs.
     pub history: HistoryQuery,
-    /// Which of them are judged.
+    /// The build that is judged.
     pub judged: JudgedRequest,
-    /// Functions with a smaller share of every run that is looked at are left out; by default as
-    /// [`ScoreOptions`] says.
+    /// Share below which functions are left out if they don't reach it in any run; by default as in
+    /// [`ScoreOptions`].
     pub min_share: Option<f64>,
-    /// Functions that score less are left out, but for those that had a level shift.
+    /// Score below which functions are left out, unless they had a level shift.
     pub min_score: Option<f64>,
-    /// The most functions to list; all without it.
+    /// Maximum number of functions; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Lists the functions of a build that are far from what the builds before lead to expect.
+/// Lists the functions of a build that are far from the values predicted by earlier builds.
 ///
-/// # Errors
-/// Where there is no such history, or no such run in it.
+/// # Errors Returns an error if there is no such history, or no such run in it.
 pub fn regressions_over_time(
     sources: &Sources,
     request: &RegressionsRequest,
@@ -116,7 +115,7 @@ pub fn regressions_over_time(
     Ok(scores)
 }
 
-/// The runs in which a function takes more than a share.
+/// Request for the runs in which a function exceeds a share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -125,14 +124,13 @@ pub struct OccurrencesRequest {
     pub function: String,
     /// The runs, of any program and benchmark.
     pub history: HistoryQuery,
-    /// The share that it has to exceed, from 0 to 1.
+    /// The share to exceed, from 0 to 1.
     pub over: f64,
 }
 
-/// Finds the runs in which a function takes more than a share.
+/// Finds the runs in which a function exceeds a share.
 ///
-/// # Errors
-/// Where there are no such runs, or no such function in them.
+/// # Errors Returns an error if there are no such runs, or no such function in them.
 pub fn occurrences(
     sources: &Sources,
     request: &OccurrencesRequest,
@@ -142,23 +140,22 @@ pub fn occurrences(
     Ok(found)
 }
 
-/// The functions whose cost goes with a metric.
+/// Request for the functions whose cost correlates with a metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BottlenecksRequest {
     /// The runs, of any program and benchmark.
     pub history: HistoryQuery,
-    /// What is correlated, and how.
+    /// The metric and the method.
     pub options: BottleneckOptions,
-    /// The most functions to list; all without it.
+    /// Maximum number of functions; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
 /// Lists the functions that cost more in the runs in which a metric is higher.
 ///
-/// # Errors
-/// Where there are no such runs.
+/// # Errors Returns an error if there are no such runs.
 pub fn bottlenecks(
     sources: &Sources,
     request: &BottlenecksRequest,
@@ -168,33 +165,35 @@ pub fn bottlenecks(
     Ok(correlate::bottlenecks(&histories, options, *limit))
 }
 
-/// The contexts of a function that explain its behaviour.
+/// Request for the contexts of a function that explain its change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExpandRequest {
-    /// The function: its name, a part of it, or `re:` and a regular expression that fits one.
+    /// The function: its name, a part of it, or `re:` and a regular expression that matches one
+    /// function.
     pub function: String,
     /// The runs.
     pub history: HistoryQuery,
-    /// Which of them are judged.
+    /// The build that is judged.
     pub judged: JudgedRequest,
-    /// Where to.
+    /// Whether to expand callers or callees.
     pub direction: Direction,
     /// How contexts are ranked.
     pub method: Method,
     /// The metric, for [`Method::Correlation`].
     pub metric: String,
-    /// How far.
+    /// How far to expand.
     pub reach: Reach,
-    /// Whether every context of a chain is shown, not only where it begins, branches or changes.
+    /// Whether to show every context of a chain, not only those where it begins, branches or
+    /// changes.
     pub unfold: bool,
 }
 
-/// Shows in which contexts a function behaves otherwise than before.
+/// Finds the contexts in which a function behaves differently than before.
 ///
-/// # Errors
-/// Where there is no such history, no such run or function in it, or no two runs have the metric.
+/// # Errors Returns an error if there is no such history, no such run or function in it, or fewer
+/// than two runs have the metric.
 pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = request.judged.of(&history)?;
@@ -232,25 +231,24 @@ pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, Q
     })
 }
 
-/// The functions of a build that are far from what the builds before lead to expect, with all that explains
-/// them: what a page is made of.
+/// Request for the suspects of a build: functions that are far from the values predicted by earlier
+/// builds, with their history and contexts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SuspectsRequest {
     /// The runs.
     pub history: HistoryQuery,
-    /// Which run is judged: see [`JudgedRequest::at`].
+    /// The run that is judged, see [`JudgedRequest::at`].
     pub at: Option<String>,
-    /// Which functions are looked at, and by how many builds before.
+    /// The functions to consider, and the number of earlier builds.
     pub options: SuspectOptions,
 }
 
-/// Finds the functions of a build that are far from what the builds before lead to expect, their histories,
-/// and the contexts that explain them.
+/// Finds the functions of a build that are far from the values predicted by earlier builds, their
+/// histories, and the contexts that explain them.
 ///
-/// # Errors
-/// Where there is no such history, or no such run in it.
+/// # Errors Returns an error if there is no such history, or no such run in it.
 pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = history.judged(request.at.as_deref(), request.options.window)?;

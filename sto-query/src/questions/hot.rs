@@ -1,4 +1,4 @@
-//! What lines of source cost.
+//! Costs of source lines.
 
 use crate::QueryError;
 use crate::check::{Baseline, Check, CheckRequest, check};
@@ -13,22 +13,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Which lines of source files cost most.
+/// Request for the most expensive lines of source files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HotSpotsRequest {
     /// The build.
     pub of: HotRequest,
-    /// A source file, or a folder that has some.
+    /// A source file, or a folder with source files.
     pub path: PathBuf,
-    /// By paths of profiles, which of several files of the work tree is meant.
+    /// Choices between several files of the work tree, by path in the profiles.
     pub chosen: BTreeMap<String, PathBuf>,
-    /// The cost that lines are ordered by.
+    /// The cost by which lines are ordered.
     pub order: Order,
-    /// Lines with a smaller share of everything in their total are left out.
+    /// Share of the total below which lines are left out.
     pub min_share: f64,
-    /// The most lines to list; all without it.
+    /// Maximum number of lines; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
@@ -45,10 +45,11 @@ impl Default for HotSpotsRequest {
     }
 }
 
-/// Lists the lines that cost most of a source file, or of those below a folder, where they are now.
+/// Lists the most expensive lines of a source file, or of the files in a folder, at their current
+/// positions.
 ///
-/// # Errors
-/// As [`Sources::view`], and where the path or a source file cannot be read.
+/// # Errors Returns an error if [`Sources::view`] does, or the path or a source file cannot be
+/// read.
 pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
     let surroundings = sources.surroundings();
     let place = Place::of(&request.path, surroundings)?;
@@ -81,7 +82,7 @@ pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, Que
     })
 }
 
-/// What each line of a source file costs.
+/// Request for the cost of each line of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -90,18 +91,17 @@ pub struct BlameRequest {
     pub of: HotRequest,
     /// The source file.
     pub path: PathBuf,
-    /// By paths of profiles, which of several files of the work tree is meant.
+    /// Choices between several files of the work tree, by path in the profiles.
     pub chosen: BTreeMap<String, PathBuf>,
-    /// What it is compared with. A text that names no build is taken for a revision.
+    /// The baseline. A text that names no build is parsed as a revision.
     pub since: Option<Baseline>,
-    /// By what it is compared.
+    /// The policy of the comparison.
     pub policy: Policy,
 }
 
-/// Shows a source file with what each line costs, where it is now.
+/// Returns a source file with the cost of each line, at its current position.
 ///
-/// # Errors
-/// As [`hot`] and [`check`].
+/// # Errors Returns an error if [`hot`] or [`check`] does.
 pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
     let surroundings = sources.surroundings();
     let text = text_of(&request.path)?;
@@ -135,7 +135,7 @@ pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryEr
     })
 }
 
-/// The index of what a build is compared with, and the comparison.
+/// Returns the index of the baseline, and the comparison with it.
 fn compared(
     sources: &Sources,
     request: &BlameRequest,
@@ -163,7 +163,7 @@ fn compared(
     ))
 }
 
-/// The runs that a baseline is, by its name or as a revision.
+/// Returns the runs of a baseline, given its name or a revision.
 fn baseline(sources: &Sources, since: &Baseline, candidate: &Named) -> Result<Named, QueryError> {
     let name = match since {
         Baseline::Any(named) => return Ok(named.clone()),
@@ -187,16 +187,16 @@ fn baseline(sources: &Sources, since: &Baseline, candidate: &Named) -> Result<Na
     }
 }
 
-/// A file or folder that somebody named.
+/// A file or folder that the user named.
 struct Place {
     named: PathBuf,
-    /// Without symbolic links.
+    /// The path without symbolic links.
     real: PathBuf,
-    /// The work tree that it is in.
+    /// The work tree that contains it.
     root: PathBuf,
 }
 
-/// Files of a work tree, each with those of the profiles that it is.
+/// Files of a work tree, each with the matching files of the profiles.
 type Files = BTreeMap<PathBuf, Vec<FileNo>>;
 
 impl Place {
@@ -219,8 +219,9 @@ impl Place {
         })
     }
 
-    /// The source files of an index that are here, and those that may be. Of several candidates, the only one that is here
-    /// is meant: that is how a user says which.
+    /// Returns the source files of an index that are in this place, and those that are ambiguous.
+    /// If only one of several candidates is in this place, it is chosen: naming a folder resolves
+    /// ambiguities.
     fn files(
         &self,
         index: &HotIndex,
@@ -245,7 +246,7 @@ impl Place {
         (files, doubtful)
     }
 
-    /// A file as whoever named this would open it.
+    /// Returns the path of a file relative to the path that the user named.
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.real).unwrap_or(path);
         let shown = match below.as_os_str().is_empty() {
@@ -265,7 +266,8 @@ fn text_of(path: &Path) -> Result<String, SourceError> {
     Ok(read?.text)
 }
 
-/// What is found in a file as it is, and whether its text is known that was built.
+/// Locates costs in the current text of a file, and returns whether the text at build time is
+/// known.
 fn in_text(
     index: &HotIndex,
     surroundings: &dyn Surroundings,

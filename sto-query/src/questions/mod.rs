@@ -1,9 +1,8 @@
-//! Whole questions: from names and options to a result, in one call.
+//! Complete queries: from names and options to a result in one call.
 //!
-//! Each takes [`Sources`](crate::sources::Sources), or the store that it changes, and a request, and gives what is
-//! rendered as text, JSON or a page. Requests are plain data: what is left out is as usual, and serde reads and writes
-//! them.
-//! The check of a release is [`check`](crate::check::check).
+//! Each takes [`Sources`](crate::sources::Sources) or the store to change, and a request, and
+//! returns a result to render as text, JSON or a page. Requests are plain data with defaults that
+//! serde can read and write. The check of a release is [`check`](crate::check::check).
 
 mod calls;
 mod correlate;

@@ -1,4 +1,4 @@
-//! How cost goes with what runs were given.
+//! Models of cost by input size.
 
 use super::stacks::CalibrateRequest;
 use crate::QueryError;
@@ -12,26 +12,28 @@ use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 use sto_stats::models::Fit;
 
-/// How the cost of functions goes with x.
+/// Request for models of the costs of functions by x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ModelRequest {
     /// The runs.
     pub named: Named,
-    /// Which of them, and by which event.
+    /// Filter of the runs, and the event.
     pub filter: Filter,
-    /// What x is: a metric of the runs, or a label of them that is a number; else a number that samples are labelled with,
-    /// or `time`, of which each part of a run is a point; else an argument of calls, or their `order`, of which each call is
-    /// a point.
+    /// The meaning of x.
+    ///
+    /// The first of these that exists: a metric or numeric label of the runs; a numeric label of
+    /// samples, or `time`, where each part of a run is a point; an argument of calls, or their
+    /// `order`, where each call is a point.
     pub x: String,
-    /// Which cost of functions is y.
+    /// The cost of functions that is y.
     pub cost: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// How curves are made of points.
+    /// How curves are fitted to points.
     pub fit: Fit,
-    /// The most functions to list, where all are asked for.
+    /// Maximum number of functions, if all are requested.
     pub limit: Option<usize>,
 }
 
@@ -49,10 +51,11 @@ impl Default for ModelRequest {
     }
 }
 
-/// Models the cost of one function: its name, a part of it, or `re:` and a regular expression that one alone fits.
+/// Models the cost of one function, given its name, a part of it, or `re:` and a regular expression
+/// that matches one function.
 ///
-/// # Errors
-/// As [`Sources::view`], where no run has x, or not one function has the name.
+/// # Errors Returns an error if [`Sources::view`] does, no run has x, or not exactly one function
+/// has the name.
 pub fn model(
     sources: &Sources,
     request: &ModelRequest,
@@ -64,17 +67,17 @@ pub fn model(
 
 /// Models the cost of every function.
 ///
-/// # Errors
-/// As [`Sources::view`], and where no run has x.
+/// # Errors Returns an error if [`Sources::view`] does, or no run has x.
 pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
     let costs = request.costs(sources)?;
     Ok(models::of_functions(costs, &request.fit, request.limit)?)
 }
 
-/// Models the cost of one function, named as in [`model()`], by the request's x and another number that its runs have.
+/// Models the cost of one function, named as in [`model()`], by the request's x and another number
+/// of the runs.
 ///
-/// # Errors
-/// As [`Sources::view`], where no run has both, or not one function has the name.
+/// # Errors Returns an error if [`Sources::view`] does, no run has both numbers, or not exactly one
+/// function has the name.
 pub fn model_of_two(
     sources: &Sources,
     request: &ModelRequest,
@@ -90,34 +93,33 @@ pub fn model_of_two(
     Ok(models::of_two(&view, EVENT, asked, function)?)
 }
 
-/// Models what a table has: CSV with columns `x`, `y` and maybe `group`.
+/// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`.
 ///
-/// # Errors
-/// Where it is no such table.
+/// # Errors Returns an error if the table is invalid.
 pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     models::of_table(table, fit)
 }
 
-/// How the cost of functions goes otherwise with x in a candidate than in a baseline.
+/// Request for functions whose growth of cost with x differs between a baseline and a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompareModelsRequest {
     /// The baseline and the candidate.
     pub named: [Named; 2],
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// What x is, as of [`ModelRequest::x`].
+    /// The meaning of x, see [`ModelRequest::x`].
     pub x: String,
-    /// Which cost of functions is y.
+    /// The cost of functions that is y.
     pub cost: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// The function, or those that a regular expression after `re:` fits; without it, all.
+    /// A function, or `re:` and a regular expression; all functions if `None`.
     pub function: Option<String>,
     /// What counts as a change.
     pub options: CompareModelsOptions,
-    /// The most functions to list.
+    /// Maximum number of functions.
     pub limit: Option<usize>,
 }
 
@@ -136,10 +138,10 @@ impl Default for CompareModelsRequest {
     }
 }
 
-/// Compares how the cost of functions goes with x in two builds.
+/// Compares how the costs of functions grow with x in two builds.
 ///
-/// # Errors
-/// As [`Sources::view`], where a side has no run with x, or no function has the name.
+/// # Errors Returns an error if [`Sources::view`] does, a side has no run with x, or no function
+/// has the name.
 pub fn compare_models(
     sources: &Sources,
     request: &CompareModelsRequest,
@@ -161,10 +163,10 @@ pub fn compare_models(
     )?)
 }
 
-/// Says how often curves of equal builds would be a degradation: of [`CalibrateRequest`]'s build, by a metric of its runs.
+/// Measures how often curves of equal builds are reported as a degradation, for the build of a
+/// [`CalibrateRequest`] and a metric of its runs.
 ///
-/// # Errors
-/// As [`Sources::view`], and where no run has x.
+/// # Errors Returns an error if [`Sources::view`] does, or no run has x.
 pub fn calibrate_curves(
     sources: &Sources,
     request: &CalibrateRequest,

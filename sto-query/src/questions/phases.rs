@@ -5,23 +5,22 @@ use crate::phases::{self, Phases};
 use crate::sources::{Filter, Named, Sources};
 use serde::{Deserialize, Serialize};
 
-/// The phases of a run.
+/// Request for the phases of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PhasesRequest {
-    /// The profiles; of several runs the newest is taken.
+    /// The profiles; the newest of several runs is used.
     pub named: Named,
-    /// Which of their runs, and by which event; phases are those of all of the run's time.
+    /// Filter of their runs, and the event. A time window is ignored.
     pub filter: Filter,
-    /// The most phases to list; all without it.
+    /// Maximum number of phases; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Says when a run did something else than before, and whether it repeats itself.
+/// Finds the times at which a run changed its behaviour, and whether it repeats itself.
 ///
-/// # Errors
-/// As [`Sources::run_over_time`].
+/// # Errors Returns an error if [`Sources::run_over_time`] does.
 pub fn phases(sources: &Sources, request: &PhasesRequest) -> Result<Phases, QueryError> {
     let filter = Filter {
         window: None,

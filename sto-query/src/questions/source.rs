@@ -1,4 +1,4 @@
-//! A function's source.
+//! The source of functions.
 
 use crate::QueryError;
 use crate::compare::Focus;
@@ -15,23 +15,24 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_core::units::UnixSeconds;
 
-/// Source files that a warning names.
+/// Maximum number of source files to name in a warning.
 const MAX_NAMED: usize = 3;
 
-/// A function's source with what each line cost.
+/// Request for a function's source with the cost of each line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SourceRequest {
-    /// The function: its name, or a part of it that one function alone has.
+    /// The function: its name, or a part of it that is unique.
     pub function: String,
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// Where source files are looked for, in this order; without any, where the surroundings say.
+    /// Folders in which source files are searched, in this order; those of the surroundings if
+    /// empty.
     pub folders: Vec<PathBuf>,
-    /// Number of lines that are shown around each line with cost.
+    /// Number of lines to show before and after each line with a cost.
     pub context: u32,
 }
 
@@ -47,11 +48,11 @@ impl Default for SourceRequest {
     }
 }
 
-/// Shows a function's source with what each line cost. Where its lines are not known, there are no files.
+/// Returns a function's source with the cost of each line. There are no files if the lines of the
+/// function are unknown.
 ///
-/// # Errors
-/// As [`Sources::view`], and where no function has the name or several have, or a folder that is named or a
-/// source file that was found cannot be read.
+/// # Errors Returns an error if [`Sources::view`] does, not exactly one function has the name, or a
+/// named folder or a source file cannot be read.
 pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSource, QueryError> {
     let surroundings = sources.surroundings();
     for folder in &request.folders {
@@ -92,7 +93,7 @@ fn several(paths: &[PathBuf]) -> String {
     format!("{count} files may be meant: {shown}; name the folder of one")
 }
 
-/// What lets doubt that a file is the source that was built.
+/// Returns a reason to doubt that a file is the source that was built.
 fn doubt(found: &SourceFile, view: &View, surroundings: &dyn Surroundings) -> Option<String> {
     let last = view.selection.profiles.last()?;
     let folder = found.path.parent().unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! What stacks cost.
+//! Costs of stacks.
 
 use crate::QueryError;
 use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions};
@@ -11,52 +11,51 @@ use crate::tree::{self, CallTree, Order, Prune, Top, View};
 use serde::{Deserialize, Serialize};
 use sto_core::Cancel;
 
-/// Which functions cost most.
+/// Request for the most expensive functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TopRequest {
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// The cost that functions are ordered by.
+    /// The cost by which functions are ordered.
     pub order: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// The most functions to list; all without it.
+    /// Maximum number of functions; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Lists the functions that cost most.
+/// Lists the most expensive functions.
 ///
-/// # Errors
-/// As [`Sources::view`].
+/// # Errors Returns an error if [`Sources::view`] does.
 pub fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryError> {
     let view = sources.view(&request.named, &request.filter)?;
     let view = with_inlined(view, request.inlined);
     Ok(tree::top(&view, EVENT, request.order, request.limit))
 }
 
-/// Which calls cost what.
+/// Request for a call tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TreeRequest {
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// What to leave out.
+    /// Limits of the tree.
     pub prune: Prune,
-    /// Whether every call of a chain is shown, not only where it begins, branches or costs something.
+    /// Whether to show every call of a chain, not only those where it begins, branches or has a
+    /// cost.
     pub unfold: bool,
 }
 
-/// Gives the call tree, without what is small.
+/// Returns the pruned call tree.
 ///
-/// # Errors
-/// As [`Sources::view`].
+/// # Errors Returns an error if [`Sources::view`] does.
 pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryError> {
     let view = sources.view(&request.named, &request.filter)?;
     let tree = tree::call_tree(&view, EVENT, &request.prune);
@@ -66,29 +65,28 @@ pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryE
     })
 }
 
-/// Which functions could save most.
+/// Request for the functions with the highest optimization potential.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PotentialRequest {
-    /// The profiles, of any number of builds, whose costs are added up.
+    /// The profiles of any number of builds, whose costs are added up.
     pub named: Vec<Named>,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// How far below a function its potential reaches.
+    /// Number of levels of callees that count for a function's potential.
     pub degree: Degree,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// Which functions of several builds are one.
+    /// How functions of several builds are matched.
     pub matching: KeyOptions,
-    /// The most functions to list; all without it.
+    /// Maximum number of functions; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Lists the functions that could save most.
+/// Lists the functions with the highest optimization potential.
 ///
-/// # Errors
-/// As [`Sources::view`].
+/// # Errors Returns an error if [`Sources::view`] does.
 pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potentials, QueryError> {
     let views = sources.views(&request.named, &request.filter)?;
     let views = views.into_iter();
@@ -104,7 +102,7 @@ pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potent
     ))
 }
 
-/// What is known of profiles beside their stacks.
+/// Request for the details of profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -113,41 +111,39 @@ pub struct ShowRequest {
     pub named: Named,
 }
 
-/// Says where profiles are from, and how much of their stacks can be trusted.
+/// Returns the origin of profiles, and the quality of their stacks.
 ///
-/// # Errors
-/// As [`Sources::view`].
+/// # Errors Returns an error if [`Sources::view`] does.
 pub fn show(sources: &Sources, request: &ShowRequest) -> Result<ShownBuild, QueryError> {
     let (view, store) = sources.runs_with_contexts(&request.named)?;
     Ok(show::show(&view, &store)?)
 }
 
-/// What comparisons with a build are worth.
+/// Request for the reliability of comparisons with a build.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CalibrateRequest {
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Thresholds of the comparisons.
     pub thresholds: Thresholds,
-    /// Which functions are one.
+    /// How functions are matched.
     pub matching: KeyOptions,
-    /// How many comparisons are made; by default as many as [`CalibrateOptions`] says.
+    /// Number of comparisons; by default as in [`CalibrateOptions`].
     pub splits: Option<usize>,
-    /// Runs a side; by default half of them.
+    /// Number of runs on each side; half of the runs if `None`.
     pub runs: Option<usize>,
-    /// Ends it early.
+    /// Cancels the request.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
-/// Says how often a check would report what is not there, and how much it can see.
+/// Measures how often a check reports false regressions, and how large a change it detects.
 ///
-/// # Errors
-/// As [`Sources::view`], and where a threshold is out of its range.
+/// # Errors Returns an error if [`Sources::view`] does, or a threshold is out of range.
 pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibration, QueryError> {
     let view = sources.runs(&request.named, &request.filter)?;
     let usual = CalibrateOptions::default();

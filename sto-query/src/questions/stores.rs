@@ -1,6 +1,6 @@
-//! What a store has, and what is done to it as a whole.
+//! The content of stores, and operations on whole stores.
 //!
-//! What changes a store is given that store, and who can be asked what a revision is.
+//! Operations that change a store take the store, and the surroundings that resolve revisions.
 
 use crate::QueryError;
 use crate::annotate::{AnnotatedRuns, metrics_of};
@@ -23,36 +23,34 @@ use sto_core::{Cancel, Notice};
 
 /// Lists the builds of a store with their runs.
 ///
-/// # Errors
-/// Where the store cannot be read, or none of its runs is to be listed.
+/// # Errors Returns an error if the store cannot be read, or no run matches.
 pub fn ls(sources: &Sources, listing: &Listing) -> Result<BuildList, QueryError> {
     let store = sources.store()?;
     Ok(listing.builds(store.builds()?, Some(store.file_size()))?)
 }
 
-/// Lists the runs of a store one after another.
+/// Lists the runs of a store.
 ///
-/// # Errors
-/// As [`ls`].
+/// # Errors Returns an error if [`ls`] would.
 pub fn runs(sources: &Sources, listing: &Listing) -> Result<RunList, QueryError> {
     Ok(listing.runs(sources.store()?.builds()?)?)
 }
 
-/// Profiles for another store.
+/// Request to export profiles to another store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExportStoreRequest {
-    /// Selectors of the profiles; without any, it is all of them.
+    /// Selectors of the profiles; all profiles if empty.
     pub selectors: Vec<String>,
     /// The file, which must not exist.
     pub file: PathBuf,
 }
 
-/// Writes profiles into a file of their own, which is a store.
+/// Writes profiles into a new store file.
 ///
-/// # Errors
-/// Where a selector names nothing, the store cannot be read, or the file exists or cannot be written.
+/// # Errors Returns an error if a selector names nothing, the store cannot be read, or the file
+/// exists or cannot be written.
 pub fn export_store(
     sources: &Sources,
     request: &ExportStoreRequest,
@@ -70,24 +68,24 @@ pub fn export_store(
     })
 }
 
-/// Which profiles may go.
+/// Request to remove profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PruneRequest {
-    /// Selectors of the only ones that may go, beside those that the options name; where there are none,
-    /// any may.
+    /// Selectors of the profiles that may be removed, in addition to those of the options; any
+    /// profile if there are none.
     pub only: Vec<String>,
-    /// Selectors of those that stay, beside those that the options name.
+    /// Selectors of profiles to keep, in addition to those of the options.
     pub keep: Vec<String>,
-    /// What else has to be so.
+    /// Further conditions.
     pub options: PruneOptions,
 }
 
-/// Removes the profiles that may go.
+/// Removes profiles.
 ///
-/// # Errors
-/// Where a selector names nothing, or the store cannot be read or written; it is then as it was.
+/// # Errors Returns an error if a selector names nothing, or the store cannot be read or written.
+/// The store is then unchanged.
 pub fn prune(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -104,23 +102,23 @@ pub fn prune(
     Ok(prune::prune(store, &options)?)
 }
 
-/// Profiles whose functions are to get names that were not found before.
+/// Request to find symbols that were missing when profiles were stored.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SymbolizeRequest {
-    /// Selectors of the profiles; without any, it is all of them.
+    /// Selectors of the profiles; all profiles if empty.
     pub selectors: Vec<String>,
-    /// Where symbols are looked for.
+    /// Where symbols are searched.
     pub symbols: SymbolOptions,
-    /// Ends it early: before the next profile.
+    /// Cancels the request before the next profile.
     pub cancel: Cancel,
 }
 
-/// Looks for names of functions whose addresses were kept, and puts profiles with those that are found in the place of
-/// the ones without. `say` adds to a notice what can be done about it.
+/// Looks for symbols of stored addresses, and replaces profiles for which some are found. `say`
+/// adds the remedy to a notice.
 ///
-/// # Errors
-/// Where a selector names nothing, or the store cannot be read or written; what went in before then stays.
+/// # Errors Returns an error if a selector names nothing, or the store cannot be read or written.
+/// Profiles that were already replaced stay.
 pub fn symbolize(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -153,27 +151,27 @@ pub fn symbolize(
     Ok(report)
 }
 
-/// Profiles whose mean is to be a build.
+/// Request to store the mean of profiles as a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct AverageRequest {
-    /// Selectors of the profiles, of one program.
+    /// Selectors of the profiles, which must be of one program.
     pub selectors: Vec<String>,
-    /// The benchmark of the runs, where an empty name stands for runs that name none. Without it, all
-    /// runs have to be of one.
+    /// The benchmark of the runs; an empty name selects runs without a benchmark. If `None`, all
+    /// runs must have the same benchmark.
     pub benchmark: Option<String>,
-    /// The version of the build that the mean becomes.
+    /// Version of the new build.
     pub build: String,
-    /// Which functions of several builds are one.
+    /// How functions of several builds are matched.
     pub matching: KeyOptions,
 }
 
-/// Stores the mean of profiles as a build of its own.
+/// Stores the mean of profiles as a new build.
 ///
-/// # Errors
-/// Where there is no selector, or one names nothing, the profiles are of several programs or benchmarks, or
-/// the store cannot be read or written; it is then as it was.
+/// # Errors Returns an error if there is no selector, a selector names nothing, the profiles are of
+/// several programs or benchmarks, or the store cannot be read or written. The store is then
+/// unchanged.
 pub fn average(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -190,7 +188,7 @@ pub fn average(
         .map(|selection| Ok(selection.of_one_benchmark(request.benchmark.as_deref())?));
     let selections: Vec<_> = of_benchmark.collect::<Result<_, QueryError>>()?;
     let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
-    // Whoever writes waits for those who read.
+    // Writing waits for open snapshots.
     drop(snapshot);
     let added = store
         .writer()
@@ -198,28 +196,28 @@ pub fn average(
     Ok(StoredAverage::new(&average, &added))
 }
 
-/// Metrics for runs that are stored already.
+/// Request to attach metrics to stored runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct AnnotateRequest {
-    /// The table: CSV or JSON lines, as [`metrics_of`] reads it.
+    /// The table: CSV or JSON lines, as parsed by [`metrics_of`].
     pub table: String,
-    /// Whether other values that the runs have are replaced.
+    /// Whether existing values may be replaced.
     pub may_replace: bool,
 }
 
-/// Gives metrics to runs: all of the table goes in, or nothing.
+/// Attaches metrics to runs: either all of the table, or nothing.
 ///
-/// # Errors
-/// Where a row cannot be read or is not of exactly one run, a run has another value that is not to be
-/// replaced, or the store cannot be read or written; it is then as it was.
+/// # Errors Returns an error if a row cannot be read or does not name exactly one run, a run has
+/// another value that may not be replaced, or the store cannot be read or written. The store is
+/// then unchanged.
 pub fn annotate(
     store: &Store,
     surroundings: &dyn Surroundings,
     request: &AnnotateRequest,
 ) -> Result<AnnotatedRuns, QueryError> {
-    // A revision that nobody knows is said of its row.
+    // The error for an unknown revision names its row.
     let resolve = |selector: Selector| resolved(surroundings, selector.clone()).unwrap_or(selector);
     let choose = |builds: &[StoredBuild]| metrics_of(&request.table, builds, &resolve);
     let (given, annotated) = store.annotate_chosen(choose, request.may_replace)??;
@@ -232,24 +230,23 @@ pub fn annotate(
     }
 }
 
-/// Stores whose profiles go into another.
+/// Request to merge stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MergeRequest {
-    /// The stores, in this order: folders, or files that are stores.
+    /// The stores in the order of merging: folders or files.
     pub others: Vec<PathBuf>,
-    /// Ends it early: before the next profile.
+    /// Cancels the request before the next profile.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
-/// Takes in the profiles of other stores, one store after another. `progress` is called as one begins, and then
-/// with what has become of it so far.
+/// Merges the profiles of other stores, one store after another. Calls `progress` at the beginning
+/// of each store, and with its result so far.
 ///
-/// # Errors
-/// Where a store cannot be opened, before one is written to; or one cannot be read, or this one not written.
-/// What went in before then stays.
+/// # Errors Returns an error if a store cannot be opened, before anything is written; or a store
+/// cannot be read, or this one cannot be written. Profiles that were already merged stay.
 pub fn merge(
     store: &Store,
     request: &MergeRequest,
@@ -293,35 +290,34 @@ pub fn merge(
     Ok(Merges { sources })
 }
 
-/// What is done to the tags of a store.
+/// An operation on the tags of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TagRequest {
-    /// Nothing: they are listed.
+    /// Lists the tags.
     #[default]
     List,
-    /// A build gets a tag.
+    /// Sets a tag of a build.
     Set {
         /// Selector of the build.
         build: String,
         /// The tag.
         name: String,
-        /// Whether it is moved if it stands for another build of the executable.
+        /// Whether to move the tag if another build of the executable has it.
         may_move: bool,
     },
-    /// A tag is taken away.
+    /// Deletes a tag.
     Delete {
         /// The tag: `TAG`, or `EXE@TAG`.
         name: String,
     },
 }
 
-/// Lists the tags of a store, sets one, or takes one away.
+/// Lists the tags of a store, sets one, or deletes one.
 ///
-/// # Errors
-/// Where the selector or the tag names nothing, or too much, or the name cannot be this build's, or the store
-/// cannot be read or written; it is then as it was.
+/// # Errors Returns an error if the selector or the tag is unknown or ambiguous, the name is not
+/// allowed for this build, or the store cannot be read or written. The store is then unchanged.
 pub fn tag(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -351,7 +347,7 @@ pub fn tag(
     }
 }
 
-/// The tag of this name for the build that is selected.
+/// Returns the tag of this name for the selected build.
 fn tag_of(
     builds: &[StoredBuild],
     (text, selector): (&str, &Selector),
@@ -381,7 +377,7 @@ fn tag_of(
     })
 }
 
-/// The tag that is called so.
+/// Returns the existing tag with this name.
 fn tag_called(builds: &[StoredBuild], text: &str) -> Result<Tag, TagError> {
     let is_meant = |tag: &Tag| tag.name == text || tag.to_string() == text;
     let tags = builds.iter().flat_map(StoredBuild::tags);
@@ -397,7 +393,7 @@ fn tag_called(builds: &[StoredBuild], text: &str) -> Result<Tag, TagError> {
     }
 }
 
-/// The profiles that selectors name.
+/// Returns the profiles that match any selector.
 pub(super) fn selected(
     surroundings: &dyn Surroundings,
     builds: &[StoredBuild],
@@ -412,7 +408,7 @@ pub(super) fn selected(
     Ok(ids)
 }
 
-/// What a selector names, of each build.
+/// Returns the profiles of each build that match a selector.
 fn selections(
     surroundings: &dyn Surroundings,
     builds: &[StoredBuild],

@@ -1,4 +1,4 @@
-//! What a run did over time.
+//! Runs over time.
 
 use crate::QueryError;
 use crate::answer::limited;
@@ -10,35 +10,35 @@ use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 use sto_core::trace::CallThresholds;
 
-/// Most metrics that a page has where nobody names any, and most keys of labels.
+/// Default maximum numbers of metrics and of label keys on a page.
 const MAX_METRICS: usize = 12;
 const MAX_LABELS: usize = 3;
 
-/// What a run did over time.
+/// Request for a run over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TimelineRequest {
-    /// The profiles; of several runs the newest is taken.
+    /// The profiles; the newest of several runs is used.
     pub named: Named,
-    /// Which of their runs, and by which event.
+    /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// What rows are of.
+    /// What rows represent.
     pub by: RowsBy,
-    /// The cost that rows are of, and ordered by.
+    /// The cost of rows, by which they are ordered.
     pub order: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
     /// The metrics, by name or as `NAME = EXPRESSION`.
     pub metrics: Vec<String>,
-    /// The most rows; all without it.
+    /// Maximum number of rows; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Says what a run did over time.
+/// Returns the costs of a run over time.
 ///
-/// # Errors
-/// As [`Sources::run_over_time`], and where there are no such rows or metrics.
+/// # Errors Returns an error if [`Sources::run_over_time`] does, or there are no such rows or
+/// metrics.
 pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let rows = (&request.by, request.order);
@@ -47,25 +47,24 @@ pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline
     Ok(Timeline { phases, ..found })
 }
 
-/// A run over time by each kind of rows.
+/// A run over time, with several kinds of rows.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Timelines {
     /// The run.
     pub run: RunOverTime,
-    /// The index of the sample type that the request names.
+    /// Index of the requested sample type.
     pub sample_type: usize,
-    /// The timeline that was requested, which has the metrics, and then those by other rows.
+    /// The requested timeline, which has the metrics, then those with other kinds of rows.
     pub timelines: Vec<Timeline>,
     /// Number of recorded metrics that were left out.
     pub omitted_metrics: usize,
 }
 
-/// Like [`timeline()`], and by functions, modules, threads and labels. Without metrics in the request, it has the
-/// event and the metrics that were recorded.
+/// Like [`timeline()`], with rows for functions, modules, threads and labels. Without metrics in
+/// the request, the event and the recorded metrics are used.
 ///
-/// # Errors
-/// As [`timeline()`].
+/// # Errors Returns an error if [`timeline()`] does.
 pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelines, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let mut metrics = request.metrics.clone();
@@ -93,7 +92,7 @@ pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelin
     ];
     for (by, order) in others.into_iter().chain(labels) {
         if (&by, order) != (&request.by, request.order) {
-            // A run may have no threads.
+            // The run may have no threads.
             timelines.extend(of(&by, order, &[]));
         }
     }
@@ -105,27 +104,26 @@ pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelin
     })
 }
 
-/// What the threads of a run called, and when.
+/// Request for the calls of a run's threads over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CallTimelineRequest {
-    /// The profiles; of several runs the newest is taken.
+    /// The profiles; the newest of several runs is used.
     pub named: Named,
-    /// Which of their runs, and which part of its time.
+    /// Filter of their runs, and the part of the time.
     pub filter: Filter,
-    /// How calls are compressed; as usual, or as they were stored, without it.
+    /// How calls are compressed; if `None`, as they were stored or by default.
     pub thresholds: Option<CallThresholds>,
-    /// The most threads; all without it.
+    /// Maximum number of threads; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
-/// Says what the threads of a run called; `None` where it is no trace of calls, and nobody asks how these are
-/// compressed.
+/// Returns the calls of a run's threads; `None` if the run is not a trace of calls, and no
+/// compression was requested.
 ///
-/// # Errors
-/// As [`Sources::called_run`], where the calls of a stored run were not kept and are to be compressed anew, and where
-/// there is no such part of its time.
+/// # Errors Returns an error if [`Sources::called_run`] does, calls of a stored run are to be
+/// recompressed but were not kept, or there is no such part of the time.
 pub fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,
@@ -134,10 +132,9 @@ pub fn call_timeline(
     Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
 }
 
-/// Loads the run whose calls [`call_timeline`] is about.
+/// Loads the run for [`call_timeline`].
 ///
-/// # Errors
-/// As [`call_timeline`].
+/// # Errors Returns an error if [`call_timeline`] would.
 pub fn called_run(
     sources: &Sources,
     request: &CallTimelineRequest,
@@ -152,7 +149,8 @@ pub fn called_run(
 }
 
 impl TimelineRequest {
-    /// The run, which of its sample types was asked for, and when its phases begin.
+    /// Returns the run, the index of the requested sample type, and the times at which phases
+    /// begin.
     fn run(&self, sources: &Sources) -> Result<(RunOverTime, usize, Vec<f64>), QueryError> {
         let (run, sample_type) = sources.run_over_time(&self.named, &self.filter)?;
         let phases = match self.filter.window {

@@ -1,4 +1,4 @@
-//! Datasets in programs that have the feature `lake`.
+//! Datasets, if the feature `lake` is enabled.
 
 use super::{ImportLakeRequest, LakeRequest};
 use crate::QueryError;
@@ -21,11 +21,10 @@ use sto_core::units::{Bytes, UnixSeconds};
 use sto_lake::lake::{Dataset, Found, LakeError, ProfileToAdd};
 use sto_lake::places::Machine;
 
-/// Adds profiles to a dataset of Parquet files. Any number of processes may do so at once.
+/// Adds profiles to a dataset of Parquet files. Any number of processes can do so concurrently.
 ///
-/// # Errors
-/// Where nothing has the name, the profiles cannot be read, or the dataset cannot be written. What was added before
-/// stays.
+/// # Errors Returns an error if a selector names nothing, the profiles cannot be read, or the
+/// dataset cannot be written. Profiles that were already added stay.
 pub fn add_to_lake(
     sources: &Sources,
     request: &LakeRequest,
@@ -84,20 +83,19 @@ fn add_build(
     })
 }
 
-/// Sees whether a dataset could be added to, for who works for long before there is a profile: where there is none, it
-/// is made.
+/// Checks that a dataset can be written, so that a long recording does not fail at its end. Creates
+/// the dataset if there is none.
 ///
-/// # Errors
-/// Where the place has something else, or refuses.
+/// # Errors Returns an error if the place contains something else, or cannot be written.
 pub fn check_lake(place: &Path, machine: &Machine) -> Result<(), QueryError> {
     Dataset::open_or_create(place, machine)?;
     Ok(())
 }
 
-/// Adds what a recording becomes to a dataset, without a store: the outcome says so as if the dataset were one.
+/// Adds the profiles of a recording to a dataset without a store. The outcome is the same as for a
+/// store.
 ///
-/// # Errors
-/// As [`add_to_lake`].
+/// # Errors Returns an error if [`add_to_lake`] would.
 pub fn ingest_to_lake(
     prepared: PreparedFile,
     place: &Path,
@@ -121,22 +119,21 @@ pub fn ingest_to_lake(
     Ok(outcome)
 }
 
-/// How many profiles are in memory before they go into the store.
+/// Number of profiles in memory before they are added to the store.
 const AT_ONCE: usize = 256;
 
-/// A profile of a dataset, without what it cost.
+/// A profile of a dataset without its costs.
 struct Listed {
     found: Found,
     build: Build,
     profile: Profile,
 }
 
-/// Takes profiles of a dataset into a store, as [`merge`](crate::questions::merge) takes in those of a store: what is here
-/// stays as it is, and what is damaged is left out. `progress` is called with what became of them so far.
+/// Adds profiles of a dataset to a store. As in [`merge`](crate::questions::merge), profiles in the
+/// store stay unchanged, and damaged ones are left out. Calls `progress` with the result so far.
 ///
-/// # Errors
-/// Where there is no dataset, a selector names nothing, or the store cannot be read or written. What went in before
-/// stays.
+/// # Errors Returns an error if there is no dataset, a selector names nothing, or the store cannot
+/// be read or written. Profiles that were already added stay.
 pub fn import_lake(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -159,7 +156,7 @@ pub fn import_lake(
         merged.profiles = listed.len();
         listed = lacking(&here, listed, &mut merged, |listed| listed.found.id)?;
     }
-    // Nobody may read what is written to.
+    // The snapshot has to be dropped before the store is written to.
     drop(here);
     for some in listed.chunks(AT_ONCE) {
         progress(&merged);
@@ -180,7 +177,7 @@ pub fn import_lake(
     })
 }
 
-/// Those that the store does not have; the others are counted.
+/// Returns the profiles that the store lacks, and counts the others.
 fn lacking<T>(
     here: &Snapshot,
     all: Vec<T>,
@@ -197,7 +194,8 @@ fn lacking<T>(
     Ok(lacking)
 }
 
-/// What is known of profiles, in the order in which a store lists them; damaged ones are left out.
+/// Reads the records of profiles in the order in which a store lists them. Damaged ones are left
+/// out.
 fn listed(dataset: &Dataset, found: Vec<Found>, merged: &mut Merged) -> Vec<Listed> {
     let read = |found: Found| match dataset.record(&found) {
         Ok((build, profile)) => Ok(Listed {
@@ -234,7 +232,7 @@ fn listed(dataset: &Dataset, found: Vec<Found>, merged: &mut Merged) -> Vec<List
     listed
 }
 
-/// The builds that profiles are of, as selectors choose from.
+/// Groups profiles by build, for selectors.
 fn builds(listed: &[Listed]) -> Vec<StoredBuild> {
     let of_build = listed.chunk_by(|a, b| a.profile.build == b.profile.build);
     let stored = |listed: &Listed| StoredProfile {
@@ -255,7 +253,7 @@ fn builds(listed: &[Listed]) -> Vec<StoredBuild> {
     of_build.map(build).collect()
 }
 
-/// A store with these profiles, but for those that are damaged.
+/// Returns an in-memory store with these profiles, except for damaged ones.
 fn in_memory(
     dataset: &Dataset,
     listed: &[Listed],

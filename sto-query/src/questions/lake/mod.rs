@@ -1,4 +1,4 @@
-//! Profiles as a dataset of Parquet files, and back.
+//! Export of profiles to a dataset of Parquet files, and import.
 
 #[cfg(feature = "lake")]
 mod dataset;
@@ -13,27 +13,28 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use sto_core::Cancel;
 
-/// Profiles for a dataset.
+/// Request to add profiles to a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct LakeRequest {
-    /// The profiles; without it, every one of the store.
+    /// The profiles; all profiles of the store if `None`.
     pub named: Option<Named>,
-    /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it. Where there is none, it is made.
+    /// The place of the dataset, as parsed by [`Place::parse`](crate::places::Place::parse). The
+    /// dataset is created if there is none.
     pub place: PathBuf,
 }
 
-/// Profiles of a dataset for a store.
+/// Request to import profiles of a dataset into a store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ImportLakeRequest {
-    /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it.
+    /// The place of the dataset, as parsed by [`Place::parse`](crate::places::Place::parse).
     pub place: PathBuf,
-    /// Selectors of the profiles; without any, it is all of them.
+    /// Selectors of the profiles; all profiles if empty.
     pub selectors: Vec<String>,
-    /// Ends it early: before the next profile.
+    /// Cancels the request before the next profile.
     #[serde(skip)]
     pub cancel: Cancel,
 }
