@@ -43,12 +43,13 @@ struct Reader {
     allow_truncated: bool,
     held: Held,
     records: Records,
-    /// Whether its end mark was read, or the zeros that stand behind it and where a program was killed.
+    /// Whether the end mark was read, or the zeros that follow it, which are also left by a killed
+    /// program.
     has_ended: bool,
     builder: RecordingBuilder,
 }
 
-/// What comes next.
+/// The state of reading.
 enum Records {
     Header,
     Allocations(Box<Header>, Box<Allocations>),
@@ -106,7 +107,7 @@ impl LineReader for Reader {
 }
 
 impl Records {
-    /// Reads the next record as a whole, or nothing of it.
+    /// Reads the next record completely or not at all.
     fn read(
         &mut self,
         bytes: &mut Cursor<'_>,
@@ -143,7 +144,7 @@ impl Records {
     }
 }
 
-/// What the file says of all of its samples, which stand in it already.
+/// Describes the recording and its samples, which were added before.
 fn describe(header: &Header, events: &[&str], threads: Threads, builder: &mut RecordingBuilder) {
     for event in events {
         builder.sample_type(event, Unit::Bytes);

@@ -1,4 +1,4 @@
-//! What all kinds of records have in common.
+//! Shared code of all kinds of records.
 
 use super::heap::Site;
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, ThreadIx};
@@ -6,15 +6,15 @@ use crate::wire::records::Stop;
 use sto_model::bytes::Cursor;
 use sto_model::units::Cost;
 
-/// What a record was.
+/// The result of reading a record.
 pub(super) enum Read {
     Record,
     EndMark,
-    /// The file goes on with zeros that were never written over.
+    /// Only zeros are left, which were never overwritten.
     Zeros,
 }
 
-/// Adds what a stack of a thread cost of some sample types, by their order.
+/// Adds the costs of a stack for the first sample types.
 pub(super) fn add(
     builder: &mut RecordingBuilder,
     (thread, stack): Site,
@@ -31,7 +31,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Reads what files of all kinds have of native code: frames, and where modules are in memory.
+/// Reads records about native code, which all files may have: frames and memory mappings.
 pub(super) fn native(kind: u8, bytes: &mut Cursor<'_>) -> Result<Read, Stop> {
     match kind {
         5 => {

@@ -1,4 +1,4 @@
-//! JSON lines: an object with `time`, `name` and `value` a line.
+//! JSON lines: one object with `time`, `name` and `value` per line.
 
 use super::points::{Points, kind_of};
 use super::time::unit_of_times;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Metrics so far.
+/// The metrics so far.
 #[derive(Default)]
 pub(super) struct JsonLines(Points);
 
@@ -55,7 +55,7 @@ impl Reader for JsonLines {
     }
 }
 
-/// A number as it is written, or the text of a string.
+/// A number as written, or the text of a string.
 fn unquoted(json: &str) -> Result<Cow<'_, str>, String> {
     if !json.starts_with('"') {
         return Ok(Cow::Borrowed(json));

@@ -1,4 +1,4 @@
-//! Traces: metrics over time in files beside a recording.
+//! Traces: files with metrics over time that belong to a recording.
 //!
 #![doc = include_str!("trace.md")]
 
@@ -28,7 +28,7 @@ use time::{Seconds, as_nanoseconds};
 pub struct Trace {
     path: PathBuf,
     series: Vec<TraceSeries>,
-    /// Whole sentences about what was left out.
+    /// Warnings about data that were left out, as whole sentences.
     warnings: Vec<String>,
 }
 
@@ -42,16 +42,16 @@ struct TraceSeries {
     values: Vec<f64>,
 }
 
-/// What is read out of a file of one format, line by line.
+/// A reader of one trace format, line by line.
 trait Reader {
-    /// Takes the next line that is neither blank nor a comment.
+    /// Reads the next line that is neither blank nor a comment.
     fn line(&mut self, line: &[u8]) -> Result<(), String>;
 
-    /// The metrics, and what to say of what is not among them.
+    /// Returns the metrics, and warnings about data that were left out.
     fn finish(self: Box<Self>) -> Result<(Vec<TraceSeries>, Vec<String>), String>;
 }
 
-/// The reader of a trace whose first line is this.
+/// The reader for a trace with this first line.
 fn reader_of(line: &[u8]) -> Result<Box<dyn Reader>, String> {
     match line.trim_ascii_start() {
         [b'{', ..] => return Ok(Box::new(json_lines::JsonLines::default())),
@@ -67,13 +67,13 @@ fn reader_of(line: &[u8]) -> Result<Box<dyn Reader>, String> {
     table::reader(line)
 }
 
-/// Reads a trace of any format, also one that gzip or zstd compressed.
+/// Reads a trace in any supported format, which may be compressed.
 ///
 /// # Errors
-/// Where the file cannot be read, or breaks the rules of its format.
+/// Returns an error if the file cannot be read or breaks a rule of its format.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Trace, FormatError> {
     let file = File::open(path).map_err(FormatError::io(path))?;
-    // What is allowed of the recording is not of its traces.
+    // The options for a truncated recording do not apply to its traces.
     let options = ReadOptions {
         allow_truncated: false,
         ..options.clone()
@@ -133,14 +133,15 @@ fn read_lines(path: &Path, input: impl Read) -> Result<Trace, FormatError> {
 }
 
 impl Trace {
-    /// The metrics by the clock of a recording whose samples are from the first of these times to the last, and what to
-    /// say of it. `start` is how long after the first sample the trace's 0 is. Without it, the trace has the
-    /// recording's clock where any of its times is between these two; else its 0 is the first sample.
+    /// Converts the metrics to the clock of a recording whose samples lie between the two times of
+    /// `range`. Returns them with warnings.
     ///
-    /// Of each metric, one point is kept before the first sample and one after the last.
+    /// `start` is the offset of the trace's time 0 from the first sample. Without it, the trace
+    /// uses the recording's clock if any of its times lies in the range; otherwise its time 0 is
+    /// the first sample. One point is kept before the first sample and one after the last.
     ///
     /// # Errors
-    /// Where none of its times is between the first sample and the last.
+    /// Returns an error if none of its times lies in the range.
     pub fn beside(
         self,
         (first, last): (Nanoseconds, Nanoseconds),
@@ -227,7 +228,7 @@ impl Trace {
     }
 }
 
-/// What stands for no value in a table, beside nothing at all.
+/// Texts for a missing value in a table, besides an empty field.
 const MISSING: [&str; 7] = [
     "-",
     "na",
@@ -238,7 +239,7 @@ const MISSING: [&str; 7] = [
     "<not supported>",
 ];
 
-/// Whether a field of a table says that there is no value.
+/// Returns `true` if a field of a table has no value.
 pub fn is_missing(field: &str) -> bool {
     let field = field.trim();
     field.is_empty()
@@ -247,12 +248,13 @@ pub fn is_missing(field: &str) -> bool {
             .any(|missing| field.eq_ignore_ascii_case(missing))
 }
 
-/// Whether a column of a table has times, by its name: `time`, `t`, `timestamp` or `seconds`, maybe with a unit.
+/// Returns `true` if the name of a column is that of times: `time`, `t`, `timestamp` or `seconds`,
+/// possibly with a unit.
 pub fn is_column_of_times(name: &str) -> bool {
     time::unit_of_times(name).is_some()
 }
 
-/// The number in a field; `None` where the field says that there is none.
+/// The number in a field; `None` if the value is missing.
 fn number(field: &[u8]) -> Result<Option<f64>, String> {
     let text = str::from_utf8(field).unwrap_or("?").trim();
     match text.parse::<f64>() {
@@ -265,7 +267,7 @@ fn number(field: &[u8]) -> Result<Option<f64>, String> {
     }
 }
 
-/// The time in a field, in nanoseconds; in units of so many of them, where it names none.
+/// The time in a field in nanoseconds; without a unit, it is in units of `unit` nanoseconds.
 fn time_in(field: &[u8], unit: i64) -> Result<i64, String> {
     as_nanoseconds(field, unit).ok_or_else(|| {
         let found = excerpt(field);

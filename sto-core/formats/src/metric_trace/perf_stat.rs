@@ -1,10 +1,11 @@
-//! What `perf stat -I MS -x SEPARATOR` prints: after each interval a line for each event, and for each processor,
-//! socket, core, node or thread where it counts them separately.
+//! Output of `perf stat -I MS -x SEPARATOR`: for each interval, one line per event, or several if
+//! it is counted by processor, socket, core, node or thread.
 //!
-//! The layout is that of `print_counter_aggr` and its like in the kernel's `tools/perf/util/stat-display.c`: the time with nine
-//! digits after the point; of what, and of how many processors, where counts are separate; the count; its unit; the
-//! event; the control group, where one is given; for how many nanoseconds the event was counted; for what share of
-//! the time, in percent; and a number that perf makes of it, with its unit.
+//! The layout is that of `print_counter_aggr` and related functions in the kernel's
+//! `tools/perf/util/stat-display.c`: the time with nine decimals; if counts are separate, the
+//! processor (or similar) and the number of processors; the count; its unit; the event; the control
+//! group, if given; the nanoseconds that the event was counted; the share of time in percent; and a
+//! derived number with its unit.
 
 use super::points::Points;
 use super::{Reader, TraceSeries, time_in};
@@ -12,25 +13,25 @@ use crate::wire::text::{excerpt, excerpts};
 use std::collections::BTreeSet;
 use sto_model::MetricKind;
 
-/// Counts so far.
+/// The counts so far.
 #[derive(Default)]
 pub(super) struct PerfStat {
     separator: u8,
-    /// The time of the line before, and the time before that one.
+    /// The time of the previous line, and the time before that.
     time: i64,
     before: i64,
     points: Points,
-    /// What was not counted in the last interval, as other events had the counter.
+    /// Events not counted in the last interval because others used the counter.
     uncounted: BTreeSet<String>,
-    /// Events that the machine does not count.
+    /// Events that the machine cannot count.
     unsupported: BTreeSet<String>,
 }
 
-/// Digits of a time after its point.
+/// Decimals of a time.
 const DIGITS: usize = 9;
 
 impl PerfStat {
-    /// The reader of such output whose first line this is; `None` where it is of something else.
+    /// The reader of an output with this first line; `None` if it is something else.
     pub(super) fn of(line: &[u8]) -> Result<Option<PerfStat>, String> {
         const WITHOUT_INTERVAL: &str =
             "expected values over time, found totals of `perf stat`; give it `-I 10`, too";
@@ -60,7 +61,7 @@ impl PerfStat {
     }
 }
 
-/// What follows a time as perf prints it.
+/// The text after the time.
 fn after_time(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii_start();
     let point = memchr::memchr(b'.', line)?;
@@ -72,19 +73,19 @@ fn after_time(line: &[u8]) -> Option<&[u8]> {
 /// A line.
 struct Row<'l> {
     time: &'l [u8],
-    /// The processor, socket, ..., where there is one.
+    /// The processor, socket or similar, if counts are separate.
     of: Option<&'l [u8]>,
     count: &'l [u8],
-    /// The event, with its control group.
+    /// The event and its control group.
     event: &'l [u8],
-    /// For how many nanoseconds it was counted, and for what share.
+    /// The nanoseconds that it was counted, and the share of time.
     counted: [&'l [u8]; 2],
 }
 
 impl<'l> Row<'l> {
     fn of(line: &'l [u8], separator: u8) -> Option<Row<'l>> {
         let fields: Vec<&[u8]> = line.split(|&byte| byte == separator).collect();
-        // From behind, as the names of events may have commas.
+        // Parse from the end, because names of events may contain commas.
         let counted = fields
             .windows(2)
             .rposition(|pair| is_whole(pair[0]) && is_percent(pair[1]))?;
@@ -133,7 +134,7 @@ fn is_count(field: &[u8]) -> bool {
     field.first() == Some(&b'<') || value(field).is_some()
 }
 
-/// A count, in whose place some languages have a comma for the point.
+/// Parses a count, which has a decimal comma in some locales.
 fn value(field: &[u8]) -> Option<f64> {
     let text = str::from_utf8(field).ok()?.replace(',', ".");
     text.parse().ok().filter(|value: &f64| value.is_finite())
@@ -141,7 +142,7 @@ fn value(field: &[u8]) -> Option<f64> {
 
 impl Reader for PerfStat {
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
-        // What `--summary` and `--interval-clear` print.
+        // Output of `--summary` and `--interval-clear`.
         if line.trim_ascii_start().starts_with(b"summary") || line.starts_with(b"\x1b") {
             return Ok(());
         }
@@ -153,7 +154,7 @@ impl Reader for PerfStat {
         };
         let Some(row) = Row::of(line, self.separator) else {
             let fields = line.split(|&byte| byte == self.separator);
-            // A number that perf makes of counts, on a line of its own.
+            // A derived number on a line of its own.
             let is_of_counts =
                 after_time(line).is_some() && fields.filter(|field| field.is_empty()).count() > 3;
             return is_of_counts.then_some(()).ok_or_else(expected);
@@ -173,16 +174,16 @@ impl Reader for PerfStat {
                 self.unsupported.insert(name);
                 return Ok(());
             }
-            // It ran for no time, so that nothing happened.
+            // It did not run, so nothing happened.
             (b"<not counted>", [b"0", b"100.00" | b"100,00"]) => 0.0,
-            // What comes next was counted since the point before.
+            // The next count includes this interval.
             (b"<not counted>", _) => {
                 self.uncounted.insert(name);
                 return Ok(());
             }
             (count, _) => value(count).ok_or_else(expected)?,
         };
-        // Of a thread that did nothing in an interval there is no line.
+        // A thread that did not run in an interval has no line.
         let was_counted = !self.uncounted.remove(&name);
         let last = self.points.last_time(&name);
         if last.is_none_or(|last| last < self.before && was_counted) {

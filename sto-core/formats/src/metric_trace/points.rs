@@ -1,4 +1,4 @@
-//! Points of metrics that come in one by one, each with its name.
+//! Metrics built from single points, each with its name.
 
 use super::TraceSeries;
 use super::time::Seconds;
@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use sto_model::MetricKind;
 use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRICS, MAX_POINTS};
 
-/// Metrics under construction, in the order in which they came up.
+/// Metrics under construction, in order of first use.
 #[derive(Default)]
 pub(super) struct Points {
     by_name: HashMap<String, usize>,
@@ -23,13 +23,14 @@ struct Series {
 }
 
 impl Points {
-    /// The time of a metric's last point, if it has any.
+    /// The time of a metric's last point.
     pub(super) fn last_time(&self, name: &str) -> Option<i64> {
         let series = &self.series[*self.by_name.get(name)?];
         series.times.last().copied()
     }
 
-    /// Adds a point of a metric. The first one of a count says when counting begins, and its value does not count.
+    /// Adds a point. The first point of a count only marks the begin of counting; its value is
+    /// ignored.
     pub(super) fn push(
         &mut self,
         name: &str,
@@ -102,7 +103,7 @@ fn word(kind: MetricKind) -> &'static str {
     }
 }
 
-/// The kind that a word stands for; nothing stands for a level.
+/// Parses a kind; an empty text is a level.
 pub(super) fn kind_of(text: &[u8]) -> Result<MetricKind, String> {
     match text.trim_ascii() {
         b"" | b"level" => Ok(MetricKind::Level),
@@ -114,7 +115,7 @@ pub(super) fn kind_of(text: &[u8]) -> Result<MetricKind, String> {
     }
 }
 
-/// What is wrong with a time that is not after the one before.
+/// The problem of a time that is not after the previous one.
 pub(super) fn not_after(what: &str, time: i64, before: i64) -> String {
     let (time, before) = (Seconds(time.into()), Seconds(before.into()));
     format!(

@@ -1,4 +1,5 @@
-//! Comma-separated values whose first line names the columns: a metric a line (`time,name,value`), or a metric a column.
+//! Tables of separated values with a header: one value per line (`time,name,value`), or one metric
+//! per column.
 
 use super::points::{Points, check_count, check_name, check_points, kind_of, not_after};
 use super::time::unit_of_times;
@@ -11,18 +12,18 @@ use std::sync::Arc;
 use sto_model::MetricKind;
 use sto_model::limits::MAX_METRICS;
 
-/// Fields of a line that are looked at: a column of times, those of metrics, and one too many.
+/// Limit to the fields of a line: a time, the metrics, and one to notice that there are too many.
 const MOST_FIELDS: usize = MAX_METRICS + 2;
 
-/// What columns are separated by: the first of these that the first line has.
+/// Possible separators; the first one that occurs in the header is used.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
-/// What both forms of tables have.
+/// The columns of a table.
 struct Columns {
     separator: u8,
     count: usize,
     time: usize,
-    /// Nanoseconds of a time's unit.
+    /// Nanoseconds per unit of the times.
     unit: i64,
 }
 
@@ -44,7 +45,7 @@ impl Columns {
     }
 }
 
-/// The reader of a table with these names of columns.
+/// The reader of a table with this header.
 pub(super) fn reader(header: &[u8]) -> Result<Box<dyn Reader>, String> {
     let separator = SEPARATORS
         .into_iter()
@@ -110,7 +111,7 @@ pub(super) fn reader(header: &[u8]) -> Result<Box<dyn Reader>, String> {
     }))
 }
 
-/// A metric a line.
+/// A table with one value per line.
 struct Long {
     columns: Columns,
     name: usize,
@@ -142,21 +143,21 @@ impl Reader for Long {
     }
 }
 
-/// A metric a column.
+/// A table with one metric per column.
 struct Wide {
     columns: Columns,
     is_header: bool,
     times: Vec<i64>,
-    /// By column; that of the times has no values.
+    /// The metrics by column; the column of times has no values.
     metrics: Vec<Metric>,
 }
 
 struct Metric {
     name: String,
-    /// A value for each time; NaN where there is none.
+    /// One value per time; NaN if it is missing.
     values: Vec<f64>,
     has_all: bool,
-    /// Whether its first value is text.
+    /// Whether the first value is text.
     is_text: bool,
 }
 
@@ -193,7 +194,7 @@ impl Metric {
     }
 }
 
-/// Whether a field is a number, be it none that is finite.
+/// Returns `true` if a field is a number, even one that is not finite.
 fn is_numeric(field: &[u8]) -> bool {
     str::from_utf8(field).is_ok_and(|text| text.trim().parse::<f64>().is_ok())
 }

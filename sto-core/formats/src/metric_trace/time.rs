@@ -1,11 +1,11 @@
-//! Times of traces: decimal numbers of a unit, exact to the nanosecond.
+//! Times of traces: decimal numbers, exact to the nanosecond.
 
 use std::fmt;
 
-/// Names of the column of times, in any case.
+/// Names of the column of times, in lower case.
 const TIMES: [&str; 4] = ["time", "t", "timestamp", "seconds"];
 
-/// Units of time, with their nanoseconds.
+/// Units of time and their nanoseconds.
 const UNITS: [(&str, i64); 6] = [
     ("s", 1_000_000_000),
     ("sec", 1_000_000_000),
@@ -15,7 +15,7 @@ const UNITS: [(&str, i64); 6] = [
     ("ns", 1),
 ];
 
-/// The nanoseconds of a column's unit, where its name is that of a column of times: `time`, `Time (ms)`, `t_us`.
+/// Nanoseconds per unit of a column, if its name is that of times: `time`, `Time (ms)`, `t_us`.
 pub(super) fn unit_of_times(name: &str) -> Option<i64> {
     let name = name.to_lowercase();
     let mut words = name
@@ -34,7 +34,8 @@ fn unit_named(name: &str) -> Option<i64> {
     found.map(|&(_, nanoseconds)| nanoseconds)
 }
 
-/// A time in nanoseconds, rounded: a decimal number of the unit that follows it, or of this one.
+/// Parses a time in nanoseconds, rounded: a decimal number, followed by a unit or in units of
+/// `unit` nanoseconds.
 pub(super) fn as_nanoseconds(field: &[u8], unit: i64) -> Option<i64> {
     let text = str::from_utf8(field).ok()?.trim();
     let end = text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E');
@@ -53,7 +54,7 @@ pub(super) fn as_nanoseconds(field: &[u8], unit: i64) -> Option<i64> {
     }
     let time = match decimal(digits, unit) {
         Some(time) => time,
-        // An exponent, or more digits than there are nanoseconds.
+        // It has an exponent or more decimals than nanoseconds.
         None => {
             let time = (digits.parse::<f64>().ok()? * unit as f64).round();
             (time < MOST).then_some(time as i64)?
@@ -62,10 +63,10 @@ pub(super) fn as_nanoseconds(field: &[u8], unit: i64) -> Option<i64> {
     Some(if is_negative { -time } else { time })
 }
 
-/// Below this, an `f64` is an `i64`.
+/// Limit below which an `f64` fits an `i64`.
 const MOST: f64 = (1u64 << 63) as f64;
 
-/// Digits with at most as many after the point as the unit has nanoseconds for.
+/// Parses a decimal number with no more decimals than nanoseconds.
 fn decimal(digits: &str, unit: i64) -> Option<i64> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let places = unit.ilog10() as usize;
@@ -86,7 +87,7 @@ fn decimal(digits: &str, unit: i64) -> Option<i64> {
         .checked_add(fraction)
 }
 
-/// Nanoseconds, shown in seconds with as many digits as they have.
+/// Nanoseconds, formatted in seconds with as many decimals as needed.
 pub(super) struct Seconds(pub(super) i128);
 
 impl fmt::Display for Seconds {
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_exact_and_may_name_their_unit() {
+    fn parses_times_exactly_with_units() {
         let s = UNITS[0].1;
         for (text, unit, expected) in [
             ("1700000000.123456789", s, 1_700_000_000_123_456_789),
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_times_are_known_by_their_names() {
+    fn recognises_columns_of_times() {
         for (name, unit) in [
             ("time", UNITS[0].1),
             ("Time (ms)", 1_000_000),
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_shown_in_seconds() {
+    fn formats_times_in_seconds() {
         for (time, shown) in [(0, "0 s"), (-1_500_000_000, "-1.5 s"), (1, "0.000000001 s")] {
             assert_eq!(Seconds(time).to_string(), shown);
         }

@@ -1,4 +1,4 @@
-//! What the file is made of: objects, of which blocks hold events, and their stacks.
+//! The structure of the file: objects; among these, blocks with events and blocks with stacks.
 
 use crate::error::{DecodeError, Decoded};
 use crate::wire::text::excerpt;
@@ -9,14 +9,14 @@ pub(super) enum Object<'b> {
     Trace(Trace),
     Events(Cursor<'b>),
     Stacks(Cursor<'b>),
-    /// After it, stacks are numbered anew.
+    /// From here on, stacks are numbered anew.
     SequencePoint,
 }
 
-/// What is said of the whole trace.
+/// The header of the whole trace.
 #[derive(Clone, Copy)]
 pub(super) struct Trace {
-    /// The clock's value at its start, and how often it ticks in a second.
+    /// The clock's value at the start, and its frequency in Hz.
     pub(super) start: u64,
     pub(super) frequency: u64,
     pub(super) pointer: usize,
@@ -30,7 +30,7 @@ const END: u8 = 6;
 pub(super) const MAGIC: &[u8] = b"Nettrace";
 const SERIALIZATION: &[u8] = b"!FastSerialization.1";
 
-/// Calls for each object of a file.
+/// Calls a function for each object of a file.
 pub(super) fn objects<'b>(
     bytes: &'b [u8],
     mut read: impl FnMut(Object<'b>) -> Decoded<()>,
@@ -44,7 +44,7 @@ pub(super) fn objects<'b>(
         ));
     }
     loop {
-        // A null reference stands where a further object would.
+        // A null reference marks the end of the objects.
         let at = file.at();
         match file.u8()? {
             BEGIN => {}
@@ -104,7 +104,7 @@ fn unexpected(at: usize) -> DecodeError {
     DecodeError::new(at, "expected an object of the file, found something else")
 }
 
-/// An event; those of a `MetadataBlock` have the metadata 0, and say what others are.
+/// An event. Events in a `MetadataBlock` have the metadata id 0 and describe other events.
 #[derive(Clone, Copy)]
 pub(super) struct Event<'b> {
     pub(super) metadata: u64,
@@ -114,7 +114,7 @@ pub(super) struct Event<'b> {
     pub(super) payload: Cursor<'b>,
 }
 
-/// Calls for each event of a block.
+/// Calls a function for each event of a block.
 pub(super) fn events<'b>(
     mut block: Cursor<'b>,
     mut read: impl FnMut(Event<'b>) -> Decoded<()>,
@@ -139,10 +139,10 @@ pub(super) fn events<'b>(
     Ok(())
 }
 
-/// An event whose header says all.
+/// An event with an uncompressed header.
 fn plain<'b>(block: &mut Cursor<'b>) -> Decoded<Event<'b>> {
     block.take(4)?;
-    // The highest bit says that it is in order.
+    // The highest bit says that the event is in order.
     let metadata = block.u32()? & 0x7fff_ffff;
     block.take(4)?;
     let thread = block.u64()?;
@@ -161,7 +161,8 @@ fn plain<'b>(block: &mut Cursor<'b>) -> Decoded<Event<'b>> {
     })
 }
 
-/// An event whose header says what is not as in the one before.
+/// An event with a compressed header, which only has the fields that differ from the previous
+/// event's.
 fn compressed<'b>(block: &mut Cursor<'b>, event: &mut Event<'b>, size: &mut u64) -> Decoded<()> {
     let flags = block.u8()?;
     let is_set = |bit: u32| flags & 1 << bit != 0;
@@ -169,7 +170,7 @@ fn compressed<'b>(block: &mut Cursor<'b>, event: &mut Event<'b>, size: &mut u64)
         event.metadata = block.varint()?;
     }
     if is_set(1) {
-        // Its number, and the thread and processor that recorded it.
+        // Sequence number, capturing thread, and processor.
         for _ in 0..3 {
             block.varint()?;
         }
@@ -193,7 +194,7 @@ fn compressed<'b>(block: &mut Cursor<'b>, event: &mut Event<'b>, size: &mut u64)
     Ok(())
 }
 
-/// Calls for each stack of a block: its number, and its addresses, leaf first.
+/// Calls a function for each stack of a block, with its number and addresses, leaf first.
 pub(super) fn stacks<'b>(
     mut block: Cursor<'b>,
     mut read: impl FnMut(u64, Cursor<'b>) -> Decoded<()>,
@@ -209,7 +210,7 @@ pub(super) fn stacks<'b>(
     Ok(())
 }
 
-/// Passes over what is in front of the next multiple of four bytes of the file.
+/// Skips to the next multiple of four bytes of the file.
 fn align(cursor: &mut Cursor<'_>) -> Read<()> {
     cursor.take((cursor.at().wrapping_neg() % 4) as u64)?;
     Ok(())
@@ -223,12 +224,12 @@ pub(super) fn read_pointer(cursor: &mut Cursor<'_>, bytes: usize) -> Read<u64> {
     }
 }
 
-/// Reads text in UTF-16 up to a zero.
+/// Reads a zero-terminated UTF-16 text.
 pub(super) fn text(cursor: &mut Cursor<'_>) -> Read<String> {
     let rest = cursor.rest().as_chunks().0.iter();
     let units = rest.map(|&unit| u16::from_le_bytes(unit));
     let text = units.take_while(|&unit| unit > 0);
-    // Of one that lacks its end, the end is missing.
+    // Without the terminating zero, this fails at the end.
     cursor.take(2 * (text.clone().count() + 1) as u64)?;
     Ok(char::decode_utf16(text)
         .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))

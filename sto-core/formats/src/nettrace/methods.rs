@@ -1,4 +1,4 @@
-//! What code is at which addresses, as the runtime's events say it.
+//! The methods at addresses, from the runtime's events.
 
 use super::blocks::text;
 use crate::error::Decoded;
@@ -11,9 +11,9 @@ use sto_model::bytes::Cursor;
 
 #[derive(Default)]
 pub(super) struct Methods {
-    /// By the address at which each begins; of one that was compiled again there are several.
+    /// Methods by start address; a method compiled again has several.
     by_address: BTreeMap<u64, Method>,
-    /// Names of modules, by their ids.
+    /// Names of modules by id.
     modules: HashMap<u64, String>,
     known: HashMap<u64, LocationIx>,
 }
@@ -26,7 +26,7 @@ struct Method {
 }
 
 impl Methods {
-    /// `MethodLoadVerbose` and `MethodDCEndVerbose`.
+    /// Handles `MethodLoadVerbose` and `MethodDCEndVerbose`.
     pub(super) fn method(&mut self, mut payload: Cursor<'_>) -> Decoded<()> {
         payload.take(8)?;
         let (module, start, size) = (payload.u64()?, payload.u64()?, payload.u32()?);
@@ -52,7 +52,7 @@ impl Methods {
         Ok(())
     }
 
-    /// `ModuleLoad` and `ModuleDCEnd`.
+    /// Handles `ModuleLoad` and `ModuleDCEnd`.
     pub(super) fn module(&mut self, mut payload: Cursor<'_>) -> Decoded<()> {
         let id = payload.u64()?;
         payload.take(16)?;
@@ -62,7 +62,7 @@ impl Methods {
         Ok(())
     }
 
-    /// The method at an address, which is that of a call but at the leaf.
+    /// The location of the method at an address, which is that of a call except at the leaf.
     pub(super) fn location(
         &mut self,
         address: u64,
@@ -90,7 +90,7 @@ impl Methods {
     }
 }
 
-/// How a method was compiled, by `MethodFlags`.
+/// The kind of code, from `MethodFlags`.
 fn kind(flags: u32) -> FrameKind {
     let (is_jitted, tier) = (flags & 8 != 0, flags >> 7 & 7);
     match (is_jitted, tier) {

@@ -1,8 +1,9 @@
-//! .NET's traces, as `dotnet-trace collect` and `DOTNET_EnableEventPipe=1` write them: where each thread was at each tick
-//! of the sample profiler, and what was allocated where.
+//! .NET traces, written by `dotnet-trace collect` and `DOTNET_EnableEventPipe=1`: stacks of all
+//! threads at each tick of the sample profiler, and allocations.
 //!
-//! Source: `documentation/NetTrace/NetTraceFormat_v5.md` of <https://github.com/microsoft/perfview>, version 4 of the format;
-//! events by `src/coreclr/vm/ClrEtwAll.man` of <https://github.com/dotnet/runtime>.
+//! Source: `documentation/NetTrace/NetTraceFormat_v5.md` of
+//! <https://github.com/microsoft/perfview>, version 4 of the format; events by
+//! `src/coreclr/vm/ClrEtwAll.man` of <https://github.com/dotnet/runtime>.
 
 mod blocks;
 mod methods;
@@ -28,7 +29,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     reader.finish(options.builder())
 }
 
-/// What an event is, as far as it is read.
+/// The events that are read.
 #[derive(Clone, Copy)]
 enum Kind {
     Sample,
@@ -44,19 +45,19 @@ struct Reader<'b> {
     trace: Option<Trace>,
     kinds: HashMap<u64, Kind>,
     methods: Methods,
-    /// Stacks by their number since the last sequence point; addresses leaf first.
+    /// Stacks by number since the last sequence point; addresses are leaf first.
     numbers: HashMap<u64, u32>,
     stacks: Vec<Vec<u64>>,
     known: HashMap<&'b [u8], u32>,
     samples: Vec<Sample>,
     program: String,
-    /// Events with a stack that are not read.
+    /// Number of other events with a stack.
     others: u64,
 }
 
 struct Sample {
     is_allocation: bool,
-    /// Whether the thread ran code that is not .NET's, or waited there.
+    /// Whether the thread ran or waited in native code.
     is_native: bool,
     thread: u64,
     time: u64,
@@ -64,7 +65,7 @@ struct Sample {
     value: u64,
 }
 
-/// The value of `ThreadSample` for code that is not .NET's.
+/// The value of `ThreadSample` for native code.
 const EXTERNAL: u64 = 1;
 
 impl<'b> Reader<'b> {
@@ -139,7 +140,7 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    /// Says what the events of a number are.
+    /// Reads the description of an event.
     fn metadata(&mut self, mut payload: Cursor<'b>) -> Decoded<()> {
         let (number, provider, id) = (payload.u32()?, text(&mut payload)?, payload.u32()?);
         let kind = match (&*provider, id) {
@@ -167,7 +168,7 @@ impl<'b> Reader<'b> {
         let native = builder.function(FrameKind::User, "(unmanaged code)", "");
         let native = native.map_err(DecodeError::at("the trace"))?;
         let mut known: HashMap<(Option<u32>, bool), StackIx> = HashMap::new();
-        // The first type is the one that is shown, whatever came first.
+        // The first type is shown by default, whatever occurs first in the file.
         let types = [
             (false, "samples", Unit::Samples),
             (true, "alloc_space", Unit::Bytes),
@@ -220,7 +221,7 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// The stack of addresses, leaf first; `native` is what the leaf called.
+/// The stack of addresses, leaf first; with `native`, below a frame for native code.
 fn resolved(
     addresses: &[u64],
     methods: &mut Methods,

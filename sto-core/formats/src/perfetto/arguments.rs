@@ -1,14 +1,15 @@
-//! Arguments of calls that are numbers: debug annotations.
+//! Numeric arguments of calls: debug annotations.
 
 use super::schema::Annotation;
 use super::sequence::Sequence;
 use crate::error::Decoded;
 use crate::wire::protobuf::Message;
 
-/// Most arguments that are read of a call, and entries of a dictionary.
+/// Limit to the arguments of a call, and to the entries of a dictionary.
 const MOST: usize = 16;
 
-/// Those of an event: numbers, and text that is a number. Those of a dictionary are named after both: `func_args.n`.
+/// The numbers among an event's annotations, including numeric texts. Entries of a dictionary have
+/// both names: `func_args.n`.
 pub(super) fn numbers(
     annotations: &[Message<'_>],
     sequence: &Sequence,

@@ -1,4 +1,4 @@
-//! Track events that begin and end.
+//! Track events that begin and end calls.
 
 use super::arguments::numbers;
 use super::clocks::{Clocks, MONOTONIC};
@@ -30,26 +30,27 @@ pub(super) struct Calls {
     samples: Samples,
 }
 
-/// What of the trace was not read.
+/// Counts of data that were not read.
 #[derive(Default)]
 struct LeftOut {
     losses: u64,
-    /// Packets after a loss that need what was lost.
+    /// Packets after a loss that depend on lost packets.
     after_loss: u64,
     without_time: u64,
     undeclared: u64,
     counters: u64,
 }
 
-/// `TrackEvent.Type`.
+/// Values of `TrackEvent.Type`.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
 const COUNTER: u64 = 4;
 
-/// Of a floating track that is no uuid: an asynchronous event of the old kind; beside it stands its process.
+/// Marks the track of a legacy asynchronous event, which has no uuid; the process is stored with
+/// it.
 const ASYNC: u64 = 1 << 32;
 
-/// Of a group of rows: that of a thread, by its number. Others have a process, and a label behind it.
+/// Marks the group of rows of a thread, by its number. Other groups have a process and a label.
 const THREAD: u64 = 1 << 63;
 const LABEL_BITS: u32 = 28;
 
@@ -87,7 +88,7 @@ impl Calls {
             0 => sequence.clock,
             clock => clock,
         };
-        // A clock may go from packet to packet, of which each counts.
+        // An incremental clock advances with every packet, so each must be counted.
         let said = packet.timestamp;
         let time = said.and_then(|said| self.clocks.time(packet.sequence, clock, said));
         if let Some(track) = packet.track {
@@ -252,7 +253,7 @@ impl Calls {
         }
     }
 
-    /// The recording with these calls.
+    /// Finishes the recording of these calls.
     pub(super) fn finish(
         mut self,
         size: usize,
@@ -297,7 +298,8 @@ impl Calls {
     }
 }
 
-/// Asynchronous events of one category, scope and id belong together; an id of a process is one there.
+/// The track of legacy asynchronous events; those with the same category, scope and id belong
+/// together. Local ids are per process.
 fn asynchronous(legacy: &Legacy<'_>, category: &[u8], pid: u32) -> Track {
     let (process, id) = match (legacy.local_id, legacy.global_id) {
         (Some(id), _) => (u64::from(pid) | ASYNC, id),

@@ -1,4 +1,4 @@
-//! Call stacks that a sequence interned: frames of functions, or of addresses in mapped files.
+//! Interned call stacks: frames of functions, or of addresses in mapped files.
 
 use crate::error::{DecodeError, Decoded};
 use crate::names::{NamedFrame, module_name, module_of_path};
@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use sto_model::GnuBuildId;
 use sto_model::limits::MAX_NAME;
 
-/// The tables, by the ids of their entries.
+/// The tables, by id.
 #[derive(Default)]
 pub(super) struct Callstacks {
     functions: HashMap<u64, Vec<u8>>,
@@ -19,7 +19,7 @@ pub(super) struct Callstacks {
     sources: HashMap<u64, Vec<u8>>,
     mappings: HashMap<u64, Mapping>,
     frames: HashMap<u64, Frame>,
-    /// Frames from the root.
+    /// The frames of each call stack, root first.
     callstacks: HashMap<u64, Vec<u64>>,
     known: HashMap<u64, StackIx>,
     modules: HashMap<u64, ModuleIx>,
@@ -36,14 +36,14 @@ struct Mapping {
 struct Frame {
     function: u64,
     mapping: u64,
-    /// Address in the file, of the call where it is that of a caller.
+    /// Address in the file; for a caller, that of the call.
     address: u64,
     source: u64,
     line: u64,
 }
 
 impl Callstacks {
-    /// Takes a field of `InternedData`.
+    /// Reads a field of `InternedData`.
     pub(super) fn interned(&mut self, field: &Field<'_>) -> Decoded<()> {
         match field.number {
             5 => text(&mut self.functions, field.message()?),
@@ -57,7 +57,7 @@ impl Callstacks {
         }
     }
 
-    /// Takes a field of `ProfilePacket`, which had tables of its own in old versions.
+    /// Reads a field of `ProfilePacket`, which has its own tables in old versions.
     pub(super) fn of_heap(&mut self, field: &Field<'_>) -> Decoded<()> {
         match field.number {
             1 => {
@@ -107,7 +107,7 @@ impl Callstacks {
         Ok(())
     }
 
-    /// The stack of an id; `None` where the sequence has not said it.
+    /// The stack with an id; `None` if the sequence has not defined it.
     pub(super) fn stack(
         &mut self,
         id: u64,
@@ -175,12 +175,12 @@ impl Callstacks {
         builder.address(module, address).map(Some)
     }
 
-    /// The path of a mapping, of which each part is interned.
+    /// The path of a mapping, whose parts are interned.
     fn path(&self, mapping: &Mapping) -> Vec<u8> {
         let mut parts = mapping.path.iter().filter_map(|part| self.paths.get(part));
         let first = parts.next().map_or(&b""[..], Vec::as_slice);
         let mut path = match first {
-            // Of no file: `[vdso]`.
+            // Not a file: `[vdso]`.
             [] | [b'/' | b'[', ..] => first.to_vec(),
             _ => [b"/", first].concat(),
         };
@@ -195,7 +195,7 @@ impl Callstacks {
     }
 }
 
-/// Takes an `InternedString`.
+/// Reads an `InternedString`.
 fn text(table: &mut HashMap<u64, Vec<u8>>, message: Message<'_>) -> Decoded<()> {
     let (mut id, mut texts) = (0, Vec::new());
     fields!(message, { 1 => id, 2 => texts });
@@ -204,7 +204,7 @@ fn text(table: &mut HashMap<u64, Vec<u8>>, message: Message<'_>) -> Decoded<()> 
     Ok(())
 }
 
-/// A build id, which is bytes, or of Chrome hexadecimal digits.
+/// A build id in bytes, or in hexadecimal digits as Chrome writes it.
 fn build_id_of(bytes: &[u8]) -> Option<GnuBuildId> {
     let is_text = bytes.len() >= 32 && bytes.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(bytes).ok().filter(|_| is_text);

@@ -1,4 +1,4 @@
-//! Clocks, and what one showed when another showed something else.
+//! Conversion between clocks.
 
 use super::schema::Clock;
 use crate::error::Decoded;
@@ -6,24 +6,25 @@ use crate::wire::protobuf::Message;
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
-/// A clock: of the sequence of this number, else of all (0), by its id.
+/// A clock: the number of its sequence, or 0 if it is global, and its id.
 type Domain = (u64, u64);
 
-/// `CLOCK_BOOTTIME`, which times are by where nothing else is said.
+/// `CLOCK_BOOTTIME`, the default clock.
 const BOOTTIME: u64 = 6;
 /// `CLOCK_MONOTONIC`.
 pub(super) const MONOTONIC: u64 = 3;
 
-/// What clocks showed at one time, for all that was said up to now.
+/// The simultaneous values of clocks so far.
 pub(super) struct Clocks {
-    /// The one that all times are brought to.
+    /// The clock that all times are converted to.
     trace: Domain,
-    /// What another clock showed when one showed this, in the order in which it is said.
+    /// Simultaneous values of two clocks, in the file's order.
     known: HashMap<(Domain, Domain), Vec<(i64, i64)>>,
     beside: HashMap<Domain, HashSet<Domain>>,
-    /// By which clocks one is brought to the trace's.
+    /// The clocks through which each clock is converted to the trace's.
     paths: HashMap<Domain, Option<Vec<Domain>>>,
-    /// Of a sequence's own clocks: how long their unit is, and what one showed that counts from event to event.
+    /// For clocks of sequences, the unit in nanoseconds and, for incremental clocks, the last
+    /// value.
     units: HashMap<Domain, (i64, Option<i64>)>,
 }
 
@@ -39,7 +40,7 @@ impl Default for Clocks {
     }
 }
 
-/// Clocks from 64 to 127 are of their sequence.
+/// Clocks 64 to 127 belong to their sequence.
 fn domain(sequence: u64, clock: u64) -> Domain {
     match clock {
         64..=127 => (sequence, clock),
@@ -48,9 +49,9 @@ fn domain(sequence: u64, clock: u64) -> Domain {
 }
 
 impl Clocks {
-    /// Takes what clocks showed at one time (`ClockSnapshot`).
+    /// Adds the simultaneous values in a `ClockSnapshot`.
     pub(super) fn add(&mut self, sequence: u64, mut snapshot: Message<'_>) -> Decoded<()> {
-        // Each clock is known by the first.
+        // Each clock is related to the first one.
         let mut first: Option<(Domain, i64)> = None;
         while let Some(field) = snapshot.next()? {
             match field.number {
@@ -85,8 +86,8 @@ impl Clocks {
         }
     }
 
-    /// The time by the trace's clock of what a packet says; 0 is the trace's clock. `None` where nothing relates the
-    /// two.
+    /// Converts a packet's time to the trace's clock, whose id is 0 here. `None` if the clocks are
+    /// not related.
     pub(super) fn time(&mut self, sequence: u64, clock: u64, said: u64) -> Option<i64> {
         let domain = match clock {
             0 => self.trace,
@@ -117,7 +118,7 @@ impl Clocks {
         let mut time = time;
         for (from, &to) in steps.zip(path) {
             let shown = self.known.get(&(from, to))?;
-            // Mostly the last, as the file goes with time.
+            // Usually the last one, because the file is roughly in order of time.
             let before = shown.iter().rfind(|&&(at, _)| at <= time);
             let &(at, other) = before.or(shown.first())?;
             time = time.saturating_sub(at).saturating_add(other);
@@ -125,7 +126,7 @@ impl Clocks {
         Some(time)
     }
 
-    /// The fewest clocks from one to the trace's.
+    /// The shortest chain of clocks from one to the trace's.
     fn path(&self, clock: Domain) -> Option<Vec<Domain>> {
         let mut from: HashMap<Domain, Domain> = HashMap::new();
         let mut next = VecDeque::from([clock]);

@@ -1,5 +1,5 @@
-//! Perfetto's traces in Protocol Buffers: track events, as the SDKs of Perfetto and Chrome write them, and samples of call
-//! stacks.
+//! Perfetto traces in Protocol Buffers: track events, written by the SDKs of Perfetto and Chrome,
+//! and samples of call stacks.
 //!
 #![doc = include_str!("perfetto.md")]
 
@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use sto_model::limits::MAX_LINE;
 
-/// Whether a file begins with a packet: a message under the number 1, with a field that only packets have.
+/// Returns `true` if a file begins with a packet: field 1 is a message with a field that only
+/// packets have.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut file = Message::of_file(head.bytes);
     let packet = match file.next() {
@@ -51,12 +52,13 @@ struct Reader {
     cutter: Cutter,
     allow_truncated: bool,
     calls: Calls,
-    /// How many packets of other kinds there are, by the name of the kind.
+    /// Number of packets of other kinds, by kind.
     passed: BTreeMap<&'static str, u64>,
     builder: RecordingBuilder,
 }
 
-/// Most bytes that a packet of compressed packets expands to; Perfetto makes them of less than 512 KiB.
+/// Limit to the expanded size of a packet of compressed packets; Perfetto writes them with less
+/// than 512 KiB.
 const MAX_EXPANDED: u64 = 64 << 20;
 
 impl LineReader for Reader {

@@ -1,4 +1,5 @@
-//! Samples of call stacks: of perf's counters (traced_perf), of the heap (heapprofd), and of Chrome's sampling profiler.
+//! Samples of call stacks: of perf counters (traced_perf), of the heap (heapprofd), and of Chrome's
+//! sampling profiler.
 
 use super::callstacks::Callstacks;
 use super::schema::{Process, Thread};
@@ -14,14 +15,15 @@ use sto_model::units::{Cost, Nanoseconds, Unit};
 #[derive(Default)]
 pub(super) struct Samples {
     samples: Vec<Sample>,
-    /// Of each process, heap, call stack by its id, and stack what the last dump says. Several may have the same names.
+    /// The last dump of each process, heap, call stack id and stack. Several ids may have the same
+    /// names.
     heaps: BTreeMap<(u32, u32, u64, u32), Heap>,
     /// Numbers of heaps, by name.
     heap_names: HashMap<Vec<u8>, u32>,
     lost: u64,
-    /// Samples that were not taken, as the profiler could not keep up.
+    /// Number of samples that the profiler skipped because it could not keep up.
     skipped: u64,
-    /// Samples whose stack is not there.
+    /// Number of samples without a stack.
     missing: u64,
 }
 
@@ -32,19 +34,19 @@ struct Sample {
     is_truncated: bool,
 }
 
-/// What a stack allocated since the start, and of that is freed: bytes and how often.
+/// The bytes and number of a stack's allocations since the start, and of its frees.
 #[derive(Default)]
 struct Heap {
     allocated: u64,
     freed: u64,
     allocations: u64,
     frees: u64,
-    /// What there was when the heap was largest, where that was recorded.
+    /// The bytes at the peak of the heap, if recorded.
     most: u64,
 }
 
 impl Samples {
-    /// `PerfSample`.
+    /// Reads a `PerfSample`.
     pub(super) fn perf(
         &mut self,
         message: Message<'_>,
@@ -68,7 +70,7 @@ impl Samples {
             return Ok(());
         }
         let stack = match callstack {
-            // It says nothing but how many were lost.
+            // It only has the number of lost samples.
             0 if tid == 0 => return Ok(()),
             0 => Some(builder.stack(&[]).map_err(DecodeError::at(message.at()))?),
             callstack => callstacks.stack(callstack, message.at(), builder)?,
@@ -86,8 +88,8 @@ impl Samples {
         Ok(())
     }
 
-    /// `StreamingProfilePacket`: samples of a thread, with the microseconds since the one before. `time` is when it is so
-    /// many by the clock of the writer.
+    /// Reads a `StreamingProfilePacket`: samples of a thread, with microseconds since the previous
+    /// one. `time` converts microseconds of the writer's clock.
     pub(super) fn streaming(
         &mut self,
         message: Message<'_>,
@@ -115,7 +117,7 @@ impl Samples {
         Ok(())
     }
 
-    /// `ProfilePacket`: what the heaps of processes are since their start.
+    /// Reads a `ProfilePacket`: the heaps of processes since their start.
     pub(super) fn heap(
         &mut self,
         mut message: Message<'_>,
@@ -163,7 +165,7 @@ impl Samples {
         self.samples.iter().filter_map(|sample| sample.time).min()
     }
 
-    /// Adds the samples; times count from `zero`.
+    /// Adds the samples, with times relative to `zero`.
     pub(super) fn finish(
         self,
         zero: i64,
@@ -213,7 +215,7 @@ impl Samples {
             for (event, value, times) in both {
                 if value > 0 {
                     let of = builder.sample_type(event, Unit::Bytes);
-                    // Old versions do not say how often.
+                    // Old versions do not have the number of allocations.
                     let cost = Cost {
                         samples: times.max(1),
                         value,
@@ -242,7 +244,7 @@ impl Samples {
     }
 }
 
-/// `ProcessTree`: names of processes and their threads.
+/// Reads a `ProcessTree`: names of processes and threads.
 pub(super) fn processes(
     mut tree: Message<'_>,
     tracks: &mut Tracks,

@@ -1,4 +1,4 @@
-//! The messages of the format, as far as track events need them.
+//! The messages of the format that are read.
 
 use crate::error::Decoded;
 use crate::wire::protobuf::{Field, Message, fields};
@@ -12,7 +12,7 @@ pub(super) struct Packet<'b> {
     pub(super) sequence: u64,
     flags: u64,
     is_cleared: u64,
-    /// Why packets before it were dropped; 0 where none were.
+    /// The reason why packets before this one were dropped; 0 if none were.
     pub(super) dropped: u64,
     pub(super) interned: Option<Message<'b>>,
     pub(super) defaults: Option<Message<'b>>,
@@ -60,7 +60,7 @@ impl<'b> Packet<'b> {
                 6 => packet.clocks = Some(field.message()?),
                 50 => packet.deflated = Some(field.bytes()?),
                 133 => packet.zstd = Some(field.bytes()?),
-                // Of whom it is, and since when.
+                // Writer, process, and flags.
                 3 | 79 | 87 | 98 => {}
                 other => packet.other = Some(other),
             }
@@ -68,18 +68,18 @@ impl<'b> Packet<'b> {
         Ok(packet)
     }
 
-    /// Whether what its sequence said before counts no longer.
+    /// Returns `true` if the earlier state of the sequence is invalid from here on.
     pub(super) fn clears(&self) -> bool {
         self.is_cleared != 0 || self.flags & 1 != 0
     }
 
-    /// Whether it needs what its sequence said before.
+    /// Returns `true` if the packet depends on the earlier state of its sequence.
     pub(super) fn needs_state(&self) -> bool {
         self.flags & 2 != 0
     }
 }
 
-/// Whether a message is a packet, as far as it is there: numbers and messages stand where packets have them.
+/// Returns `true` if the available part of a message has the fields of a packet.
 pub(super) fn is_packet(mut message: Message<'_>) -> bool {
     let mut is_one = false;
     while let Ok(Some(field)) = message.next() {
@@ -97,7 +97,7 @@ pub(super) fn is_packet(mut message: Message<'_>) -> bool {
     is_one
 }
 
-/// What packets that are passed over have; `None` of those that say how the trace was made.
+/// The kind of data in a skipped packet; `None` for metadata about the trace.
 pub(super) fn kind_of(field: u32) -> Option<&'static str> {
     Some(match field {
         33 | 34 | 35 | 36 | 45 | 46 | 48 | 51 | 61 | 64 | 69 | 72 | 78 | 82 | 87 | 89 | 107
@@ -144,7 +144,7 @@ pub(super) struct Clock {
     pub(super) id: u64,
     pub(super) timestamp: u64,
     pub(super) is_incremental: u64,
-    /// Nanoseconds of its unit; 0 is 1.
+    /// Unit in nanoseconds; 0 means 1.
     pub(super) unit: u64,
 }
 
@@ -168,7 +168,7 @@ pub(super) struct Event<'b> {
     pub(super) track: Option<u64>,
     pub(super) name_id: u64,
     pub(super) name: Option<&'b [u8]>,
-    /// Microseconds since the event before.
+    /// Microseconds since the previous event.
     pub(super) delta: Option<u64>,
     /// Microseconds.
     pub(super) absolute: Option<u64>,
@@ -194,7 +194,7 @@ pub(super) struct Annotation<'b> {
 pub(super) struct Legacy<'b> {
     pub(super) name_id: u64,
     pub(super) phase: u64,
-    /// Microseconds; `None` where it has none.
+    /// Microseconds; `None` without a duration.
     pub(super) duration: Option<u64>,
     pub(super) global_id: Option<u64>,
     pub(super) local_id: Option<u64>,
@@ -243,7 +243,7 @@ impl<'b> Annotation<'b> {
         Ok(annotation)
     }
 
-    /// Its value, where that is a number or text that is one.
+    /// The value, if it is a number or a numeric text.
     pub(super) fn number(&self) -> Option<f64> {
         let text = || std::str::from_utf8(self.text).ok()?.parse::<f64>().ok();
         self.number
@@ -355,7 +355,7 @@ impl<'b> Thread<'b> {
     }
 }
 
-/// The number and the name of each entry of `InternedData` under a field: `EventCategory`, `EventName` and
+/// The id and name of each entry under a field of `InternedData`: `EventCategory`, `EventName` and
 /// `DebugAnnotationName`.
 pub(super) fn interned<'b>(
     mut message: Message<'b>,

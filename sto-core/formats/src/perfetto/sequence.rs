@@ -1,4 +1,4 @@
-//! What the packets of one writer say for those that follow.
+//! The state that packets of a writer define for later ones.
 
 use super::callstacks::Callstacks;
 use super::schema::{Packet, Thread, interned};
@@ -9,9 +9,9 @@ use hashbrown::HashMap;
 /// The state of a sequence of packets.
 #[derive(Default)]
 pub(super) struct Sequence {
-    /// Whether a packet came.
+    /// Whether a packet was read.
     is_begun: bool,
-    /// Whether nothing was lost since its state was cleared.
+    /// Whether no packet was lost since the state was last cleared.
     is_whole: bool,
     names: HashMap<u64, Vec<u8>>,
     categories: HashMap<u64, Vec<u8>>,
@@ -19,15 +19,15 @@ pub(super) struct Sequence {
     pub(super) callstacks: Callstacks,
     pub(super) track: u64,
     pub(super) clock: u64,
-    /// Process and thread, where they are said in the old way.
+    /// Process and thread, in the legacy encoding.
     pub(super) thread: Option<(u32, u32)>,
-    /// Time of the last event, in microseconds, where events say how long they are after it.
+    /// Time of the last event in microseconds, if events have differences of times.
     pub(super) reference: Option<i64>,
 }
 
 impl Sequence {
-    /// Takes what a packet says for itself and those that follow; `false` where it cannot be read as one before it was
-    /// lost. Says, too, whether packets were lost before it.
+    /// Updates the state from a packet. Returns whether the packet can be read, which is not the
+    /// case if it depends on a lost one, and whether packets before it were lost.
     pub(super) fn packet(&mut self, packet: &Packet<'_>) -> Decoded<(bool, bool)> {
         let lost = packet.dropped != 0 && self.is_begun;
         self.is_begun = true;
@@ -36,7 +36,7 @@ impl Sequence {
             *self = Sequence {
                 is_begun: true,
                 is_whole: true,
-                // Old writers say it once.
+                // Old writers define it only once.
                 thread: self.thread,
                 reference: self.reference,
                 ..Sequence::default()

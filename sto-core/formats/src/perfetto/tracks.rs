@@ -1,4 +1,4 @@
-//! What tracks are: threads, processes, and those within them.
+//! Tracks: threads, processes, and tracks within them.
 
 use super::schema::{Process, Thread, Track};
 use crate::call_events::Functions;
@@ -9,13 +9,13 @@ use hashbrown::HashMap;
 use sto_model::trace::CallThread;
 use sto_model::trace::paths::FunctionNo;
 
-/// All tracks, by their uuids, and the names of threads and processes.
+/// All tracks, by uuid, and the names of threads and processes.
 #[derive(Default)]
 pub(super) struct Tracks {
     tracks: HashMap<u64, Known>,
     threads: HashMap<(u32, u32), String>,
     processes: HashMap<u32, String>,
-    /// The threads that have calls, by number.
+    /// Process and thread id of each thread with calls.
     numbers: Vec<(u32, u32)>,
     number_of: HashMap<(u32, u32), u32>,
 }
@@ -28,16 +28,16 @@ struct Known {
     thread: Option<(u32, u32)>,
 }
 
-/// What a track is of.
+/// The owner of a track.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A thread, by process and its own id.
+    /// A thread, by process and thread id.
     Thread(u32, u32),
-    /// The track of this name, if it has one, of a process; 0 of none.
+    /// A process, or 0 for none, and the name of the track.
     Process(u32, Option<FunctionNo>),
 }
 
-/// How many tracks may stand around one.
+/// Limit to the nesting of tracks.
 const MAX_PARENTS: usize = 64;
 
 impl Tracks {
@@ -84,7 +84,7 @@ impl Tracks {
         }
     }
 
-    /// What the track of a uuid is of; `None` where the trace does not say it.
+    /// The owner of the track with a uuid; `None` if the trace does not define it.
     pub(super) fn place(&self, uuid: u64) -> Option<Place> {
         let track = match self.tracks.get(&uuid) {
             Some(track) => track,
@@ -108,7 +108,7 @@ impl Tracks {
         Some(Place::Process(0, track.name))
     }
 
-    /// A number for a thread.
+    /// The number of a thread.
     pub(super) fn number(&mut self, thread: (u32, u32)) -> u32 {
         *self.number_of.entry(thread).or_insert_with(|| {
             self.numbers.push(thread);
@@ -120,7 +120,7 @@ impl Tracks {
         self.named(self.numbers[number as usize])
     }
 
-    /// The thread of these ids, with its name and its process's.
+    /// The thread with these ids, with its name and its process's.
     pub(super) fn named(&self, (pid, tid): (u32, u32)) -> CallThread {
         CallThread {
             tid,
