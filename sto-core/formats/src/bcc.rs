@@ -1,8 +1,8 @@
-//! What bcc's tools print of stacks: `profile`, `offcputime`, `stackcount` and `memleak`, without `-f`, and `offcputime` of
-//! its folder `libbpf-tools`, which does not say what it is.
+//! Stacks printed by bcc's tools `profile`, `offcputime`, `stackcount` and `memleak`, without `-f`,
+//! and by `offcputime` of `libbpf-tools`, whose output has no title.
 //!
-//! Source: `tools/profile.py`, `offcputime.py`, `stackcount.py` and `memleak.py`, and `libbpf-tools/offcputime.c`, of
-//! <https://github.com/iovisor/bcc>.
+//! Source: `tools/profile.py`, `offcputime.py`, `stackcount.py` and `memleak.py`, and
+//! `libbpf-tools/offcputime.c`, of <https://github.com/iovisor/bcc>.
 
 use crate::names::{NamedFrame, module_name};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
@@ -12,10 +12,10 @@ use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 
-/// Where the tool says what it does in any file.
+/// Number of bytes searched for the tool's title.
 const MAX_HEAD: usize = 1 << 12;
 
-/// What a tool's lines stand for.
+/// The tool, which determines the unit.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Tool {
     Profile,
@@ -42,7 +42,8 @@ impl Tool {
     }
 }
 
-/// Whether a tool says what it does, or a stack ends as in `offcputime`: `    -                cp (9036)`.
+/// Returns `true` if a text has a tool's title, or a stack that ends as in `offcputime`: `    -
+/// cp (9036)`.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let head = &head.bytes[..head.bytes.len().min(MAX_HEAD)];
     let is_process = |line: &[u8]| line.starts_with(b"    -        ") && line.ends_with(b")");
@@ -55,7 +56,7 @@ pub(super) struct Bcc {
     /// Leaf first.
     stack: Vec<LocationIx>,
     thread: Option<ThreadIx>,
-    /// What memleak found last, which it prints again and again: bytes, and allocations.
+    /// memleak's last report, which it prints repeatedly: bytes and allocations.
     leaked: Vec<(StackIx, Cost)>,
     leak: Option<Cost>,
 }
@@ -85,7 +86,7 @@ impl Report for Bcc {
             return self.count(count, builder);
         }
         match text {
-            // Between those of the kernel and those of user space.
+            // Separates kernel and user frames.
             b"--" => Ok(()),
             [b'-', b' ', name @ ..] => self.process(name.trim_ascii(), b'(', builder),
             name if self.tool == Tool::StackCount && line.starts_with(b"    ") => {

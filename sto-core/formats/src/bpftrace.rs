@@ -1,5 +1,5 @@
-//! Maps that bpftrace prints whose keys have stacks: `@[kstack]`, `@[ustack, comm]`, `@[pid, comm, kstack, ustack]` and
-//! the like, of counts or sums.
+//! Maps with stacks in their keys that bpftrace prints: `@[kstack]`, `@[ustack, comm]`, `@[pid,
+//! comm, kstack, ustack]` and so on, of counts or sums.
 //!
 //! Source: the manual of bpftrace, <https://github.com/bpftrace/bpftrace>.
 
@@ -11,10 +11,10 @@ use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 
-/// Where the first map ends in any file.
+/// Number of bytes searched for the end of the first map.
 const MAX_HEAD: usize = 1 << 16;
 
-/// Whether a profile has a map whose key goes over lines.
+/// Returns `true` if a profile has a map with a key of several lines.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut is_open = false;
     for (_, line) in lines(&head.bytes[..head.bytes.len().min(MAX_HEAD)]) {
@@ -26,7 +26,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     false
 }
 
-/// What of a key stands in front of a stack: `@x[bash, `.
+/// The part of a key before its stacks: `@x[bash, `.
 fn begin(line: &[u8]) -> Option<&[u8]> {
     let name = line.strip_prefix(b"@")?;
     let bracket = memchr::memchr(b'[', name)?;
@@ -35,7 +35,7 @@ fn begin(line: &[u8]) -> Option<&[u8]> {
     (is_open && name[..bracket].iter().all(is_name)).then(|| &name[bracket + 1..])
 }
 
-/// What of a key stands behind its stacks, and the value: `, bash]: 12`.
+/// The part of a key after its stacks, and the value: `, bash]: 12`.
 fn end(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_end = matches!(line.first(), Some(b',' | b']'));
     let bracket = memchr::memmem::rfind(line, b"]:").filter(|_| is_end)?;
@@ -44,7 +44,7 @@ fn end(line: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[derive(Default)]
 pub(super) struct Bpftrace {
-    /// The key that is not at its end.
+    /// The unfinished key.
     key: Option<Key>,
 }
 
@@ -57,7 +57,7 @@ struct Key {
 }
 
 impl Key {
-    /// Takes what a key has beside stacks: ids of a process and a thread, and a name.
+    /// Reads parts of a key other than stacks: process id, thread id, name.
     fn add(&mut self, parts: &[u8]) {
         for part in parts.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
             let id = decimal(part).and_then(|id| u32::try_from(id).ok());
@@ -73,7 +73,7 @@ impl Key {
 impl Report for Bpftrace {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let Some(key) = &mut self.key else {
-            // Between maps is what scripts print, and maps without stacks.
+            // Between maps there is output of scripts, and maps without stacks.
             if let Some(parts) = begin(line) {
                 let mut key = Key::default();
                 key.add(parts);
@@ -161,7 +161,7 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let plus = memchr::memrchr(b'+', symbol);
     let is_offset = |&at: &usize| decimal(&symbol[at + 1..]).is_some();
     let named = &symbol[..plus.filter(is_offset).unwrap_or(symbol.len())];
-    // An address is another one in each run.
+    // The address differs from run to run, so it is not a name.
     frame.symbol = if is_address(named) { b"" } else { named };
     frame.add(builder)
 }

@@ -1,4 +1,4 @@
-//! What bpftrace prints with `-f json`: an object a line, of which `map` has the keys of a map as text.
+//! Output of bpftrace with `-f json`: one object per line; a `map` has the keys of a map as text.
 //!
 //! Source: `JsonOutput` in `src/output.cpp` of bpftrace, <https://github.com/bpftrace/bpftrace>.
 
@@ -44,7 +44,7 @@ impl Report for BpftraceJson {
         let maps: Members<'_, Text<'_>> =
             serde_json::from_str(maps.get()).map_err(|error| expected("maps", error))?;
         for (name, keys) in maps.0 {
-            // What has no keys is a number.
+            // A map without keys is a number.
             let Ok(keys) = serde_json::from_str::<Members<'_, Text<'_>>>(keys.get()) else {
                 continue;
             };

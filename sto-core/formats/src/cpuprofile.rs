@@ -1,4 +1,4 @@
-//! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
+//! V8's `.cpuprofile`, written by `node --cpu-prof` and Chrome.
 
 use crate::error::Decoded;
 use crate::json::{add_thread, walk};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sto_model::units::{Nanoseconds, Unit};
 
-/// Whether a file begins with call nodes, in a list or as a tree.
+/// Returns `true` if a file begins with call nodes, in a list or as a tree.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let keys = head.keys();
     let has = |key: &str, nodes: &str| {
@@ -25,11 +25,11 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 struct Profile<'b> {
     #[serde(default)]
     nodes: Vec<Node<'b>>,
-    /// The same as a tree, before Chrome 58 and node 8.
+    /// The nodes as a tree, before Chrome 58 and Node 8.
     head: Option<&'b RawValue>,
     samples: Option<Vec<u64>>,
     time_deltas: Option<Vec<Delta>>,
-    /// Microseconds of each sample where nodes are a tree, and perhaps of the end.
+    /// The time of each sample, and possibly of the end, in microseconds, if nodes are a tree.
     timestamps: Option<Vec<Number>>,
     /// Microseconds.
     start_time: Option<Number>,
@@ -45,12 +45,12 @@ struct OldNode<'b> {
     function_name: Text<'b>,
     #[serde(default)]
     url: Text<'b>,
-    /// Where the function begins, from 1.
+    /// First line of the function, from 1.
     line_number: Option<i64>,
     hit_count: Option<u64>,
 }
 
-/// Brings a profile with a tree to the form of newer ones.
+/// Converts a profile with a tree to the newer form.
 fn modernized<'b>(bytes: &'b [u8], profile: &mut Profile<'b>) -> Decoded<()> {
     let Some(head) = profile.head else {
         return Ok(());
@@ -70,7 +70,7 @@ fn modernized<'b>(bytes: &'b [u8], profile: &mut Profile<'b>) -> Decoded<()> {
         });
         Ok(node.id)
     })?;
-    // These are seconds, by another clock.
+    // These are in seconds and by another clock.
     (profile.start_time, profile.end_time) = (None, None);
     let (Some(samples), Some(times)) = (&profile.samples, &mut profile.timestamps) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! DTrace's aggregations of stacks: `@[ustack()] = count()` and the like.
+//! Aggregations of stacks printed by DTrace: `@[ustack()] = count()` and so on.
 //!
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
@@ -10,10 +10,10 @@ use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 
-/// Where the first stack ends in any file.
+/// Number of bytes searched for the end of the first stack.
 const MAX_HEAD: usize = 1 << 16;
 
-/// Whether a profile begins with a stack of indented lines, of which the last is a count.
+/// Returns `true` if a profile begins with a stack of indented lines that ends with a count.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut is_stack = false;
     for (_, line) in lines(&head.bytes[..head.bytes.len().min(MAX_HEAD)]) {
@@ -27,13 +27,13 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     false
 }
 
-/// Whether a line is sure to be a frame, and not of a header.
+/// Returns `true` if a line is certainly a frame and not part of the header.
 fn is_frame(text: &[u8]) -> bool {
     memchr::memchr(b'`', text).is_some() || text.starts_with(b"0x")
 }
 
-/// Whether a line is of what DTrace prints beside stacks, which it does for each probe that fires: names of columns, a
-/// processor with a probe (`  0      1      :END`), or a message.
+/// Returns `true` for lines that DTrace prints besides stacks: column titles, a processor with a
+/// probe (`  0      1      :END`), or a message.
 fn is_header(line: &[u8]) -> bool {
     let mut words = words(line);
     let mut number = || words.next().and_then(decimal).is_some();
@@ -46,9 +46,9 @@ fn is_header(line: &[u8]) -> bool {
 pub(super) struct DTrace {
     /// Leaf first.
     stack: Vec<LocationIx>,
-    /// Whether the header is over.
+    /// Whether the header has ended.
     has_frames: bool,
-    /// Whether a blank line ended the stack of the kernel, which that of user space follows.
+    /// Whether a blank line ended the kernel stack; the user stack follows.
     is_kernel_over: bool,
 }
 
@@ -119,7 +119,7 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let offset = memchr::memmem::rfind(symbol, b"+0x");
     let is_hex = |at: &usize| symbol[at + 3..].iter().all(u8::is_ascii_hexdigit);
     let symbol = &symbol[..offset.filter(is_hex).unwrap_or(symbol.len())];
-    // What the kernels of illumos, FreeBSD and macOS are called.
+    // Names of the kernel in illumos, FreeBSD and macOS.
     let is_kernel = matches!(module, b"unix" | b"genunix" | b"kernel" | b"mach_kernel");
     let frame = NamedFrame {
         symbol: &without_rust_mangling(symbol),

@@ -1,7 +1,7 @@
-//! Folded stacks: a line a stack, `root;caller;leaf count`.
+//! Folded stacks: one stack per line, `root;caller;leaf count`.
 //!
-//! Written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many others. There
-//! is no specification; this is what is read.
+//! They are written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many
+//! others. There is no specification; the rules of this reader are below.
 //!
 #![doc = include_str!("folded.md")]
 
@@ -14,11 +14,12 @@ use hashbrown::HashMap;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 
-/// Most lines that are looked at to distinguish stacks of one frame from other text.
+/// Number of lines examined to distinguish stacks of one frame from other text.
 const JUDGED_LINES: usize = 100;
 
-/// Whether a profile begins with a stack and its count: one of several frames, or many of one, as the
-/// line `version = 4` may be of any text. Comments alone are folded stacks too, of which there are none.
+/// Returns `true` if a profile begins with a stack of several frames and its count, or with many
+/// stacks of one frame, because a single line such as `version = 4` may be any text. A text of
+/// comments counts as folded stacks without samples.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let Some(first) = head.first_line() else {
         return head.is_all;
@@ -37,36 +38,36 @@ fn stacks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.filter(|line| !is_passed_over(line))
 }
 
-/// What was read so far. Of the text nothing is held but the distinct names; of the stacks every
-/// distinct one, with the sum of its counts.
+/// The reader. It holds only distinct names and distinct stacks with their sums.
 #[derive(Default)]
 pub(super) struct Folded {
-    /// One column, or two of a differential profile; none before the first stack.
+    /// One column, or two for a differential profile; empty before the first stack.
     columns: Vec<Column>,
-    /// Bytes that were read.
+    /// Number of bytes read.
     seen: usize,
     stacks: StackReader,
 }
 
 #[derive(Default)]
 struct Column {
-    /// By stack.
+    /// Sum of each stack.
     counts: Vec<u64>,
-    /// What they are more than whole, in billionths, by stack; empty as long as all are whole.
+    /// Fraction of each stack's sum in billionths; empty if all counts are integers.
     fractions: Vec<u64>,
-    /// Of all counts.
+    /// Sum of all counts.
     sum: u64,
 }
 
 impl Folded {
-    /// How many counts a line has: two where all lines have that end within the first [`BLOCK`], or
-    /// else the first; however the text is cut into blocks. None where there is no stack.
+    /// The number of counts per line: two if all lines that end within the first [`BLOCK`] have
+    /// two, otherwise one; 0 without a stack. The result does not depend on how the text is cut
+    /// into blocks.
     fn count_columns(&self, bytes: &[u8]) -> usize {
         let judged = &bytes[..bytes.len().min(BLOCK.saturating_sub(self.seen))];
         let whole_lines = memchr::memrchr(b'\n', judged).map_or(0, |end| end + 1);
         let first = stacks(bytes).next();
         let mut judged = stacks(&bytes[..whole_lines]).peekable();
-        // A single function may be called `worker 3`; that all are, nobody believes.
+        // One function may be called `worker 3`, but not all of them.
         let have_two = match judged.peek() {
             Some(_) => judged.all(has_two_counts),
             None => first.is_some_and(has_two_counts),
@@ -81,7 +82,7 @@ impl Folded {
 
 impl Report for Folded {
     fn block(&mut self, bytes: &[u8]) {
-        // What is known of a block is enough: names may be many and long.
+        // Forget the frames of the previous block; names may be many and long.
         self.stacks = StackReader::default();
         if self.columns.is_empty() {
             let columns = self.count_columns(bytes);
@@ -112,7 +113,7 @@ impl Report for Folded {
             *count = Count::parse(text)?;
             stack = before;
         }
-        // heaptrack_print ends stacks with one, Excimer begins all but the first with one.
+        // heaptrack_print ends stacks with a semicolon; Excimer begins all but the first with one.
         let stack = stack.strip_suffix(b";").unwrap_or(stack);
         let stack = stack.strip_prefix(b";").unwrap_or(stack);
         let stack = self.stacks.read(stack, builder)?.0 as usize;
@@ -131,7 +132,7 @@ impl Report for Folded {
             builder.sample_type(event, Unit::Samples);
         }
         for (column, sample_type) in self.columns.iter().zip(0..) {
-            // Differential collapsers write stacks that one side does not have with a zero.
+            // Differential profiles have zeros for stacks that one side lacks.
             let sampled = column.rounded()?.into_iter().zip(0..);
             for (count, stack) in sampled.filter(|&(count, _)| count > 0) {
                 let measured = (ThreadIx(0), SampleTypeIx(sample_type));
@@ -181,7 +182,7 @@ impl Column {
         Ok(())
     }
 
-    /// The counts as whole numbers, half and more rounded up; says where that changes too much.
+    /// Rounds the counts to integers, half up. Returns an error if that changes the sum too much.
     fn rounded(&self) -> Result<Vec<u64>, String> {
         let mut counts = self.counts.clone();
         for (count, &fraction) in counts.iter_mut().zip(&self.fractions) {
@@ -201,10 +202,10 @@ impl Column {
 }
 
 const BILLION: u64 = 1_000_000_000;
-/// Most of the sum that rounding may add or take.
+/// Maximum change of the sum by rounding.
 const MOST_LOST: f64 = 0.01;
 
-/// A count as it is written, exact to the billionth.
+/// A count, exact to a billionth.
 #[derive(Clone, Copy, Default)]
 struct Count {
     whole: u64,
@@ -234,7 +235,7 @@ fn is_stack(line: &[u8]) -> bool {
     !stack.is_empty() && is_number(count)
 }
 
-/// The parts before and after the last space; without a space all is after it.
+/// The text before and after the last space; without a space, all is after it.
 fn split_at_last_space(text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memrchr(b' ', text) {
         Some(space) => (&text[..space], &text[space + 1..]),
@@ -242,7 +243,7 @@ fn split_at_last_space(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Digits, of which one point, not the first, may stand between or at the end.
+/// Returns `true` for digits with at most one point, which must not come first.
 fn is_number(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_digit)
         && text.iter().all(|&b| b.is_ascii_digit() || b == b'.')
@@ -254,16 +255,16 @@ fn has_two_counts(line: &[u8]) -> bool {
     is_number(count) && is_stack(stack)
 }
 
-/// Turns stacks of names into stacks of locations.
+/// Converts stacks of names to stacks of locations.
 ///
-/// Consecutive lines usually share most of their frames, so the frames that a line has in common
-/// with the line before are taken over, and only the others are looked up.
+/// Consecutive lines usually share most of their frames, so only the frames that differ from the
+/// previous line are looked up.
 #[derive(Default)]
 struct StackReader {
     known: HashMap<Box<[u8]>, LocationIx>,
-    /// The stack of the line before.
+    /// The previous stack.
     text: Vec<u8>,
-    /// Where in `text` each frame ends, its semicolon included.
+    /// The end of each frame in `text`, including its semicolon.
     ends: Vec<usize>,
     locations: Vec<LocationIx>,
 }
@@ -308,7 +309,7 @@ impl StackReader {
 }
 
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    // A block of a known size at a time, so that comparing takes vector instructions.
+    // Blocks of constant size, so that the comparison uses vector instructions.
     const BLOCK: usize = 32;
     let (a_blocks, b_blocks) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
     let equal_blocks = a_blocks
@@ -345,7 +346,7 @@ fn kind_of(frame: &[u8]) -> (&[u8], FrameKind) {
     }
 }
 
-/// A name without its place, a file and a line: `work (app.py:12)` of py-spy, `work - app.rb:12` of rbspy,
+/// Splits off a file and line: `work (app.py:12)` of py-spy, `work - app.rb:12` of rbspy,
 /// `app.py:work:12` of Python itself.
 fn place_of(name: &[u8]) -> (&[u8], &[u8], u32) {
     let of_python = name.strip_suffix(b")").map(|name| (name, &b" ("[..]));
@@ -365,7 +366,7 @@ fn place_of(name: &[u8]) -> (&[u8], &[u8], u32) {
     behind().or_else(in_front).unwrap_or((name, b"", 0))
 }
 
-/// A text, with something in it, and the number behind its last colon.
+/// A non-empty text and the number after its last colon.
 fn number_after_colon(text: &[u8]) -> Option<(&[u8], u32)> {
     let colon = memchr::memrchr(b':', text).filter(|&colon| colon > 0)?;
     let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;

@@ -1,5 +1,5 @@
-//! Stacks of threads that gdb prints, `gdb -p PID -batch -ex 'thread apply all bt'`: once, or again and again, as the
-//! poor man's profiler does. Each stack is a sample.
+//! Stacks of threads printed by gdb, `gdb -p PID -batch -ex 'thread apply all bt'`, once or
+//! repeatedly like a poor man's profiler. Each stack is a sample.
 //!
 //! Source: chapters *Backtraces* and *Threads* of gdb's manual; `stack.c` of gdb.
 
@@ -10,10 +10,10 @@ use crate::source::Head;
 use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::units::{Cost, Unit};
 
-/// Where the first stack begins in any file.
+/// Number of bytes searched for the first stack.
 const MAX_HEAD: usize = 1 << 16;
 
-/// Whether a profile has a stack that begins with a frame of gdb's.
+/// Returns `true` if a profile has a stack that begins with a frame in gdb's format.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let head = &head.bytes[..head.bytes.len().min(MAX_HEAD)];
     lines(head).any(|(_, line)| {
@@ -35,7 +35,7 @@ impl Report for Gdb {
             self.thread = Some(thread(line, builder)?);
             return Ok(());
         }
-        // What stands between stacks, and local variables of `bt full`.
+        // Text between stacks, or local variables printed by `bt full`.
         let Some((number, frame)) = frame_of(line) else {
             return Ok(());
         };
@@ -49,7 +49,7 @@ impl Report for Gdb {
                 self.stack.len()
             ));
         }
-        // One that is there without its address is what the one before was inlined into.
+        // A frame without an address is the function that the previous frame was inlined into.
         if !frame.has_address
             && let Some(last) = self.stack.last_mut()
         {
@@ -83,7 +83,7 @@ impl Gdb {
     }
 }
 
-/// `Thread 2 (Thread 0x7f774bc1d6c0 (LWP 23450) "work"):`, before gdb 10 without the name.
+/// `Thread 2 (Thread 0x7f774bc1d6c0 (LWP 23450) "work"):`, without the name before gdb 10.
 fn thread(line: &[u8], builder: &mut RecordingBuilder) -> Result<ThreadIx, String> {
     let id = [&b"LWP "[..], b"process "].into_iter().find_map(|before| {
         let start = memchr::memmem::find(line, before)? + before.len();
@@ -152,7 +152,7 @@ fn frame_of(line: &[u8]) -> Option<(u64, Line<'_>)> {
     arguments.ends_with(b")").then_some((number, line))
 }
 
-/// Where the space in front of arguments is: not in those of templates, where types have some too.
+/// The position of the space before the arguments. Spaces within template arguments do not count.
 fn arguments_at(text: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;

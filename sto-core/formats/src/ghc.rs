@@ -13,7 +13,7 @@ use sto_model::units::{Cost, Unit};
 
 const TITLE: &[u8] = b"Time and Allocation Profiling Report";
 
-/// Whether a profile begins with the title of one.
+/// Returns `true` if a profile begins with the title.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let first = head.first_line();
     first.is_some_and(|line| memchr::memmem::find(line, TITLE).is_some())
@@ -23,7 +23,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 pub(super) struct Ghc {
     program: String,
     ticks: u64,
-    /// In nanoseconds.
+    /// Nanoseconds per tick.
     tick: u64,
     bytes: u64,
     section: Section,
@@ -37,7 +37,7 @@ pub(super) struct Ghc {
 enum Section {
     #[default]
     Title,
-    /// The line with the program's name is next but for blank ones.
+    /// Before the line with the program's name.
     Program,
     Header,
     Rows,
@@ -62,7 +62,7 @@ impl Report for Ghc {
                 let digits: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b',').collect();
                 self.bytes = scaled(&digits, 0)?;
             }
-            // The first table has no calls, and so no numbers of entries.
+            // The first table has no calls, and therefore no column of entries.
             (Section::Header, [b"COST", b"CENTRE", columns @ ..])
                 if columns.contains(&&b"entries"[..]) =>
             {
@@ -86,7 +86,7 @@ impl Report for Ghc {
 
     fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
         let time = self.ticks.saturating_mul(self.tick);
-        // Percentages have one digit, and what they stand for is rounded.
+        // Percentages are rounded to one decimal.
         let rounding = |total: u64, unit| {
             if self.has_numbers {
                 (0, 0)
@@ -163,7 +163,7 @@ impl Ghc {
     }
 }
 
-/// The part of `whole` that a percentage says, which has one digit after the point.
+/// The part of `whole` for a percentage with one decimal.
 fn part(percentage: &[u8], whole: u64) -> Result<u64, String> {
     let thousandths = scaled(percentage, 1)?;
     let product = u128::from(thousandths) * u128::from(whole) + 500;

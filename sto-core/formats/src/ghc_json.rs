@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 
-/// Whether a file is an object with what a profile begins with.
+/// Returns `true` if a file is an object with the first keys of a profile.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.has_keys(["tick_interval", "total_ticks"])
 }
@@ -46,7 +46,7 @@ struct CostCentre<'b> {
 #[derive(Deserialize)]
 struct Node {
     id: u64,
-    /// Without those of its children.
+    /// Without the ticks of its children.
     ticks: u64,
     alloc: u64,
 }

@@ -1,5 +1,5 @@
-//! V8's `.heapprofile`, of node, Chrome and the domain `HeapProfiler` of the DevTools Protocol: what was allocated, by
-//! the stacks that did it, as a tree of calls.
+//! V8's `.heapprofile`, written by Node, Chrome and the domain `HeapProfiler` of the DevTools
+//! Protocol: sampled allocations as a call tree.
 
 use crate::error::{DecodeError, Decoded};
 use crate::json::{CallTree, Caller, walk};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sto_model::units::{Cost, Unit};
 
-/// Whether a file is an object with a tree whose nodes have sizes.
+/// Returns `true` if a file is an object with a tree whose nodes have sizes.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.keys().contains(&&b"head"[..])
         && memchr::memmem::find(head.bytes, b"\"selfSize\"").is_some()
@@ -23,7 +23,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 #[serde(bound(deserialize = "'de: 'b"))]
 struct Profile<'b> {
     head: &'b RawValue,
-    /// One for each allocation that was sampled, in newer versions.
+    /// Sampled allocations, in newer versions.
     #[serde(default)]
     samples: Vec<Allocation>,
 }

@@ -20,14 +20,14 @@ use crate::wire::text::{base_name, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
-/// Whether a profile begins with a version, and names what ran.
+/// Returns `true` if a profile begins with a version and names the program.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut lines = lines(head.bytes).map(|(_, line)| line);
     let version = lines.next().and_then(version_of);
     version.is_some() && lines.take(8).any(|line| line.starts_with(b"X "))
 }
 
-/// `v 10400 3`: of heaptrack, and of the file.
+/// `v 10400 3`: version of heaptrack and version of the file.
 fn version_of(line: &[u8]) -> Option<u64> {
     let mut words = words(line.strip_prefix(b"v ")?).map(hexadecimal);
     let _heaptrack = words.next()??;
@@ -39,14 +39,14 @@ fn version_of(line: &[u8]) -> Option<u64> {
 pub(super) struct Heaptrack {
     version: u64,
     strings: Vec<Box<[u8]>>,
-    /// Leaf first: a function, and what it was inlined into.
+    /// The functions of each instruction: leaf first, then the functions that it was inlined into.
     instructions: Vec<Box<[LocationIx]>>,
     stacks: Vec<StackIx>,
     kinds: Vec<Allocations>,
-    /// Bytes that are allocated, and the most that ever were.
+    /// Allocated bytes, and their peak.
     used: u64,
     most: u64,
-    /// What has changed since there were most.
+    /// Indices of allocations that changed since the peak.
     changed: Vec<usize>,
     program: String,
 }
@@ -61,7 +61,7 @@ struct Allocations {
     is_changed: bool,
 }
 
-/// Most functions that an instruction is of, all but one inlined.
+/// Limit to the functions inlined at one instruction.
 const MAX_INLINED: usize = 1024;
 
 impl Report for Heaptrack {
@@ -146,7 +146,7 @@ impl Heaptrack {
         Ok(())
     }
 
-    /// The string of a number; 0 is none.
+    /// The string with this number; empty for 0.
     fn text(&self, number: u64) -> Result<&[u8], String> {
         match number {
             0 => Ok(b""),
@@ -160,7 +160,7 @@ impl Heaptrack {
         let [_address, module, functions @ ..] = &numbers[..] else {
             return Err(unexpected(rest));
         };
-        // One without debug info has neither file nor line.
+        // Without debug info, there are no file and line.
         let functions: Vec<[u64; 3]> = match functions {
             [] => vec![[0; 3]],
             [function] => vec![[*function, 0, 0]],
@@ -241,7 +241,7 @@ impl Heaptrack {
             kind.used += 1;
             self.used = self.used.saturating_add(kind.size);
         } else {
-            // What was allocated before the recording began may be freed.
+            // Memory allocated before the recording began may be freed.
             let used = kind.used.checked_sub(1);
             self.used -= used.map_or(0, |_| kind.size.min(self.used));
             kind.used = used.unwrap_or(0);

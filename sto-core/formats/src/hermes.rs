@@ -1,8 +1,8 @@
-//! Profiles of Hermes, React Native's engine: samples that refer to a tree of calls, in an object of Chrome's trace
-//! events without events.
+//! Profiles of Hermes, React Native's engine: samples that refer to a call tree, in an object for
+//! Chrome's trace events.
 //!
-//! Source: `lib/VM/Profiler/ChromeTraceSerializer.cpp` of Hermes; "Trace Event Format", *JSON Object Format*
-//! (`stackFrames`, `samples`).
+//! Source: `lib/VM/Profiler/ChromeTraceSerializer.cpp` of Hermes; "Trace Event Format", *JSON
+//! Object Format* (`stackFrames`, `samples`).
 
 use crate::chrome::{Event, Names};
 use crate::error::{DecodeError, Decoded};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
-/// Whether an object of trace events has samples, too.
+/// Returns `true` if an object of trace events also has samples.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.has_keys(["traceEvents", "samples"])
         && memchr::memmem::find(head.bytes, b"\"sf\"").is_some()
@@ -29,7 +29,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Profile<'b> {
-    /// Of these, what says how processes and threads are called.
+    /// Only metadata events are read: names of processes and threads.
     trace_events: Vec<Event<'b>>,
     samples: Vec<Sample>,
     stack_frames: BTreeMap<String, Frame<'b>>,

@@ -1,7 +1,7 @@
-//! Call trees that Apple's Instruments copies: *Edit > Deep Copy*, in versions 7 to 16.
+//! Call trees copied from Apple's Instruments: *Edit > Deep Copy*, in versions 7 to 16.
 //!
-//! There is no documentation. A line is what a function cost with what it calls, by itself (or how often), and its name,
-//! which is indented by a space more than that of its caller.
+//! The format is not documented. A line has a function's total cost, its self cost (or number of
+//! calls), and its name, indented by one more space than its caller.
 
 use crate::names::{NamedFrame, without_rust_mangling};
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
@@ -15,12 +15,12 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
         .is_some_and(|line| Columns::of(line).is_some())
 }
 
-/// What the first line says of the others.
+/// The columns, from the first line.
 #[derive(Clone, Copy)]
 struct Columns {
-    /// Whether the second column is what a function cost by itself.
+    /// Whether the second column is the self cost.
     has_own: bool,
-    /// Whether that is in milliseconds, without a unit.
+    /// Whether the self cost is in milliseconds without a unit.
     is_own_in_ms: bool,
 }
 
@@ -40,9 +40,9 @@ impl Columns {
 #[derive(Default)]
 pub(super) struct Instruments {
     columns: Option<Columns>,
-    /// Spaces in front of the outermost names.
+    /// Indentation of the outermost names.
     indent: Option<usize>,
-    /// The process whose calls follow, which stands above them.
+    /// The process of the calls that follow, which precedes them.
     thread: Option<ThreadIx>,
     unit: Option<Unit>,
     path: CallPath,
@@ -130,7 +130,7 @@ impl Instruments {
         self.path.leave(depth, builder, add)
     }
 
-    /// Adds what a stack cost by itself.
+    /// Returns a function that adds the self cost of a stack.
     fn adder(&self) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Built<()> + use<> {
         let (thread, unit) = (self.thread.unwrap_or(ThreadIx(0)), self.unit);
         move |builder, stack, value| {
@@ -144,7 +144,7 @@ impl Instruments {
     }
 }
 
-/// `app (40414)`, an outermost line that is no function.
+/// `app (40414)`, an outermost line that is a process and not a function.
 fn process(name: &[u8], builder: &mut RecordingBuilder) -> Option<ThreadIx> {
     let open = memchr::memmem::rfind(name, b" (")?;
     let pid = decimal(name[open + 2..].strip_suffix(b")")?)?;
@@ -153,7 +153,8 @@ fn process(name: &[u8], builder: &mut RecordingBuilder) -> Option<ThreadIx> {
     Some(builder.known_thread(process, 0, ""))
 }
 
-/// `4.93 s  100.0%`, `4273.0ms   99.9%`, `404.75 Mc`, ` 429.93 MB     100.0%`: in nanoseconds, cycles or bytes.
+/// `4.93 s  100.0%`, `4273.0ms   99.9%`, `404.75 Mc`, ` 429.93 MB     100.0%`: an amount in
+/// nanoseconds, cycles or bytes.
 fn amount(text: &[u8]) -> Result<(Unit, u64), String> {
     let text = text.trim_ascii_start();
     let end = text

@@ -1,7 +1,8 @@
-//! The text that NonSequitur reads: a folder with a file a thread, whose lines are calls that begin (`0`) or end
-//! (`1`), with the function and the time in nanoseconds: `0 work 517136037796916`.
+//! Text traces read by NonSequitur: a folder with one file per thread. A line is the begin (`0`) or
+//! end (`1`) of a call, with the function and the time in nanoseconds: `0 work 517136037796916`.
 //!
-//! Source: `traceProcessing.py` and `example_trace` of <https://github.com/auggywonger/nonsequitur_vis>.
+//! Source: `traceProcessing.py` and `example_trace` of
+//! <https://github.com/auggywonger/nonsequitur_vis>.
 
 use crate::calls::finish;
 use crate::compressed::{Compression, failed};
@@ -23,15 +24,15 @@ use sto_model::trace::log::{CallLogWriter, ThreadLog};
 use sto_model::trace::paths::FunctionNo;
 use sto_model::units::{Bytes, Nanoseconds};
 
-/// Lines that are looked at to recognise it.
+/// Number of lines examined to recognise the format.
 const JUDGED_LINES: usize = 100;
 
-/// What is read at once of each file: it is to stay in the cache until it is read.
+/// Number of bytes read at once from a file, small enough for the processor's cache.
 const BLOCK: usize = 256 << 10;
 
-/// Whether all of the first lines are calls that begin or end.
+/// Returns `true` if all of the first lines are begins or ends of calls.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    // The last line may be cut off.
+    // The last line may be incomplete.
     let text = head.whole_lines();
     let text = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..end]);
     let mut lines = lines(text)
@@ -42,7 +43,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     lines.peek().is_some() && lines.all(|line| event(line).is_some())
 }
 
-/// Whether all files of a folder are of the format, or have nothing in them.
+/// Returns `true` if all files of a folder have the format or are empty.
 pub(super) fn is_trace(folder: &Path) -> bool {
     let Ok(files) = files_in(folder) else {
         return false;
@@ -59,7 +60,7 @@ pub(super) fn is_trace(folder: &Path) -> bool {
     any && all
 }
 
-/// What is read of a file to recognise it.
+/// Number of bytes of a file examined to recognise it.
 const START: usize = 4096;
 
 fn start_of(file: &Path) -> Result<Vec<u8>, FormatError> {
@@ -76,8 +77,8 @@ fn start_of(file: &Path) -> Result<Vec<u8>, FormatError> {
     Ok(start)
 }
 
-/// The files of a folder by name, without those whose names begin with a dot; an error where it has anything but
-/// files.
+/// The files of a folder by name, without hidden files. Returns an error if it contains anything
+/// else.
 fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -95,8 +96,8 @@ fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads a folder with a file a thread. Threads have the names of their files without an extension, and the number
-/// that these end in as their ids.
+/// Reads a folder with one file per thread. A thread has the name of its file without extension,
+/// and the number at the end of that as its id.
 pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
     let files = files_in(folder).map_err(FormatError::io(folder))?;
     let mut log = CallLogWriter::new(options.call_folder.as_deref());
@@ -132,7 +133,8 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     Ok(built.finish(Format::NonSequitur, digest.finish(), Bytes(size)))
 }
 
-/// The names of threads: those of their files without extensions, or with them where two would be the same.
+/// The names of threads: their file names without extensions, or with extensions if two would be
+/// equal.
 fn names_of(files: &[PathBuf]) -> Vec<String> {
     let names = files
         .iter()
@@ -164,7 +166,7 @@ fn thread(name: String) -> CallThread {
     }
 }
 
-/// What was read of one file.
+/// The data read from one file.
 struct ThreadFile {
     source: SourceDigest,
     size: u64,
@@ -186,7 +188,7 @@ fn read_thread(
     let mut size = 0;
     let mut warnings = Vec::new();
     let mut block = vec![0; BLOCK];
-    // Bytes of the block that are of a line whose end did not come yet.
+    // Number of bytes at the beginning of the block that belong to an unfinished line.
     let mut left = 0;
     loop {
         let came = input.read(&mut block[left..]);
@@ -229,7 +231,7 @@ fn read_thread(
     })
 }
 
-/// Begins to read the file of one thread.
+/// Makes a reader of the file of one thread.
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     let mut log = CallLogWriter::new(options.call_folder.as_deref());
     log.thread(thread(String::new()));
@@ -260,16 +262,16 @@ impl LineReader for OneThread {
     }
 }
 
-/// Reads lines of one thread.
+/// Reads the lines of a thread.
 #[derive(Default)]
 struct Lines {
     names: Names,
-    /// Number of lines up to here.
+    /// Number of lines so far.
     line: usize,
 }
 
 impl Lines {
-    /// Reads whole lines.
+    /// Reads complete lines.
     fn read(&mut self, text: &[u8], log: &mut ThreadLog) -> Decoded<()> {
         let mut rest = text;
         while !rest.is_empty() {
@@ -280,7 +282,7 @@ impl Lines {
             match event(line) {
                 Some((Event::Begin, name, time)) => log.begin(self.names.number(name), time)?,
                 Some((Event::End, name, time)) => {
-                    // Nearly always of the innermost call.
+                    // Nearly always it is the innermost call.
                     let innermost = log.innermost();
                     let ended = innermost.filter(|innermost| self.names.get(innermost.0) == name);
                     log.end(ended.or_else(|| Some(self.names.number(name))), time);
@@ -305,7 +307,7 @@ enum Event {
     End,
 }
 
-/// A line: what happens, the function, and when.
+/// A line: begin or end, function, and time.
 #[inline]
 fn event(line: &[u8]) -> Option<(Event, &[u8], Nanoseconds)> {
     let (event, rest) = match line {
@@ -332,13 +334,13 @@ fn number(digits: &[u8]) -> Option<u64> {
     for digit in digits {
         let digit = digit.wrapping_sub(b'0');
         is_number &= digit < 10;
-        // No 19 digits come to more than a u64; what is no digit may, and is no number.
+        // 19 digits always fit a u64; other characters are rejected later.
         number = u64::wrapping_add(u64::wrapping_mul(number, 10), u64::from(digit));
     }
     is_number.then_some(number)
 }
 
-/// The names of a thread's functions, in the order in which they come.
+/// The names of a thread's functions, in order of first use.
 #[derive(Default)]
 struct Names {
     text: Vec<u8>,
@@ -370,7 +372,7 @@ impl Names {
         &self.text[begin..self.ends[no as usize]]
     }
 
-    /// Adds them to a recording.
+    /// Adds the names to a recording.
     fn add(&self, builder: &mut RecordingBuilder) -> Decoded<Vec<LocationIx>> {
         let names = (0..self.ends.len() as u32).map(|no| {
             let frame = NamedFrame {

@@ -1,7 +1,8 @@
-//! Profiles of Perun: what its collectors found, as resources that each have an amount. Those that it stored
-//! (`.perun/objects`) begin with `profile TYPE SIZE` and a zero.
+//! Perun profiles: the resources found by its collectors, each with an amount. Stored profiles
+//! (`.perun/objects`) begin with `profile TYPE SIZE` and a zero byte.
 //!
-//! Source: *Specification of Profile Format* in Perun's documentation, <https://perfexionists.github.io/perun/profile.html>.
+//! Source: *Specification of Profile Format* in Perun's documentation,
+//! <https://perfexionists.github.io/perun/profile.html>.
 
 use crate::call_events::{CallEvents, Functions, Row};
 use crate::calls;
@@ -22,10 +23,11 @@ use sto_model::trace::paths::FunctionNo;
 use sto_model::trace::{CallThread, WALL};
 use sto_model::units::{Bytes, Cost, Unit};
 
-/// The argument of a call that Perun models its amount by.
+/// The argument of a call by which Perun models its amount.
 const SIZE: &str = "structure-unit-size";
 
-/// Whether a file begins as one: with what only Perun's have, or with resources that have amounts.
+/// Returns `true` if a file begins with keys that only Perun's profiles have, or with resources
+/// that have amounts.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let stored;
     let keys = match profile_of(head.bytes) {
@@ -41,7 +43,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     has("collector_info") || has("resource_type_map") || (has_resources() && has_amounts())
 }
 
-/// What follows the header of a stored object, or all of another file.
+/// The profile after the header of a stored object, or the whole file.
 fn profile_of(bytes: &[u8]) -> &[u8] {
     let is_stored = bytes.starts_with(b"profile ");
     let end = memchr::memchr(0, bytes).filter(|_| is_stored);
@@ -56,10 +58,10 @@ struct File<'b> {
     collector_info: Collector<'b>,
     #[serde(borrow)]
     resources: Option<&'b RawValue>,
-    /// By the keys of `resources`: what all of one key have in common.
+    /// By key of `resources`: the properties shared by all resources of the key.
     #[serde(default, borrow)]
     resource_type_map: BTreeMap<Cow<'b, str>, Kind<'b>>,
-    /// Before Perun 0.17: resources one by one, at some times, or of no time.
+    /// Before Perun 0.17: single resources, by time or without one.
     #[serde(borrow)]
     global: Option<&'b RawValue>,
     #[serde(borrow)]
@@ -85,7 +87,7 @@ struct Collector<'b> {
     name: Cow<'b, str>,
 }
 
-/// What a resource is.
+/// The properties of a resource.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Kind<'b> {
@@ -101,10 +103,10 @@ struct Kind<'b> {
     ncalls: Option<u64>,
     #[serde(rename = "Total Exclusive T [ms]")]
     exclusive: Option<f64>,
-    /// Its stack, once a resource of it was read: there may be as many as its stack has frames.
+    /// The stack, added once a resource of it is read, because all stacks together may be large.
     #[serde(skip)]
     stack: OnceCell<StackIx>,
-    /// The number of its function, once a call of it was read.
+    /// The number of the function, once a call of it is read.
     #[serde(skip)]
     function: OnceCell<FunctionNo>,
 }
@@ -131,7 +133,7 @@ impl Default for Uid<'_> {
     }
 }
 
-/// What resources of a kind have each.
+/// The values of each resource of a kind.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 struct Columns {
@@ -140,7 +142,7 @@ struct Columns {
     timestamp: Vec<Option<f64>>,
 }
 
-/// Resources one by one.
+/// Single resources.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Group<'b> {
@@ -161,7 +163,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     let file: File<'_> = parse(profile_of(bytes))?;
     let mut units = units(file.header.units);
     if file.collector_info.name == "complexity" {
-        // Its library writes microseconds, whatever Perun calls them.
+        // Its library writes microseconds, whatever unit Perun states.
         units.insert("mixed(time delta)".to_owned(), "us".to_owned());
     }
     let mut reader = Reader {
@@ -205,7 +207,7 @@ fn within<'b, T: Deserialize<'b>>(raw: &'b RawValue, at: &str) -> Decoded<T> {
     serde_json::from_str(raw.get()).map_err(|error| DecodeError::new(at, error.to_string()))
 }
 
-/// Units by the types that have them: `{"mixed(time delta)": "us"}`.
+/// Units by type: `{"mixed(time delta)": "us"}`.
 fn units(raw: Option<&RawValue>) -> BTreeMap<String, String> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
         .unwrap_or_default()
@@ -218,10 +220,10 @@ struct Reader<'o> {
     /// Resources that are calls.
     events: CallEvents,
     functions: Functions,
-    /// Ids of threads by number, and the other way around.
+    /// Ids of threads by number, and numbers by id.
     threads: Vec<u32>,
     thread_numbers: HashMap<u32, u32>,
-    /// By thread: when its next call begins, where calls have no time.
+    /// Begin of the next call of each thread, if calls have no times.
     now: HashMap<u32, i64>,
     without_amount: u64,
 }
@@ -297,7 +299,8 @@ impl Reader<'_> {
         self.sample(kind, (event, unit), Cost { samples, value }, at)
     }
 
-    /// `ktrace` counts calls, and says how long they took by themselves; what has no amount else is counted.
+    /// `ktrace` has numbers and self times of calls; other resources without an amount are only
+    /// counted.
     fn without_amount(&mut self, kind: &Kind<'_>, at: &dyn Fn() -> String) -> Decoded<()> {
         let (Some(calls), Some(time)) = (kind.ncalls, kind.exclusive) else {
             self.without_amount += 1;
@@ -343,7 +346,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The stack, outermost first: the trace, or the function with those before it that its name has (`a;b;c`).
+    /// The stack, root first: the trace, or the functions in the name (`a;b;c`).
     fn stack(&mut self, kind: &Kind<'_>) -> Built<Vec<LocationIx>> {
         let builder = &mut self.builder;
         match (&kind.trace[..], &kind.uid) {
@@ -361,7 +364,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A call of a function: at its time, or right after the one before of its thread.
+    /// Adds a call of a function at its time, or directly after the thread's previous call.
     fn call(
         &mut self,
         kind: &Kind<'_>,
@@ -417,7 +420,7 @@ impl Reader<'_> {
             let problem = format!("{amount}; expected the times of all calls within 292 years");
             DecodeError::new(at(), problem)
         })?;
-        // One that took no time is not within the next.
+        // A call without duration must not become the parent of the next one.
         *now = end.saturating_add(1).max(*now);
         self.events.call(thread, called, begin, Some(end))
     }

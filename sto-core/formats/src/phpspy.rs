@@ -18,7 +18,7 @@ use crate::wire::text::{decimal, excerpt, scaled};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Nanoseconds, Unit, UnixSeconds};
 
-/// Whether the first line is the leaf of a stack.
+/// Returns `true` if the first line is the leaf of a stack.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let leaf = head
         .first_line()
@@ -28,7 +28,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 
 struct Frame<'l> {
     depth: u64,
-    /// With its place.
+    /// The function with file and line.
     function: &'l [u8],
     symbol: &'l [u8],
     file: &'l [u8],
@@ -60,17 +60,17 @@ impl<'l> Frame<'l> {
 #[derive(Default)]
 pub(super) struct Phpspy {
     known: HashMap<Box<[u8]>, LocationIx>,
-    /// The stack that is read, leaf first.
+    /// The current stack, leaf first.
     stack: Vec<LocationIx>,
     pid: u32,
     time: Option<Nanoseconds>,
-    /// That of the first stack.
+    /// Time of the first stack.
     start: Option<Nanoseconds>,
 }
 
 impl Report for Phpspy {
     fn block(&mut self, _lines: &[u8]) {
-        // Names may be many and long.
+        // The names may be many and long.
         self.known.clear();
     }
 
@@ -114,7 +114,7 @@ impl Report for Phpspy {
 const SECOND: u64 = 1_000_000_000;
 
 impl Phpspy {
-    /// What stands below a stack: `trace_ts = 1795649169.009692`.
+    /// A line below a stack: `trace_ts = 1795649169.009692`.
     fn said(&mut self, said: &[u8]) -> Result<(), String> {
         if let Some(pid) = said.strip_prefix(b"pid = ") {
             self.pid = decimal(pid)

@@ -1,7 +1,8 @@
-//! Statistics of Python's `cProfile` and `profile`: `python -m cProfile -o FILE`, `Profile.dump_stats`.
+//! Statistics of Python's `cProfile` and `profile`: `python -m cProfile -o FILE`,
+//! `Profile.dump_stats`.
 //!
-//! A dictionary of functions, each with its calls, its own time, its time with what it called, and the same of the part
-//! that each caller had of it. It has calls, not stacks, as Callgrind's files have, and stacks are the same estimate.
+//! They are a dictionary of functions with number of calls, self time, total time, and the same for
+//! each caller. There are calls but no stacks, so stacks are estimated as for Callgrind.
 //!
 //! Source: `Lib/cProfile.py` and `Lib/pstats.py` of CPython.
 
@@ -20,7 +21,7 @@ const PSTATS: Writer = Writer {
     instead: "Record with a sampling profiler such as py-spy or pyinstrument",
 };
 
-/// Whether a file is a dictionary whose first key is a tuple of three.
+/// Returns `true` if a file is a dictionary whose first key is a tuple of three values.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let kind = |at: usize| head.bytes.get(at).map(|kind| kind & 0x7f);
     let key = head.bytes.get(2..).unwrap_or_default();
@@ -42,7 +43,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut graph = Graph::default();
     let mut all: u64 = 0;
     for &(key, value) in dictionary(&file, file.root)? {
-        // `("__sampled__",)` of Python 3.15, beside what it sampled.
+        // `("__sampled__",)` of Python 3.15, next to the samples.
         if tuple(&file, key)?.len() == 1 {
             continue;
         }
@@ -67,7 +68,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
                     [_, _, _, total] => nanoseconds(&file, total)?,
                     _ => return Err(unexpected("four numbers of a caller")),
                 },
-                // `profile`, the one in Python, counts the calls of each caller alone.
+                // `profile`, written in Python, only has numbers of calls by caller.
                 _ => to_nanoseconds(total * seconds(&file, value)? / calls.max(1.0))?,
             };
             graph.calls.push((caller, function, cost));
@@ -91,7 +92,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 struct Functions<'b> {
     known: HashMap<Name<'b>, FunctionIx>,
     frames: Vec<LocationIx>,
-    /// Where they begin.
+    /// The first lines of the functions.
     lines: Vec<u32>,
 }
 
@@ -104,7 +105,7 @@ impl<'b> Functions<'b> {
         let line = u32::try_from(line).unwrap_or(0);
         let frame = NamedFrame {
             symbol,
-            // What is built in has no file.
+            // Built-in functions have no file.
             file: if file == b"~" { b"" } else { file },
             line,
             ..NamedFrame::default()
@@ -162,7 +163,7 @@ fn nanoseconds(file: &Marshalled<'_>, value: ValueIx) -> Decoded<u64> {
     to_nanoseconds(seconds(file, value)?)
 }
 
-/// Differences of clocks may be less than nothing by a little.
+/// Converts seconds to nanoseconds. Differences of clocks may be slightly negative.
 fn to_nanoseconds(seconds: f64) -> Decoded<u64> {
     let nanoseconds = (seconds * 1e9).round().max(0.0);
     if nanoseconds < u64::MAX as f64 {

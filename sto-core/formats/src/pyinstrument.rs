@@ -1,8 +1,8 @@
-//! What pyinstrument writes: `-r json`, a tree of calls with the time of each, and of what it called, and `-r pyisession`
-//! (`Session.save`), the stacks that it is made of.
+//! Output of pyinstrument: `-r json`, a call tree with total times, and `-r pyisession`
+//! (`Session.save`), the stacks it is built from.
 //!
-//! A frame of these is its function, file and line, with a zero between, and marks behind `\u{1}`: `l12` is the line that
-//! ran. The first is the thread.
+//! A frame in a stack is the function, file and line, separated by zeros, followed by attributes,
+//! each after `\u{1}`: `l12` is the executed line. The first frame is the thread.
 //!
 //! Source: `session.py` and `frame_info.py` of pyinstrument.
 
@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sto_model::units::{Cost, Nanoseconds, Unit, UnixSeconds};
 
-/// Whether a file is an object with what a session has, and its tree.
+/// Returns `true` if a file is an object with the keys of a session and its tree.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let keys = head.keys();
     let has = |key: &[u8]| keys.contains(&key);
@@ -29,14 +29,14 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
 struct Session<'b> {
-    /// `None` where no sample was taken.
+    /// `None` if there are no samples.
     root_frame: Option<&'b RawValue>,
-    /// Stacks, and the time that each took.
+    /// Stacks with their durations.
     #[serde(default)]
     frame_records: Vec<&'b RawValue>,
     /// Seconds since 1970.
     start_time: Option<Number>,
-    /// Seconds, as are other times.
+    /// Seconds, like the other times.
     duration: Option<Number>,
     #[serde(default)]
     target_description: Option<Text<'b>>,
@@ -49,7 +49,7 @@ struct Frame<'b> {
     #[serde(default)]
     file_path: Option<Text<'b>>,
     line_no: Option<i64>,
-    /// With that of its children.
+    /// Including the time of its children.
     time: Number,
 }
 
@@ -76,10 +76,10 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     Ok(builder)
 }
 
-/// Adds a stack for each call that took time by itself.
+/// Adds a stack for each call with self time.
 fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> Decoded<()> {
     let mut tree = CallTree::default();
-    // By entry: its time without that of its children, and how many these are.
+    // For each entry, its time without that of its children, and the number of these.
     let mut own: Vec<(u64, u64)> = Vec::new();
     walk(bytes, root, |frame: Frame<'_>, caller| {
         let file = frame.file_path.as_ref().map_or(&b""[..], |file| &file.0);
@@ -94,13 +94,13 @@ fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> De
             ..NamedFrame::default()
         };
         let location = named.add(builder).map_err(DecodeError::at("root_frame"))?;
-        // Its own time may be such a child, too.
+        // A child `[self]` is self time.
         let is_self = *frame.function.0 == *b"[self]";
         let location = (!is_self).then_some(location);
         let time = frame.time.weight(NANOSECONDS, || "time".to_owned())?;
         if let Some(caller) = caller {
             let (of_caller, children): &mut (u64, u64) = &mut own[caller as usize];
-            // They are rounded.
+            // The times are rounded.
             *of_caller = of_caller.saturating_sub(time);
             *children += 1;
         }
@@ -108,7 +108,7 @@ fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> De
         Ok(tree.push(Caller { caller, location }))
     })?;
     for (entry, (own, children)) in (0..).zip(own) {
-        // So that what is left of rounding is no sample.
+        // Ignore what only comes from rounding.
         if own >= children * 1000 && own > 0 {
             let stack = tree.stack(entry, builder);
             let added = stack.and_then(|stack| one_thread(builder, 0, stack, time(own)));
@@ -118,7 +118,7 @@ fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> De
     Ok(())
 }
 
-/// Adds stacks one after the other, each at the time at which what it took began.
+/// Adds the stacks in order; the time of each is the sum of the durations before it.
 fn add_records(
     records: &[&RawValue],
     wall: SampleTypeIx,

@@ -1,5 +1,5 @@
-//! What `rbspy record` keeps beside its report, `--raw-file` or `~/.cache/rbspy/records/*.raw.gz`: a line with the version,
-//! one about the recording, and a stack of Ruby a line, leaf first, in JSON.
+//! Raw recordings of rbspy, `--raw-file` or `~/.cache/rbspy/records/*.raw.gz`: a line with the
+//! version, a line about the recording, and one Ruby stack per line, leaf first, in JSON.
 //!
 //! Source: `src/storage/` and `src/core/types.rs` of rbspy.
 
@@ -21,7 +21,8 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
             .is_some_and(|line| version(line).is_some())
 }
 
-/// Version 2 is the first that has a line about the recording, version 1 the first with more than frames.
+/// The version. Version 2 is the first with a line about the recording, version 1 the first with
+/// more than frames.
 fn version(line: &[u8]) -> Option<u8> {
     match line {
         b"rbspy01" => Some(1),
@@ -33,7 +34,7 @@ fn version(line: &[u8]) -> Option<u8> {
 #[derive(Default)]
 pub(super) struct Rbspy {
     next: Next,
-    /// Frames as they are written.
+    /// Locations by the frames' text.
     known: HashMap<Box<str>, LocationIx>,
     stack: Vec<LocationIx>,
     start: Option<Nanoseconds>,
@@ -57,7 +58,7 @@ struct Stack<'b> {
     #[serde(borrow)]
     trace: Vec<&'b RawValue>,
     pid: Option<u32>,
-    /// Of the system, or an address of the thread's structure.
+    /// The system's thread id, or an address of the thread's structure.
     thread_id: Option<u64>,
     time: Option<Time>,
 }
@@ -72,7 +73,7 @@ struct Frame<'b> {
     lineno: Option<u32>,
 }
 
-/// Since 1970.
+/// Time since 1970.
 #[derive(Clone, Copy, Deserialize)]
 struct Time {
     secs_since_epoch: u64,
@@ -81,7 +82,7 @@ struct Time {
 
 impl Report for Rbspy {
     fn block(&mut self, _lines: &[u8]) {
-        // Names may be many and long.
+        // The names may be many and long.
         self.known.clear();
     }
 

@@ -20,13 +20,13 @@ use crate::wire::text::{decimal, excerpt};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Unit};
 
-/// Whether the first line says how long samples are apart.
+/// Returns `true` if the first line has the sampling interval.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.first_line()
         .is_some_and(|line| interval(line).is_some())
 }
 
-/// Microseconds.
+/// The interval in microseconds.
 fn interval(line: &[u8]) -> Option<u64> {
     let line = line.trim_ascii_end();
     let at = memchr::memmem::find(line, INTERVAL)?;
@@ -40,7 +40,7 @@ const INTERVAL: &[u8] = b"sample.interval=";
 pub(super) struct Rprof {
     interval: Option<u64>,
     has_memory: bool,
-    /// Bytes, at the sample before.
+    /// Bytes at the previous sample.
     memory: Option<[u64; 3]>,
     files: HashMap<u64, Box<[u8]>>,
     known: HashMap<Box<[u8]>, LocationIx>,
@@ -49,7 +49,7 @@ pub(super) struct Rprof {
 
 impl Report for Rprof {
     fn block(&mut self, _lines: &[u8]) {
-        // Names may be many and long.
+        // The names may be many and long.
         self.known.clear();
     }
 
@@ -69,7 +69,7 @@ impl Report for Rprof {
         } else {
             (0, line)
         };
-        // Nothing of R ran.
+        // No R function was running.
         if stack.is_empty() {
             return Ok(());
         }
@@ -111,12 +111,12 @@ impl Rprof {
             )
         })?;
         self.files.insert(number, file.into());
-        // Functions at a line of it are of this file from here on.
+        // From here on, the number means another file.
         self.known.clear();
         Ok(())
     }
 
-    /// By how much the memory in front of a stack grew, and the stack.
+    /// Splits off the memory counts before a stack; returns by how much they grew, and the stack.
     fn grown<'l>(&mut self, line: &'l [u8]) -> Result<(u64, &'l [u8]), String> {
         let mut fields = line.splitn(6, |&byte| byte == b':');
         let is_first_empty = fields.next() == Some(b"");
@@ -143,7 +143,7 @@ impl Rprof {
         Ok((grown, stack.trim_ascii()))
     }
 
-    /// Reads a stack, root first.
+    /// Reads a stack and returns it root first.
     fn read_stack(&mut self, text: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         self.stack.clear();
         let mut rest = text;
@@ -162,14 +162,14 @@ impl Rprof {
         Ok(())
     }
 
-    /// A function, as in `1#6 "FUN"`.
+    /// A function such as `1#6 "FUN"`.
     fn location(&mut self, text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
         if let Some(&known) = self.known.get(text) {
             return Ok(known);
         }
         let (place, symbol) = match memchr::memchr(b'"', text) {
             Some(quote) => (&text[..quote], &text[quote + 1..text.len() - 1]),
-            // What runs outside of functions.
+            // Code outside of functions.
             None => (text, &b"<TopLevel>"[..]),
         };
         let place = place.trim_ascii();
@@ -191,7 +191,7 @@ impl Rprof {
     }
 }
 
-/// Where the first function of a stack ends. Its name may have quotes in it.
+/// The end of a stack's first function, whose name may contain quotes.
 fn end_of_frame(stack: &[u8]) -> Option<usize> {
     let Some(quote) = memchr::memchr(b'"', stack) else {
         return Some(stack.len()).filter(|_| memchr::memchr(b'#', stack).is_some());

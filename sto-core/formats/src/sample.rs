@@ -1,4 +1,4 @@
-//! What `sample` and Activity Monitor of macOS print.
+//! Output of macOS's `sample` and Activity Monitor.
 //!
 //! Source: `sample(1)` of macOS.
 
@@ -12,7 +12,7 @@ use sto_model::units::{Cost, Unit};
 const BEGIN: &[u8] = b"Call graph:";
 const END: &[u8] = b"Total number in stack";
 
-/// Whether a profile begins with what was sampled, and has a call graph.
+/// Returns `true` if a profile begins with the sampled process and has a call graph.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut lines = lines(head.bytes).map(|(_, line)| line);
     let says_so = |line: &[u8]| {
@@ -30,11 +30,11 @@ pub(super) struct Sample {
     pid: u32,
     program: String,
     thread: Option<ThreadIx>,
-    /// Time between samples, in nanoseconds, where the header says it.
+    /// Sampling interval in nanoseconds, if the header has it.
     interval: Option<u64>,
     section: Section,
     path: CallPath,
-    /// Samples of the last thread that are in none of its calls.
+    /// Samples of the current thread outside of its calls.
     outside_calls: u64,
     total: u64,
 }
@@ -106,8 +106,8 @@ impl Sample {
         });
     }
 
-    /// `    + ! 4282 work  (in app) + 34  [0x10d6c1f22]  work.c:12`, with two more characters in front
-    /// for each caller.
+    /// `    + ! 4282 work  (in app) + 34  [0x10d6c1f22]  work.c:12`, with two more characters in
+    /// front per caller.
     fn node(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let expected = || {
             format!(
@@ -168,7 +168,7 @@ impl Sample {
         }
     }
 
-    /// Adds samples of a stack of the last thread.
+    /// Returns a function that adds samples of a stack of the current thread.
     fn own(&self) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Built<()> + use<> {
         let thread = self.thread.unwrap_or(ThreadIx(0));
         let interval = self.interval.unwrap_or(1);
@@ -181,7 +181,8 @@ impl Sample {
     }
 }
 
-/// `Thread_8749954   DispatchQueue_1: com.apple.main-thread  (serial)`: its id differs from run to run.
+/// `Thread_8749954   DispatchQueue_1: com.apple.main-thread  (serial)`; the id differs from run to
+/// run.
 fn thread(text: &str) -> (u32, String) {
     let (id, name) = text.split_once([' ', ':']).unwrap_or((text, ""));
     match id.strip_prefix("Thread_") {

@@ -1,5 +1,5 @@
-//! The JSON of Scalene (`scalene run`), a profiler of Python: stacks with their shares of the time, and with the memory
-//! that was allocated.
+//! JSON of Scalene (`scalene run`), a profiler of Python: stacks with shares of time and allocated
+//! memory.
 //!
 //! Source: `scalene_json.py` of Scalene 2.
 
@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 use sto_model::units::{Cost, Nanoseconds, Unit, UnixSeconds};
 
-/// Whether a file is an object with what Scalene writes first.
+/// Returns `true` if a file is an object with the first keys that Scalene writes.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.has_keys(["alloc_samples", "elapsed_time_sec"])
 }
@@ -27,7 +27,7 @@ struct Profile<'b> {
     start_time_absolute: Option<Number>,
     #[serde(default)]
     stacks: Vec<(Vec<Text<'b>>, Share)>,
-    /// With MiB that were allocated.
+    /// Stacks with allocated MiB.
     #[serde(default)]
     memory_stacks: Vec<(Vec<Frame<'b>>, Number)>,
 }
@@ -35,7 +35,7 @@ struct Profile<'b> {
 #[derive(Deserialize)]
 struct Share {
     count: u64,
-    /// Of all time that was sampled.
+    /// Share of all sampled time.
     cpu_samples: Number,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     Ok(builder)
 }
 
-/// A function as stacks of time have it: `/home/me/app.py work:12;`.
+/// A function in a stack: `/home/me/app.py work:12;`.
 fn place(frame: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let parts = || {
         let text = frame.strip_suffix(b";").unwrap_or(frame);

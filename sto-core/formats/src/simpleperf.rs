@@ -1,6 +1,7 @@
-//! What Android's `simpleperf report-sample --protobuf` writes.
+//! Output of Android's `simpleperf report-sample --protobuf`.
 //!
-//! Source: `cmd_report_sample.proto` of `system/extras/simpleperf` of the Android Open Source Project.
+//! Source: `cmd_report_sample.proto` of `system/extras/simpleperf` of the Android Open Source
+//! Project.
 
 use crate::error::{DecodeError, Decoded};
 use crate::names::{NamedFrame, kind_by_module, module_name, units_of_event};
@@ -38,7 +39,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         }
         Ok(())
     })?;
-    // What they refer to stands behind them.
+    // Samples refer to records that come after them.
     for sample in samples {
         profile.sample(sample)?;
     }
@@ -46,7 +47,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     Ok(profile.builder)
 }
 
-/// Calls for each record, of which the file has one after the other, each behind its size, up to one without size.
+/// Calls a function for each record. Each record follows its size; a size of 0 ends the file.
 fn records<'b>(bytes: &'b [u8], mut read: impl FnMut(Message<'b>) -> Decoded<()>) -> Decoded<()> {
     let cut = |_| DecodeError::cut(bytes.len(), "before the last of its records");
     let mut rest = Cursor::at_position(bytes, MAGIC.len());
@@ -72,9 +73,9 @@ struct Profile<'b> {
     files: HashMap<u64, File<'b>>,
     threads: HashMap<u64, Thread<'b>>,
     lost: u64,
-    /// By thread id.
+    /// Threads by id.
     known: HashMap<u64, ThreadIx>,
-    /// By file, symbol and how it ran.
+    /// Locations by file, symbol and execution type.
     locations: HashMap<[u64; 3], LocationIx>,
 }
 
@@ -164,7 +165,7 @@ impl<'b> Profile<'b> {
             sample_type: event,
             time: Some(Nanoseconds(time)),
             cost,
-            // It says why where the callers are not all there.
+            // The field says why callers are missing.
             truncated: !unwinding.is_empty(),
         });
         Ok(())

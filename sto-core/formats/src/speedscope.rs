@@ -1,4 +1,4 @@
-//! speedscope's own JSON, of sampled and evented profiles.
+//! speedscope's JSON, with sampled and evented profiles.
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
@@ -18,7 +18,7 @@ use sto_model::trace::log::CallLogWriter;
 use sto_model::trace::paths::FunctionNo;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
-/// Whether a file begins as one: with its schema, or the frames that profiles share.
+/// Returns `true` if a file begins with speedscope's schema or with shared frames.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let keys = head.keys();
     let has = |key: &[u8]| keys.contains(&key);
@@ -62,15 +62,15 @@ struct Profile<'b> {
     samples: Sampled,
     #[serde(default)]
     weights: Vec<Number>,
-    /// Of an evented profile.
+    /// Events of an evented profile.
     #[serde(default)]
     events: Vec<Event<'b>>,
 }
 
-/// Samples of a sampled profile, each with the number of its stack.
+/// Samples of a sampled profile, each with its stack's number.
 #[derive(Default)]
 struct Sampled {
-    /// Of indices of shared frames, root first.
+    /// Stacks of indices of shared frames, root first.
     stacks: Stacks,
     samples: Vec<StackIx>,
 }
@@ -103,7 +103,7 @@ impl<'d> Visitor<'d> for Samples {
     }
 }
 
-/// A list of frames, which is added to this one.
+/// A list of frames, appended to this vector.
 struct FramesInto<'f>(&'f mut Vec<LocationIx>);
 
 impl<'d> DeserializeSeed<'d> for FramesInto<'_> {
@@ -146,7 +146,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         .collect::<Result<Vec<_>, _>>()?;
     let by = file.exporter.as_ref();
     let mut reader = Reader {
-        // Its profiles are sample types, others' are threads.
+        // In files written by sto, profiles are sample types; in others, threads.
         is_ours: by.is_some_and(|by| by.0.starts_with(b"sto@")),
         locations,
         builder,
@@ -184,9 +184,9 @@ struct Reader {
     locations: Vec<LocationIx>,
     builder: RecordingBuilder,
     fractions: Fractions,
-    /// Those of evented profiles, whose functions are the shared frames.
+    /// The calls of evented profiles, whose functions are the shared frames.
     calls: CallLogWriter,
-    /// How many of these profiles have a name.
+    /// Number of profiles by name.
     called: HashMap<String, u32>,
 }
 
@@ -253,7 +253,7 @@ impl Reader {
         let at_weights = || format!("{at}.weights");
         same_length(weights.len(), (samples.len(), "samples"), at_weights)?;
         let mut stack_of: Vec<Option<StackIx>> = vec![None; stacks.len()];
-        // Each sample lasts its weight.
+        // Each sample lasts as long as its weight.
         let mut now = 0u64;
         for (ix, (&sample, &weight)) in samples.iter().zip(weights).enumerate() {
             let path = |column: &str| format!("{at}.{column}[{ix}]");
@@ -307,7 +307,7 @@ impl Reader {
         })
     }
 
-    /// An evented profile of times is a trace of calls.
+    /// Reads an evented profile of times as a call trace.
     fn trace(&mut self, profile: &Profile<'_>, factor: u64, at: &str) -> Decoded<()> {
         let name = self.builder.text(&profile.name.0).into_owned();
         let called = self.called.entry(name.clone()).or_default();
@@ -335,7 +335,7 @@ impl Reader {
         })
     }
 
-    /// Hands on what happens in an evented profile, by values from its start on.
+    /// Passes on the events of an evented profile, with values relative to its start.
     fn events(
         &mut self,
         profile: &Profile<'_>,
@@ -415,7 +415,7 @@ impl Reader {
     }
 }
 
-/// Fractions up to here, and the whole numbers that were given out for them.
+/// Sum of the fractional weights so far, and of the integers returned for them.
 #[derive(Default)]
 struct Fractions {
     exact: f64,
@@ -439,21 +439,21 @@ impl Fractions {
     }
 }
 
-/// What happens in an evented profile.
+/// An event of an evented profile.
 enum Change {
-    /// It goes on to a value.
+    /// Advances to a value.
     Advance(u64),
-    /// A call of a frame begins.
+    /// Begins a call of a frame.
     Open(u32),
-    /// The last call ends.
+    /// Ends the innermost call.
     Close,
 }
 
-/// What the numbers of a profile are.
+/// The sample type of a profile's values.
 #[derive(Clone, Copy)]
 struct Column {
     measured: Measured,
     unit: Unit,
-    /// What one of the file's units is of ours.
+    /// Factor from the file's unit to ours.
     factor: u64,
 }

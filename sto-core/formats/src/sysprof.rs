@@ -1,7 +1,8 @@
-//! Captures of sysprof, `.syscap`: samples of threads and allocations, by address, with the names that it looked up when it
-//! ended.
+//! sysprof captures, `.syscap`: samples of threads and allocations by address, with the names that
+//! sysprof looked up when it ended.
 //!
-//! Source: `src/libsysprof-capture/sysprof-capture-types.h` and `src/libsysprof/sysprof-symbol-map.c` of sysprof 3.46.
+//! Source: `src/libsysprof-capture/sysprof-capture-types.h` and
+//! `src/libsysprof/sysprof-symbol-map.c` of sysprof 3.46.
 
 use crate::error::{DecodeError, Decoded};
 use crate::names::{NamedFrame, module_name, module_of_path};
@@ -20,9 +21,9 @@ const SAMPLES: &str = "samples";
 
 const MAGIC: [u8; 4] = 0xfdca_975e_u32.to_le_bytes();
 const HEADER: usize = 256;
-/// Bytes in front of what a frame holds: its length, processor, process, time and type.
+/// Size of a frame's header: length, processor, process, time and type.
 const FRAME: usize = 24;
-/// Name of the file in the capture that has the names of addresses.
+/// Name of the embedded file with the names of addresses.
 const SYMBOLS: &[u8] = b"__symbols__";
 
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -44,7 +45,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         ..Capture::default()
     };
     let mut events = Vec::new();
-    // Names stand at the end.
+    // Names come at the end, so they are read first.
     frames(bytes, |frame| match frame.kind {
         2 | 14 => events.push(frame),
         3 => capture.map(&frame),
@@ -55,7 +56,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         _ => {}
     })?;
     capture.symbols();
-    // The first type is the one that is shown, whatever came first.
+    // The first type is shown by default, whatever occurs first in the file.
     if events.iter().any(Frame::is_sample) {
         capture.builder.sample_type(SAMPLES, Unit::Samples);
     }
@@ -120,14 +121,14 @@ fn until_zero(text: &[u8]) -> &[u8] {
 struct Capture<'b> {
     builder: RecordingBuilder,
     start: u64,
-    /// Command lines.
+    /// Command lines of processes.
     processes: HashMap<u32, &'b [u8]>,
-    /// By process and address.
+    /// Mappings by process and address.
     maps: BTreeMap<(u32, u64), Map<'b>>,
     modules: HashMap<&'b [u8], ModuleIx>,
-    /// Names of addresses, as they stand in the file.
+    /// The texts of the names.
     names: Vec<u8>,
-    /// By process and the first address.
+    /// Symbols by process and first address.
     symbols: BTreeMap<(u32, u64), Symbol>,
     known: HashMap<(u32, u64), LocationIx>,
     types: [Option<SampleTypeIx>; 2],
@@ -141,7 +142,7 @@ struct Map<'b> {
 
 struct Symbol {
     last: u64,
-    /// Where the name stands among the names.
+    /// Offset of the name.
     name: usize,
 }
 
@@ -157,7 +158,7 @@ impl<'b> Capture<'b> {
         }
     }
 
-    /// A part of a file: flags, its length, a path in 256 bytes, and the part.
+    /// Reads a part of an embedded file: flags, length, a path of 256 bytes, and the data.
     fn file(&mut self, chunk: &[u8]) {
         let length = number(chunk, 2, 2).unwrap_or(0) as usize;
         if let Some((path, part)) = chunk.get(4..).and_then(|rest| rest.split_at_checked(256))
@@ -168,8 +169,8 @@ impl<'b> Capture<'b> {
         }
     }
 
-    /// The names that the capture has: first and last address, process, where the name stands, and that of its library;
-    /// up to one of zeros.
+    /// Reads the symbols: first and last address, process, offsets of the name and of the library's
+    /// name, ended by an entry of zeros.
     fn symbols(&mut self) {
         for entry in self.names.chunks_exact(32) {
             let field = |at, bytes| number(entry, at, bytes).unwrap_or(0);
@@ -182,8 +183,8 @@ impl<'b> Capture<'b> {
         }
     }
 
-    /// A sample (its number of addresses, its thread, addresses) or an allocation (its address, size, thread, number of
-    /// addresses, addresses).
+    /// Reads a sample (number of addresses, thread, addresses) or an allocation (address, size,
+    /// thread, number of addresses, addresses).
     fn event(&mut self, frame: &Frame<'_>) -> Built<()> {
         let field = |at, bytes| number(frame.rest, at, bytes).unwrap_or(0);
         let is_sample = frame.is_sample();
@@ -192,7 +193,7 @@ impl<'b> Capture<'b> {
         } else {
             (field(20, 2), field(16, 4), field(8, 8), 24)
         };
-        // What is freed has no size.
+        // A free has size 0.
         if value == 0 || value > i64::MAX as u64 {
             return Ok(());
         }
@@ -223,7 +224,8 @@ impl<'b> Capture<'b> {
     }
 
     fn stack(&mut self, pid: u32, addresses: &[u64]) -> Built<StackIx> {
-        /// Above it are marks of what the following addresses are of (`PERF_CONTEXT_USER` of the kernel).
+        /// Greater values mark the context of the addresses that follow (`PERF_CONTEXT_USER` of the
+        /// kernel).
         const LARGEST: u64 = -4096_i64 as u64;
         let addresses: Vec<u64> = addresses
             .iter()

@@ -11,7 +11,7 @@ use crate::wire::csv;
 use crate::wire::csv::{CsvColumns, Names, Row};
 use sto_model::units::{Cost, Unit};
 
-/// Whether a profile begins with the names of the columns that are read.
+/// Returns `true` if a profile begins with the required column names.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     csv::begins_with::<CallTreeColumns>(head)
 }
@@ -22,7 +22,7 @@ struct CallTreeColumns {
     calls: usize,
     module: usize,
     own: usize,
-    /// The columns of average time with calls, of its share, and of the share without calls.
+    /// The columns of average total time, share of total time, and share of self time.
     shares: Option<[usize; 3]>,
 }
 
@@ -49,11 +49,11 @@ impl CsvColumns for CallTreeColumns {
     }
 }
 
-/// A number as it is printed, rounded.
+/// A rounded number.
 #[derive(Clone, Copy, Default)]
 struct Rounded {
     millionths: u64,
-    /// The half of its last digit, in millionths.
+    /// Half a unit of the last digit, in millionths.
     error: u64,
 }
 
@@ -69,7 +69,7 @@ impl Rounded {
         })
     }
 
-    /// By which part of itself the number may be wrong.
+    /// The maximum relative error of the number.
     fn relative_error(self) -> f64 {
         self.error as f64 / self.millionths as f64
     }
@@ -79,17 +79,17 @@ impl Rounded {
 const WHOLE: u128 = 100_000_000;
 const TOO_LONG: &str = "its calls take longer than 2^64 ns";
 
-/// What a function costs by itself, for which the whole must be known.
+/// The self cost of a function, which can only be computed once the time of the whole is known.
 struct Own {
     stack: StackIx,
     calls: u64,
-    /// In milliseconds, so that its millionths are nanoseconds.
+    /// In milliseconds, so that millionths are nanoseconds.
     average: Rounded,
     share: Rounded,
 }
 
 impl Own {
-    /// In nanoseconds: by its share of all or its average, whichever is rounded less.
+    /// In nanoseconds, from its share or its average, whichever is more exact.
     fn nanoseconds(&self, all: Option<u64>) -> Result<u64, String> {
         let calls = u128::from(self.calls);
         let sum = u128::from(self.average.millionths) * calls;
@@ -107,11 +107,11 @@ impl Own {
 #[derive(Default)]
 pub(super) struct VisualStudio {
     columns: Option<CallTreeColumns>,
-    /// The level of the first function, from which others are counted.
+    /// Level of the first function; other levels are relative to it.
     first_level: Option<u64>,
     path: CallPath,
     rows: Vec<Own>,
-    /// The whole in nanoseconds by the row that shows it best, and its relative error.
+    /// The time of the whole in nanoseconds, from the most exact row, and its relative error.
     all: Option<(u64, f64)>,
 }
 
@@ -168,7 +168,7 @@ impl Report for VisualStudio {
             let time = report::time(row.nanoseconds(all)?);
             builder.add_cost(ThreadIx(0), SampleTypeIx(0), row.stack, time)?;
         }
-        // Shares have two digits.
+        // Shares have two decimals.
         let off = all.and_then(|all| {
             builder.differs_from(SampleTypeIx(0), all, (self.rows.len(), all / 10_000))
         });

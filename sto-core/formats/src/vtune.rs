@@ -16,7 +16,7 @@ use sto_model::units::Unit;
 const FUNCTION: &[u8] = b"Function Stack";
 const SELF_TIME: &[u8] = b"CPU Time:Self";
 
-/// Whether a profile begins with the names of the columns that are read.
+/// Returns `true` if a profile begins with the required column names.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     csv::begins_with::<CallTreeColumns>(head)
 }
@@ -42,7 +42,7 @@ impl CsvColumns for CallTreeColumns {
 pub(super) struct VTune {
     columns: Option<CallTreeColumns>,
     path: CallPath,
-    /// Whether the first row is what VTune adds above all functions.
+    /// Whether the first row is the total that VTune puts above all functions.
     has_total: bool,
 }
 
@@ -56,7 +56,7 @@ impl Report for VTune {
         let module = columns
             .module
             .map_or(Ok(&b""[..]), |column| row.field(column))?;
-        // Quotes stand around names after the spaces, or around both.
+        // The leading spaces are either before the quotes or within them.
         let depth = spaces(line) + spaces(function);
         let time = match time {
             b"" => 0,

@@ -1,4 +1,4 @@
-//! Time profiles that Apple's `xctrace export` writes in XML.
+//! Time profiles exported by Apple's `xctrace export` in XML.
 //!
 //! Source: `xctrace(1)` of macOS.
 
@@ -11,7 +11,7 @@ use crate::wire::xml::{Element, Part, Xml, begins_with_xml};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Unit};
 
-/// Whether a file begins as the result of a query of a trace.
+/// Returns `true` if a file begins like the result of a query on a trace.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     begins_with_xml(head.bytes, b"<trace-query-result")
 }
@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     Ok(trace.finish())
 }
 
-/// Elements that others refer to by their id, and the row that is being read.
+/// Elements that others refer to by id, and the current row.
 #[derive(Default)]
 struct Trace {
     builder: RecordingBuilder,
@@ -43,13 +43,13 @@ struct Trace {
     weights: HashMap<u64, u64>,
     threads: HashMap<u64, ThreadIx>,
     row: Row,
-    /// The ids of a stack that has begun, and of the element around it.
+    /// The ids of the open stack, and of the element around it.
     backtrace: Option<u64>,
     tagged: Option<u64>,
     /// Leaf first.
     stack: Vec<LocationIx>,
     frame: Option<(u64, String, String)>,
-    /// A weight whose number comes as text.
+    /// The id of a weight whose text is expected.
     weight: Option<u64>,
     has_weights: bool,
 }
@@ -61,7 +61,7 @@ struct Row {
     thread: Option<ThreadIx>,
 }
 
-/// What an element is, or which one it stands for.
+/// The id of an element, or of the element that it refers to.
 enum Id {
     Own(u64),
     Ref(u64),
@@ -145,7 +145,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Adds the row's sample; rows that stand for time without a stack have none.
+    /// Adds the row's sample, unless the row has no stack.
     fn sample(&mut self) -> Built<()> {
         let row = std::mem::take(&mut self.row);
         let Some(stack) = row.stack else {
@@ -160,7 +160,7 @@ impl Trace {
         self.builder.add_cost(thread, SampleTypeIx(0), stack, cost)
     }
 
-    /// Gives the row the stack that is known, else that of the frames that were read.
+    /// Sets the row's stack: a known one, or the frames that were read.
     fn end_backtrace(&mut self, id: Option<u64>, known: Option<StackIx>) -> Result<(), String> {
         let Some(id) = id else {
             return Ok(());
@@ -198,7 +198,7 @@ impl Trace {
         }
     }
 
-    /// `Main Thread 0x5b2a (app, pid: 93)`: the thread of the name without its id.
+    /// `Main Thread 0x5b2a (app, pid: 93)`: the thread, by its name without the id.
     fn named_thread(&mut self, text: &str) -> ThreadIx {
         let id = text.find("0x").unwrap_or(text.len());
         let name = text[..id].trim_end();

@@ -1,4 +1,4 @@
-//! Call trees that YourKit exports, in CSV or XML.
+//! Call trees exported by YourKit in CSV or XML.
 //!
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
@@ -15,7 +15,7 @@ use crate::wire::xml::{Element, Part, Xml, begins_with_xml};
 use sto_model::FrameKind;
 use sto_model::units::Unit;
 
-/// Whether a file begins as a view in XML, or with the names of the columns that are read.
+/// Returns `true` if a file begins like a view in XML, or with the required column names.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     begins_with_xml(head.bytes, b"<view description=\"Call tree")
         || csv::begins_with::<CallTreeColumns>(head)
@@ -75,10 +75,10 @@ fn table(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     Ok(parts)
 }
 
-/// A call, or a thread above its calls.
+/// A call, or a thread that contains calls.
 struct Node {
     name: String,
-    /// With calls, and without where the file says it; in milliseconds.
+    /// Total time and, if the file has it, self time, in milliseconds.
     total: u64,
     own: Option<u64>,
 }
@@ -140,7 +140,7 @@ impl CallTreeColumns {
     }
 }
 
-/// Nanoseconds.
+/// Converts milliseconds to nanoseconds.
 fn milliseconds(text: &[u8]) -> Result<u64, String> {
     number(text, 6)
 }
@@ -150,7 +150,7 @@ struct Tree {
     builder: RecordingBuilder,
     path: CallPath,
     thread: Option<ThreadIx>,
-    /// Whether the outermost node is a thread, which is no call.
+    /// Whether the outermost node is a thread and not a call.
     has_thread: bool,
     nodes: usize,
     /// Time of the outermost nodes.
@@ -197,7 +197,7 @@ impl Tree {
     fn finish(mut self) -> Result<RecordingBuilder, String> {
         self.leave()?;
         let time = self.builder.sample_type("time", Unit::Nanoseconds);
-        // Whole milliseconds, in each row and in what it is made of.
+        // Each row is rounded to whole milliseconds.
         let rounding = (self.nodes, 1_000_000);
         let off = self.builder.differs_from(time, self.total, rounding);
         self.builder.warnings.extend(off);
@@ -205,7 +205,7 @@ impl Tree {
     }
 }
 
-/// Adds what stacks of a thread cost by themselves.
+/// Returns a function that adds the self cost of stacks of a thread.
 fn own_time(thread: ThreadIx) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Built<()> {
     move |builder, stack, own| builder.add_cost(thread, SampleTypeIx(0), stack, report::time(own))
 }

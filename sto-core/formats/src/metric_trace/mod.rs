@@ -133,15 +133,15 @@ fn read_lines(path: &Path, input: impl Read) -> Result<Trace, FormatError> {
 }
 
 impl Trace {
-    /// Converts the metrics to the clock of a recording whose samples lie between the two times of
-    /// `range`. Returns them with warnings.
+    /// Converts the metrics to the clock of a recording whose samples lie between `first` and
+    /// `last`. Returns them with warnings.
     ///
     /// `start` is the offset of the trace's time 0 from the first sample. Without it, the trace
-    /// uses the recording's clock if any of its times lies in the range; otherwise its time 0 is
+    /// uses the recording's clock if any of its times lies between these; otherwise its time 0 is
     /// the first sample. One point is kept before the first sample and one after the last.
     ///
     /// # Errors
-    /// Returns an error if none of its times lies in the range.
+    /// Returns an error if none of its times lies between the first and the last sample.
     pub fn beside(
         self,
         (first, last): (Nanoseconds, Nanoseconds),

@@ -1,4 +1,4 @@
-//! What stackprof dumps: the same by Ruby's `Marshal`.
+//! Reports of stackprof in Ruby's `Marshal` format.
 
 use super::{Frame, Report};
 use crate::error::{DecodeError, Decoded};
@@ -7,10 +7,10 @@ use crate::wire::json::Number;
 use crate::wire::ruby::{MAGIC, Marshalled, Value, ValueIx};
 use std::borrow::Cow;
 
-/// How much of a file is looked at for what a report begins with.
+/// Number of bytes searched for the keys at the beginning of a report.
 const JUDGED: usize = 256;
 
-/// Whether a file is a hash with what a report has.
+/// Returns `true` if a file is a hash with the keys of a report.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let start = &head.bytes[..head.bytes.len().min(JUDGED)];
     let has = |symbol: &[u8]| memchr::memmem::find(start, symbol).is_some();
@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<Report<'_>> {
     let interval = match find(b"interval").map(|interval| file.get(interval)) {
         Some(Value::Whole(number)) => Number::Whole(*number),
         Some(Value::Fraction(number)) => Number::Fraction(*number),
-        // Of samples that the program takes.
+        // Of samples taken by the program itself.
         _ => Number::Whole(0),
     };
     let frames = find(b"frames").ok_or_else(|| unexpected("frames"))?;
@@ -55,7 +55,7 @@ fn read_frame<'b>(file: &Marshalled<'b>, frame: ValueIx) -> Decoded<Frame<'b>> {
     let edges = edges.map(|&(id, samples)| Ok((whole(file, id)?, whole(file, samples)?)));
     let lines = by_number(b"lines")?.iter();
     let lines = lines.map(|&(line, samples)| match file.get(samples) {
-        // With the samples of what was called at a line in front of a line's own.
+        // The total samples at a line, then its self samples.
         Value::Array(samples) if samples.len() == 2 => {
             Ok((line_of(whole(file, line)?), whole(file, samples[1])?))
         }

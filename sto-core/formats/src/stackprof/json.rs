@@ -1,4 +1,4 @@
-//! The JSON of stackprof.
+//! Reports of stackprof in JSON.
 
 use super::{Frame, Report};
 use crate::error::{DecodeError, Decoded};
@@ -7,7 +7,7 @@ use crate::wire::json::{Number, Text, parse};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Whether a file is an object with what a report has.
+/// Returns `true` if a file is an object with the keys of a report.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.has_keys(["mode", "interval", "samples", "frames"])
 }
@@ -35,7 +35,7 @@ struct WrittenFrame<'b> {
     samples: u64,
     #[serde(default)]
     edges: BTreeMap<String, u64>,
-    /// With the samples of what was called at a line in front of a line's own.
+    /// Total and self samples by line.
     #[serde(default)]
     lines: BTreeMap<String, (u64, u64)>,
 }

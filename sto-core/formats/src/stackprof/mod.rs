@@ -1,6 +1,8 @@
-//! Reports of Ruby's stackprof: what `StackProf.run(out: FILE)` dumps, and its JSON (`stackprof --json`,
-//! `StackProf::Report#print_json`). They have frames by id and, recorded with `raw: true`, stacks with how often each was
-//! seen. Without, there are calls, not stacks, as Callgrind's files have them, and stacks are the same estimate.
+//! Reports of Ruby's stackprof: dumps of `StackProf.run(out: FILE)`, and JSON (`stackprof --json`,
+//! `StackProf::Report#print_json`).
+//!
+//! They have frames by id and, if recorded with `raw: true`, stacks with counts. Otherwise there
+//! are calls but no stacks, and stacks are estimated as for Callgrind.
 //!
 //! Source: `ext/stackprof/stackprof.c` and `lib/stackprof/report.rb` of stackprof.
 
@@ -24,12 +26,12 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 
 struct Report<'b> {
     mode: Cow<'b, [u8]>,
-    /// Microseconds of time, or objects, from a sample to the next.
+    /// Microseconds or objects between samples.
     interval: Number,
     missed_samples: u64,
-    /// With their ids.
+    /// Frames with their ids.
     frames: Vec<(u64, Frame<'b>)>,
-    /// Of each stack how many frames it has, their ids from the root, and how often it was seen.
+    /// For each stack, the number of its frames, their ids from the root, and its count.
     raw: Option<Vec<u64>>,
 }
 
@@ -38,11 +40,11 @@ struct Frame<'b> {
     name: Cow<'b, [u8]>,
     file: Cow<'b, [u8]>,
     line: u32,
-    /// In which it ran itself.
+    /// Self samples.
     samples: u64,
-    /// Samples in which it called others, by their ids.
+    /// Samples of calls, by callee.
     edges: Vec<(u64, u64)>,
-    /// The same as `samples`, by line.
+    /// Self samples by line.
     lines: Vec<(u32, u64)>,
 }
 
@@ -62,7 +64,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         b"wall" => ("wall", Unit::Nanoseconds, 1000),
         b"cpu" => ("cpu", Unit::Nanoseconds, 1000),
         b"object" => ("objects", Unit::Events, 1),
-        // `StackProf.sample`, called by the program.
+        // Samples taken by the program itself with `StackProf.sample`.
         _ => ("samples", Unit::Samples, 0),
     };
     let period = match factor {

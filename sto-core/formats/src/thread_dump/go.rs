@@ -1,5 +1,5 @@
-//! Go's dumps of goroutines: what a panic prints, `kill -QUIT`, `/debug/pprof/goroutine?debug=2` and
-//! `runtime.Stack`, also among other lines of a log.
+//! Goroutine dumps of Go: printed by a panic, `kill -QUIT`, `/debug/pprof/goroutine?debug=2` or
+//! `runtime.Stack`, possibly between other lines of a log.
 //!
 //! Source: `src/runtime/traceback.go` of Go (`goroutineheader`, `traceback2`).
 
@@ -36,25 +36,25 @@ pub(crate) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 struct Reader<'b> {
     dumps: Dumps,
     goroutine: Option<Thread<'b>>,
-    /// What was called last, whose place is on the next line.
+    /// The last function, whose place is on the next line.
     called: Option<&'b [u8]>,
-    /// Goroutines of which not all frames are there.
+    /// Number of goroutines with missing frames.
     elided: u64,
 }
 
 impl<'b> Reader<'b> {
-    /// Takes the next line; a blank one ends a goroutine.
+    /// Reads the next line; a blank line ends a goroutine.
     fn line(&mut self, line: &'b [u8]) -> Built<()> {
         let next = header(line);
         if line.trim_ascii().is_empty() || next.is_some() {
             self.place(b"")?;
             if let Some(goroutine) = self.goroutine.take() {
-                // One that ran on another thread has no frames.
+                // A goroutine running on another thread has no frames.
                 self.dumps.add(goroutine)?;
             }
             self.goroutine = next;
         } else if self.goroutine.is_none() {
-            // Of a log.
+            // An unrelated line of the log.
         } else if let Some(place) = line.strip_prefix(b"\t") {
             self.place(place)?;
         } else {
@@ -68,7 +68,7 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    /// Adds what was called last, at a place.
+    /// Adds the last function with its place.
     fn place(&mut self, place: &[u8]) -> Built<()> {
         if let (Some(called), Some(goroutine)) = (self.called.take(), &mut self.goroutine) {
             let frame = frame(called, place, &mut self.dumps.builder)?;
@@ -89,8 +89,8 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// `goroutine 18 [chan receive, 2 minutes]:`, with further words before and behind the state in newer versions. The
-/// state alone is kept.
+/// `goroutine 18 [chan receive, 2 minutes]:`; newer versions have more words before and after the
+/// state. Only the state is kept.
 fn header(line: &[u8]) -> Option<Thread<'_>> {
     let text = line
         .strip_prefix(GOROUTINE)?
@@ -111,7 +111,8 @@ fn header(line: &[u8]) -> Option<Thread<'_>> {
     })
 }
 
-/// `main.(*T).work(0xc0000a0150, {0x0, 0x0})` at `/src/work.go:12 +0x1d`; arguments are `...` where it was inlined.
+/// `main.(*T).work(0xc0000a0150, {0x0, 0x0})` at `/src/work.go:12 +0x1d`; the arguments are `...`
+/// for inlined functions.
 fn frame(called: &[u8], place: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let arguments = if called.ends_with(b")") {
         memchr::memrchr(b'(', called)

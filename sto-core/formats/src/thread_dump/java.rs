@@ -1,8 +1,8 @@
-//! Thread dumps of HotSpot: what `jstack`, `jcmd PID Thread.print` and `kill -QUIT` print, also among other lines of a
-//! log.
+//! Thread dumps of HotSpot: printed by `jstack`, `jcmd PID Thread.print` or `kill -QUIT`, possibly
+//! between other lines of a log.
 //!
-//! Source: `src/hotspot/share/runtime/threads.cpp` (`Threads::print_on`) and `vframe.cpp` (`javaVFrame::print_lock_info_on`)
-//! of the JDK.
+//! Source: `src/hotspot/share/runtime/threads.cpp` (`Threads::print_on`) and `vframe.cpp`
+//! (`javaVFrame::print_lock_info_on`) of the JDK.
 
 use super::{Dumps, Thread};
 use crate::error::{At, DecodeError, Decoded};
@@ -37,7 +37,7 @@ struct Reader<'b> {
     dumps: Dumps,
     is_in_dump: bool,
     thread: Option<Thread<'b>>,
-    /// Names of such threads, which are the virtual machine's own for the most part.
+    /// Names of threads without frames, mostly the virtual machine's own.
     without_frames: BTreeSet<&'b [u8]>,
 }
 
@@ -48,7 +48,7 @@ impl<'b> Reader<'b> {
             self.leave_thread()?;
             self.is_in_dump = true;
         } else if line.starts_with(END) {
-            // What follows is the log, or deadlocks with the stacks of their threads once more.
+            // What follows is the log, or deadlocks, which repeat the stacks of their threads.
             self.leave_thread()?;
             self.is_in_dump = false;
         } else if self.is_in_dump && line.starts_with(b"\"") {
@@ -93,8 +93,8 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// `"main" #1 prio=5 os_prio=0 cpu=43.19ms elapsed=3.75s tid=0x00007f34e0017ea0 nid=0x4730 runnable  [0x...]`, where
-/// the name may have quotes.
+/// `"main" #1 prio=5 os_prio=0 cpu=43.19ms elapsed=3.75s tid=0x00007f34e0017ea0 nid=0x4730 runnable
+/// [0x...]`, where the name may contain quotes.
 fn header(line: &[u8]) -> Option<Thread<'_>> {
     let end = memchr::memrchr(b'"', line).filter(|&end| end > 0)?;
     let nid = words(&line[end..]).find_map(|word| word.strip_prefix(b"nid="))?;

@@ -1,5 +1,5 @@
-//! Dumps of threads: what each thread of a program was doing at a moment. A thread in a dump is one sample, so that of
-//! several dumps in one text, a stack has as many as it was seen.
+//! Thread dumps: the stacks of all threads of a program at one moment. Each thread in a dump is one
+//! sample; a text may contain several dumps.
 
 pub(super) mod go;
 pub(super) mod java;
@@ -9,7 +9,7 @@ use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
 use std::borrow::Cow;
 use sto_model::units::{Cost, Unit};
 
-/// A thread in a dump, as far as it was read.
+/// A thread in a dump.
 struct Thread<'b> {
     name: ThreadName<'b>,
     state: &'b [u8],
@@ -17,7 +17,7 @@ struct Thread<'b> {
     frames: Vec<LocationIx>,
 }
 
-/// What dumps are read into.
+/// Builds a recording of dumps.
 #[derive(Default)]
 struct Dumps {
     builder: RecordingBuilder,

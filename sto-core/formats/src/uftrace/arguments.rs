@@ -1,12 +1,12 @@
-//! What calls were called with: which arguments of which functions are there, as `info` says (`argspec`), and where.
+//! Arguments of calls, as described in `info` (`argspec`).
 
 use std::collections::HashMap;
 
-/// The arguments that were recorded, by the names of functions.
+/// The recorded arguments by function name.
 #[derive(Default)]
 pub(super) struct Specs(HashMap<String, Vec<Field>>);
 
-/// An argument, as it stands among the data of a call.
+/// An argument in the data of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
     name: String,
@@ -20,12 +20,13 @@ enum Kind {
     Signed,
     Unsigned,
     Float,
-    /// Its length is before it.
+    /// A text preceded by its length.
     Text,
 }
 
 impl Specs {
-    /// Those that the text of `info` has: what was asked for, else what uftrace knows of the functions of libraries.
+    /// Parses the text of `info`: arguments requested by the user, or else uftrace's own list for
+    /// library functions.
     pub(super) fn of(info: &str) -> Specs {
         let mut specs = Specs::default();
         for of in ["argspec:", "argauto:"] {
@@ -41,7 +42,7 @@ impl Specs {
         specs
     }
 
-    /// The arguments of a function, in their order.
+    /// The arguments of a function, in order.
     pub(super) fn function(&self, name: &str) -> Option<&[Field]> {
         let plain = name.split('(').next().unwrap_or_default();
         let found = self.0.get(name).or_else(|| self.0.get(plain));
@@ -50,7 +51,7 @@ impl Specs {
 }
 
 impl Field {
-    /// `arg2`, `arg1/s`, `arg3/d32`, `fparg1/32%stack+1`; none of what is laid out otherwise.
+    /// `arg2`, `arg1/s`, `arg3/d32`, `fparg1/32%stack+1`; `None` for other layouts.
     fn of(text: &str) -> Option<Field> {
         let (text, _) = text.split_once('%').unwrap_or((text, ""));
         let (name, form) = text.split_once('/').unwrap_or((text, ""));
@@ -81,7 +82,7 @@ impl Field {
     }
 }
 
-/// The arguments that are numbers, by name; each begins at a multiple of 4 bytes.
+/// The numeric arguments by name; each is aligned to 4 bytes.
 pub(super) fn numbers<'f>(fields: &'f [Field], mut data: &[u8]) -> Vec<(&'f str, f64)> {
     let mut found = Vec::new();
     for field in fields {
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_among_texts_by_what_was_asked_for() {
+    fn finds_numbers_between_texts() {
         let info = "cmdline:x\nargspec:lines=5\nargspec:sort@arg1/s,arg2,arg3/d32,fparg1/32;put@arg1/t16,arg2\n\
                     argauto:sort@arg1/p;malloc@arg1/u\n";
         let specs = Specs::of(info);

@@ -1,4 +1,4 @@
-//! The data folder of `uftrace record`, of version 4 of its files.
+//! The data folder of `uftrace record`, version 4 of its files.
 //!
 #![doc = include_str!("uftrace.md")]
 
@@ -33,25 +33,25 @@ use sto_model::trace::paths::FunctionNo;
 use sto_model::units::Bytes;
 use symbols::Symbols;
 
-/// What the file `info` begins with, and its header's length.
+/// The first bytes of the file `info`, and the length of its header.
 const MAGIC: &[u8] = b"Ftrace!\0";
 const HEADER: usize = 40;
 
-/// Most bytes of a file that is held as a whole: a list of functions, a map, `task.txt`.
+/// Size limit to files that are held in memory: lists of functions, maps, `task.txt`.
 const MAX_TEXT: u64 = 1 << 30;
 
-/// Whether a file is the one that `uftrace record` writes of a folder.
+/// Returns `true` if a file is the `info` of a folder written by `uftrace record`.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(MAGIC)
 }
 
-/// Refuses a file of a folder.
+/// Rejects a single file of a folder.
 pub(super) fn read(_: &[u8]) -> Decoded<RecordingBuilder> {
     let problem = "it is a file of a folder that uftrace wrote; name the folder";
     Err(DecodeError::unsupported(problem.to_owned()))
 }
 
-/// Whether a folder is one that `uftrace record` wrote.
+/// Returns `true` if a folder was written by `uftrace record`.
 pub(super) fn is_data(folder: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     let info = SafeFile::open(&folder.join("info"), Links::Follow);
@@ -59,7 +59,7 @@ pub(super) fn is_data(folder: &Path) -> bool {
     begun.is_ok() && magic == MAGIC
 }
 
-/// Reads a folder; its threads side by side.
+/// Reads a folder; its threads are read in parallel.
 pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
     let files = files_in(folder).map_err(FormatError::io(folder))?;
     let info = Info::read(folder)?;
@@ -99,7 +99,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
         let pid = sessions.process_of(*tid);
         read_thread(path, (&arguments, pid), log, options)
     });
-    // The first one in error is the same however many cores there are.
+    // Collect all results, so that the first error does not depend on the number of cores.
     let read: Vec<Result<ReadFile, FormatError>> = read.collect();
     let read = read.into_iter().collect::<Result<Vec<_>, _>>()?;
 
@@ -126,14 +126,14 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     Ok(built.finish(Format::Uftrace, source, size))
 }
 
-/// The files of a folder that are read, or said.
+/// The files of a folder.
 #[derive(Default)]
 struct Files {
     /// The calls of threads, `TID.dat`.
     threads: BTreeMap<u32, PathBuf>,
     /// `FILE.sym`.
     symbols: Vec<PathBuf>,
-    /// Of the kernel, of perf's events, and of other tools.
+    /// Files of the kernel, of perf events, and of other tools, which are not read.
     passed_over: Vec<String>,
 }
 
@@ -164,9 +164,9 @@ fn text(path: &Path) -> Result<Vec<u8>, FormatError> {
     read.map_err(FormatError::io(path))
 }
 
-/// What the file `info` says.
+/// The contents of the file `info`.
 struct Info {
-    /// Whether addresses of functions count from where their file begins in memory.
+    /// Whether addresses of functions are relative to the start of their file in memory.
     are_symbols_relative: bool,
     text: String,
 }
@@ -215,7 +215,7 @@ impl Info {
     }
 }
 
-/// The file of a thread.
+/// The result for the file of a thread.
 struct ReadFile {
     path: PathBuf,
     thread: ReadThread,
@@ -223,7 +223,7 @@ struct ReadFile {
     size: u64,
 }
 
-/// Reads the calls of a thread, and digests its file.
+/// Reads the calls of a thread and computes the digest of its file.
 fn read_thread(
     path: &Path,
     (arguments, pid): (&Arguments<'_>, u32),
@@ -261,7 +261,7 @@ fn digest(file: &SafeFile, options: &ReadOptions) -> io::Result<SourceDigest> {
     Ok(digest.finish())
 }
 
-/// The digest of what the calls are made of, `task.txt` and the files of threads, and how long that is.
+/// The digest of `task.txt` and the files of threads, and their total size.
 fn source(tasks: &Path, threads: &[ReadFile]) -> Result<(SourceDigest, Bytes), FormatError> {
     let text = text(tasks)?;
     let tasks = (tasks, SourceDigest::of(&text), text.len() as u64);
@@ -309,7 +309,7 @@ fn warnings(files: &Files, threads: &[ReadFile]) -> Vec<String> {
     warnings
 }
 
-/// The functions of the files that are in memory in any session, by their paths.
+/// The functions of all files that are mapped in any session, by path.
 fn symbols_of(folder: &Path, files: &Files, sessions: &Sessions) -> HashMap<String, Symbols> {
     let mappings = sessions.list.iter().flat_map(|session| &session.mappings);
     let mut mapped: Vec<&str> = mappings.map(|mapping| &*mapping.file).collect();
@@ -340,7 +340,7 @@ fn symbols_of(folder: &Path, files: &Files, sessions: &Sessions) -> HashMap<Stri
     by_path
 }
 
-/// The functions that are called, each once, wherever it is in memory.
+/// The called functions, each once, wherever it is mapped.
 struct Functions<'a> {
     names: Names<'a>,
     locations: Vec<LocationIx>,
@@ -371,7 +371,7 @@ impl Functions<'_> {
         let symbol = demangle(function.name);
         let frame = NamedFrame {
             symbol: symbol.as_bytes(),
-            // Which other file it is in, nobody says.
+            // The file it belongs to is not recorded.
             module: if function.is_of_other_file {
                 b""
             } else {

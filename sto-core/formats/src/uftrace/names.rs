@@ -6,10 +6,10 @@ use super::symbols::{Function, Symbols};
 use crate::demangle::demangle;
 use hashbrown::HashMap;
 
-/// A function at an address of a session, by its index.
+/// Index of a session and an address in it.
 pub(super) type Address = (usize, u64);
 
-/// Which functions there are at which addresses.
+/// The functions at addresses.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) sessions: &'a Sessions,
@@ -18,7 +18,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The file in memory that an address is in, and the function.
+    /// The mapped file that contains an address, and the function.
     pub(super) fn of(
         self,
         (session, address): Address,
@@ -37,7 +37,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Which arguments of functions were recorded.
+/// The recorded arguments of functions.
 pub(super) struct Arguments<'a> {
     pub(super) names: Names<'a>,
     pub(super) specs: Specs,

@@ -1,6 +1,6 @@
-//! The calls of a thread: `TID.dat`, records of 16 bytes, some with data after them.
+//! The calls of a thread: `TID.dat`, records of 16 bytes, some followed by data.
 //!
-//! Source: uftrace, `uftrace.h` (`struct uftrace_record`), of which the layout is.
+//! Source: uftrace, `uftrace.h` (`struct uftrace_record`), for the layout.
 
 use super::arguments::{Field, numbers};
 use super::names::{Address, Arguments};
@@ -16,44 +16,44 @@ use sto_model::units::Nanoseconds;
 
 const RECORD: usize = 16;
 
-/// Bytes of a file that are looked at together.
+/// Number of bytes of a file examined at once.
 const VIEW: usize = 1 << 18;
 
-/// Most bytes of data after a record: of the arguments of a call, of what it returned, or of an event.
+/// Limit to the data after a record: arguments of a call, its result, or an event.
 const MAX_DATA: usize = 1024 + 8;
 
-/// What every record has, so that what is none can be seen.
+/// The value of a field by which records are recognised.
 const MAGIC: u64 = 5;
 
 /// Reads the records of a thread.
 pub(super) struct Reader<'a> {
     sessions: &'a Sessions,
-    /// From when on the process of the thread ran which session.
+    /// The sessions of the thread's process, with their begins.
     of_process: &'a [(u64, usize)],
     session: usize,
-    /// When the next session begins.
+    /// Begin of the next session.
     until: u64,
     log: &'a mut ThreadLog,
     arguments: &'a Arguments<'a>,
-    /// By the numbers of functions: their arguments, where some were recorded.
+    /// The recorded arguments of each function, by number.
     fields: Vec<Option<&'a [Field]>>,
     functions: HashMap<Address, FunctionNo>,
-    /// The calls that did not end, with their depths, outermost first.
+    /// Open calls with their depths, outermost first.
     open: Vec<(u16, FunctionNo)>,
     time: u64,
     pub(super) read: ReadThread,
 }
 
-/// What was read of a thread, beside its calls.
+/// The data of a thread besides its calls.
 #[derive(Default)]
 pub(super) struct ReadThread {
-    /// What its numbers of functions stand for.
+    /// The address of each function number.
     pub(super) addresses: Vec<Address>,
-    /// Calls that were left without an exit, as `longjmp` and `exec` do.
+    /// Number of calls that were left without an exit, as by `longjmp` and `exec`.
     pub(super) left: u64,
-    /// Records that are none of calls.
+    /// Number of records other than calls.
     pub(super) events: u64,
-    /// Where the file is cut off or damaged.
+    /// Offset from which on the file is cut off or damaged.
     pub(super) damaged: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ const ENTRY: u64 = 0;
 const EXIT: u64 = 1;
 const LOST: u64 = 2;
 
-/// A function that is never open.
+/// Marks a call that was not open.
 const NONE: FunctionNo = FunctionNo(u32::MAX);
 
 impl<'a> Reader<'a> {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads all records of a file, or those up to where it is cut off or damaged, where it may be.
+    /// Reads all records of a file or, if that is allowed, those before a cut or damage.
     pub(super) fn read(mut self, file: &dyn ReadAt, allow_truncated: bool) -> Decoded<ReadThread> {
         let mut window = Window::of_pieces(file, VIEW);
         let mut at = 0;
@@ -115,7 +115,8 @@ impl<'a> Reader<'a> {
         Ok(self.read)
     }
 
-    /// Reads the records of a part of the file, and moves on to the next; returns what is wrong with one.
+    /// Reads the records of a part of the file and advances. Returns the problem of an invalid
+    /// record.
     fn read_view(&mut self, window: &mut Window<'_>, at: &mut u64) -> Decoded<Option<DecodeError>> {
         let left = window.size() - *at;
         let view = window
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
         let mut within = 0;
         let wrong = loop {
             let bytes = &view[within..];
-            // Data are looked for in what is there of the view.
+            // The view must contain the data of a record and the record after it.
             if bytes.is_empty() || !is_last && bytes.len() < RECORD + MAX_DATA + RECORD {
                 break None;
             }
@@ -188,7 +189,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends calls of which there is no exit, as one that is further out went on.
+    /// Ends calls without an exit, because an outer call continued.
     fn leave(&mut self, is_left: impl Fn(u16) -> bool, time: Nanoseconds) {
         while self.open.last().is_some_and(|&(depth, _)| is_left(depth)) {
             self.open.pop();
@@ -220,8 +221,8 @@ impl<'a> Reader<'a> {
         self.until = next.map_or(u64::MAX, |&(begin, _)| begin);
     }
 
-    /// The length of the data after a record, which no record says: they end where the next one is. `None` where
-    /// there is none.
+    /// The length of the data after a record. It is not recorded, so the next record is searched;
+    /// `None` if there is none.
     fn data(&self, record: Record, bytes: &[u8]) -> Option<usize> {
         let ends = (0..=MAX_DATA)
             .step_by(8)
@@ -233,9 +234,9 @@ impl<'a> Reader<'a> {
         ends.clone().find(follows)
     }
 
-    /// Whether a record can be the next one after another.
+    /// Returns `true` if `next` can follow a record.
     fn follows(&self, record: Record, next: Record) -> bool {
-        /// An hour: data are no times of this run.
+        /// An hour: bytes of data rarely look like a time of this run.
         const LONG: u64 = 3_600_000_000_000;
         let is_later = next
             .time
@@ -251,7 +252,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Record {
-    /// The record that bytes begin with.
+    /// Decodes a record.
     fn of(bytes: &[u8]) -> Option<Record> {
         let (time, bits) = (u64_at(bytes, 0)?, u64_at(bytes, 8)?);
         Some(Record {

@@ -1,4 +1,4 @@
-//! Which programs ran in which processes and threads, and where their files were in memory: `task.txt`, `sid-*.map`.
+//! Processes, threads, their programs and mappings: `task.txt`, `sid-*.map`.
 
 use crate::wire::text::{lines, scaled};
 use hashbrown::HashMap;
@@ -8,23 +8,23 @@ use std::str;
 #[derive(Default)]
 pub(super) struct Sessions {
     pub(super) list: Vec<Session>,
-    /// By process: from when on it ran which session, in the order of time.
+    /// The sessions of each process with their begins, in order of time.
     of_process: HashMap<u32, Vec<(u64, usize)>>,
     /// The process of each thread.
     process_of: HashMap<u32, u32>,
 }
 
-/// A program in memory.
+/// A running program.
 pub(super) struct Session {
-    /// The path of the program.
+    /// Path of the program.
     pub(super) program: String,
-    /// Names its map.
+    /// Id of the session, which is in the name of its map.
     sid: String,
-    /// In the order of their addresses.
+    /// In order of address.
     pub(super) mappings: Vec<Mapping>,
 }
 
-/// A file in memory, whose addresses count from the beginning.
+/// A mapped file; its addresses start at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) begin: u64,
@@ -33,10 +33,10 @@ pub(super) struct Mapping {
 }
 
 impl Sessions {
-    /// Reads `task.txt`; `map` gives the text of `sid-SID.map`.
+    /// Reads `task.txt`; `map` returns the text of `sid-SID.map`.
     ///
     /// # Errors
-    /// With the line that cannot be read, and what is wrong with it.
+    /// Returns an error with the number of the first invalid line.
     pub(super) fn read(
         tasks: &[u8],
         mut map: impl FnMut(&str) -> Vec<u8>,
@@ -112,7 +112,7 @@ impl Sessions {
         self.process_of.get(&tid).copied().unwrap_or(tid)
     }
 
-    /// The session that a process had at a time; the first one before that.
+    /// The session of a process at a time, or its first one.
     pub(super) fn at(&self, pid: u32, time: u64) -> Option<usize> {
         let sessions = self.of_process(pid);
         let after = sessions.partition_point(|&(begin, _)| begin <= time);
@@ -120,14 +120,14 @@ impl Sessions {
         Some(session)
     }
 
-    /// From when on a process ran which session.
+    /// The sessions of a process with their begins.
     pub(super) fn of_process(&self, pid: u32) -> &[(u64, usize)] {
         self.of_process.get(&pid).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Session {
-    /// The file that an address is in.
+    /// The file mapped at an address.
     pub(super) fn mapping(&self, address: u64) -> Option<&Mapping> {
         let after = self
             .mappings
@@ -175,7 +175,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The files of a map, which has lines as `/proc/PID/maps` does.
+/// Parses a map, whose lines are like those of `/proc/PID/maps`.
 fn mappings(map: &[u8]) -> Vec<Mapping> {
     let mut mappings: Vec<Mapping> = Vec::new();
     for (_, line) in lines(map) {
@@ -190,7 +190,7 @@ fn mappings(map: &[u8]) -> Vec<Mapping> {
     mappings
 }
 
-/// `BEGIN-END r-xp OFFSET DEVICE INODE   PATH build-id:ID`; `None` of memory without a file.
+/// `BEGIN-END r-xp OFFSET DEVICE INODE   PATH build-id:ID`; `None` for memory without a file.
 fn mapping(line: &str) -> Option<Mapping> {
     let mut words = line.splitn(6, ' ');
     let (begin, end) = words.next()?.split_once('-')?;
@@ -222,7 +222,7 @@ mod tests {
         6000-7000 r-xp 00001000 00:00 0  /lib/a.so\n";
 
     #[test]
-    fn threads_and_forked_processes_have_the_program_that_they_ran_at_that_time() {
+    fn finds_the_program_of_a_thread_at_a_time() {
         let sessions = Sessions::read(TASKS, |sid| match sid {
             "ab" => MAP.to_vec(),
             _ => Vec::new(),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_what_it_must_have_is_an_error_with_its_number() {
+    fn rejects_lines_with_missing_fields() {
         for line in [
             "SESS timestamp=1.0 pid=x sid=a exename=\"b\"",
             "TASK tid=1",

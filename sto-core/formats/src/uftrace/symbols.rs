@@ -3,7 +3,7 @@
 use crate::wire::text::{base_name, lines, words};
 use std::ops::Range;
 
-/// The functions of a file, in the order of their addresses.
+/// The functions of a file, in order of address.
 #[derive(Default)]
 pub(super) struct Symbols {
     text: Vec<u8>,
@@ -16,19 +16,22 @@ struct Symbol {
     name: Range<usize>,
 }
 
-/// A function, and whether it is one of another file, that is called through this file's table for that.
+/// A function, and whether it belongs to another file and is called through this file's procedure
+/// linkage table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Function<'a> {
     pub(super) name: &'a [u8],
     pub(super) is_of_other_file: bool,
 }
 
-/// What marks a function that is called through a procedure linkage table, and the end of those before it.
+/// Marks a function that is called through a procedure linkage table, and the end of the functions
+/// before it.
 const OF_OTHER_FILE: u8 = b'P';
 const END: u8 = b'?';
 
 impl Symbols {
-    /// Reads lines `ADDRESS KIND NAME`, in later versions `ADDRESS SIZE KIND NAME`; others are passed over.
+    /// Reads lines `ADDRESS KIND NAME` or, in later versions, `ADDRESS SIZE KIND NAME`; other lines
+    /// are ignored.
     pub(super) fn read(text: Vec<u8>) -> Symbols {
         let mut list = Vec::new();
         for (_, line) in lines(&text) {
@@ -38,14 +41,14 @@ impl Symbols {
         Symbols { text, list }
     }
 
-    /// The path of the file that they are of, where it says it: `# path name: PATH`.
+    /// The path of the file, from a line `# path name: PATH`.
     pub(super) fn path(&self) -> Option<&[u8]> {
         let mut head = lines(&self.text).map_while(|(_, line)| line.strip_prefix(b"#"));
         head.find_map(|line| line.trim_ascii().strip_prefix(b"path name:"))
             .map(<[u8]>::trim_ascii)
     }
 
-    /// The function that an address is in.
+    /// The function that contains an address.
     pub(super) fn function(&self, address: u64) -> Option<Function<'_>> {
         let after = self
             .list
@@ -69,7 +72,7 @@ fn symbol(text: &[u8], line: &[u8]) -> Option<Symbol> {
     let &[kind] = kind else {
         return None;
     };
-    // Demangled names have spaces.
+    // Demangled names contain spaces.
     let name = fields.next()?;
     let begin = name.as_ptr() as usize - text.as_ptr() as usize;
     let end = line.as_ptr() as usize + line.trim_ascii_end().len() - text.as_ptr() as usize;
@@ -84,7 +87,7 @@ fn hexadecimal(digits: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// The name of the list of a file's functions.
+/// The name of the symbol file for a file.
 pub(super) fn list_of(file: &str) -> String {
     let name = base_name(file.as_bytes());
     format!("{}.sym", String::from_utf8_lossy(name))
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_in_the_last_function_before_it_unless_an_end_is_there() {
+    fn address_belongs_to_last_function_before_it() {
         let text = b"# symbols: 4\n# path name: /bin/app\n\
             0000000000001030 P malloc\n\
             0000000000001040 ? __dynsym_end\n\

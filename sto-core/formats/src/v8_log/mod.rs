@@ -1,8 +1,9 @@
-//! What `node --prof` and `d8 --prof` of V8 log: where the program was at each tick of the profiler, by address, and the
-//! code that was there; and the JSON that `node --prof-process --preprocess` makes of it.
+//! Logs of V8 (`node --prof`, `d8 --prof`): the addresses of the stack at each tick of the
+//! profiler, and the code at these addresses; and the JSON into which `node --prof-process
+//! --preprocess` converts them.
 //!
-//! Source: `src/logging/log.cc`, `tools/tickprocessor.mjs` and `tools/profile.mjs` of V8. Frames are resolved as these do,
-//! but builtins that are part of the program's file have their names.
+//! Source: `src/logging/log.cc`, `tools/tickprocessor.mjs` and `tools/profile.mjs` of V8. Frames
+//! are resolved in the same way, except that builtins in the program's file keep their names.
 
 pub(super) mod preprocessed;
 pub(super) mod raw;
@@ -14,15 +15,15 @@ use crate::v8::without_number;
 use std::borrow::Cow;
 use sto_model::FrameKind;
 
-/// The state of the virtual machine at a tick, where that is collecting garbage.
+/// The state of the virtual machine during garbage collection.
 const GARBAGE_COLLECTION: u64 = 1;
 
-/// What that state is shown as.
+/// The frame for garbage collection.
 fn garbage_collector(builder: &mut RecordingBuilder) -> Built<LocationIx> {
     builder.function(FrameKind::User, "(garbage collector)", "")
 }
 
-/// A function of JavaScript, logged as `name script:line:column`, each part of which may be empty.
+/// A JavaScript function, logged as `name script:line:column`; each part may be empty.
 fn function(name: &[u8], kind: FrameKind, builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let (name, line) = without_number(name)
         .and_then(|(name, _column)| without_number(name))
@@ -38,7 +39,7 @@ fn function(name: &[u8], kind: FrameKind, builder: &mut RecordingBuilder) -> Bui
     frame.add(builder)
 }
 
-/// Where the space before the script stands: names have spaces (`get size`), and so have paths.
+/// The position of the space before the script; names (`get size`) and paths may contain spaces.
 fn script(name: &[u8]) -> Option<usize> {
     let begins: [&[u8]; 4] = [b" /", b" node:", b" file:", b" http"];
     let found = begins
@@ -47,7 +48,7 @@ fn script(name: &[u8]) -> Option<usize> {
     found.min().or_else(|| memchr::memrchr(b' ', name))
 }
 
-/// Code that is no function of JavaScript: `Builtin: ArrayPrototypeSort`, `RegExp: a+`.
+/// Code other than JavaScript functions: `Builtin: ArrayPrototypeSort`, `RegExp: a+`.
 fn code(of: &[u8], name: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let symbol = [of, b": ", name].concat();
     let frame = NamedFrame {
@@ -61,7 +62,7 @@ fn code(of: &[u8], name: &[u8], builder: &mut RecordingBuilder) -> Built<Locatio
     frame.add(builder)
 }
 
-/// A text without the escapes that the log has: `\x2C`, `\u2028`, `\n`, `\\`.
+/// Removes the escapes of the log: `\x2C`, `\u2028`, `\n`, `\\`.
 fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr(b'\\', text) else {
         return Cow::Borrowed(text);

@@ -12,7 +12,7 @@ use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 pub(crate) fn matches(head: &Head<'_>) -> bool {
-    // What tells more about it may begin beyond what is looked at.
+    // The other keys may come after the examined bytes.
     head.keys().first() == Some(&&b"code"[..])
         && memchr::memmem::find(head.bytes, b"\"SHARED_LIB\"").is_some()
 }

@@ -18,10 +18,10 @@ pub(crate) fn matches(head: &Head<'_>) -> bool {
 
 #[derive(Default)]
 pub(crate) struct V8Log {
-    /// By the address at which it begins.
+    /// Code by start address.
     code: BTreeMap<u64, Code>,
     libraries: BTreeMap<u64, Library>,
-    /// Addresses of a tick, leaf first, and its stack, root first.
+    /// Addresses of the current tick, leaf first, and its stack, root first.
     addresses: Vec<u64>,
     stack: Vec<LocationIx>,
 }
@@ -76,7 +76,8 @@ impl Report for V8Log {
 }
 
 impl V8Log {
-    /// `code-creation,JS,10,328611,0x1363f5a8a8c8,5,fib /tmp/w.js:2:13,0x2bead7e810a0,~`, of old versions without a time.
+    /// `code-creation,JS,10,328611,0x1363f5a8a8c8,5,fib /tmp/w.js:2:13,0x2bead7e810a0,~`; old
+    /// versions have no time.
     fn created(
         &mut self,
         fields: &mut Fields<'_>,
@@ -90,7 +91,7 @@ impl V8Log {
         let (start, size) = (fields.address()?, fields.number()?);
         let name = fields.text();
         let name = unescaped(&name);
-        // Code of a function has the function's address, and how it was compiled.
+        // Code of a function also has the function's address and its tier.
         let is_function = fields.next().is_some();
         let location = if is_function {
             function(&name, tier(fields.next().unwrap_or_default()), builder)?
@@ -109,7 +110,7 @@ impl V8Log {
         Ok(())
     }
 
-    /// Adds code, in place of what was there.
+    /// Adds code and removes the code that it overlaps.
     fn add(&mut self, start: u64, code: Code) {
         while let Some((&there, Code { end, .. })) = self.code.range(..code.end).next_back()
             && *end > start
@@ -119,9 +120,9 @@ impl V8Log {
         self.code.insert(start, code);
     }
 
-    /// `tick,0x19f8110,1806789,0,0x0,0,0x19fa691,0x349f8fdd2e16`: the address, microseconds, whether the next is that of
-    /// a callback, what is on top of the stack, the state, and return addresses, of which some versions write how far they
-    /// are from the one before.
+    /// `tick,0x19f8110,1806789,0,0x0,0,0x19fa691,0x349f8fdd2e16`: the address, microseconds,
+    /// whether the next field is the address of a callback, the top of the stack, the state, and
+    /// return addresses, which some versions write relative to the previous one.
     fn tick(
         &mut self,
         fields: &mut Fields<'_>,
@@ -133,7 +134,7 @@ impl V8Log {
         let first = if is_callback { top } else { pc };
         self.addresses.clear();
         self.addresses.push(first);
-        // A function that was just called, and has no frame yet.
+        // A function that was just called and has no frame yet.
         if !is_callback && self.code_at(top).is_some_and(|code| code.is_function) {
             self.addresses.push(top);
         }
@@ -142,7 +143,7 @@ impl V8Log {
             let address = match field.split_first() {
                 Some((b'+', digits)) => number(digits).and_then(|by| last.checked_add(by)),
                 Some((b'-', digits)) => number(digits).and_then(|by| last.checked_sub(by)),
-                // What did not fit.
+                // Marks an overflow.
                 Some((b'o', _)) => continue,
                 _ => number(field),
             };
@@ -160,7 +161,7 @@ impl V8Log {
             let address = self.addresses[ix];
             match self.location(address, ix == 0, builder)? {
                 Some(location) => self.stack.push(location),
-                // What is on the stack may be no return address.
+                // A value on the stack may not be a return address.
                 None if ix > 0 => {}
                 None => self.stack.push(builder.nameless(Location::Unmapped)?),
             }
@@ -199,7 +200,7 @@ impl V8Log {
     }
 }
 
-/// How a function was compiled.
+/// The compilation tier of a function.
 fn tier(state: &[u8]) -> FrameKind {
     match state {
         b"~" => FrameKind::Interpreted,
@@ -208,7 +209,7 @@ fn tier(state: &[u8]) -> FrameKind {
     }
 }
 
-/// The fields of a line that are left.
+/// The remaining fields of a line.
 struct Fields<'l>(Option<&'l [u8]>);
 
 impl<'l> Iterator for Fields<'l> {
@@ -238,7 +239,7 @@ impl<'l> Fields<'l> {
         number(field).ok_or_else(|| expected("an address", field))
     }
 
-    /// A name, which old versions quote.
+    /// A name; old versions quote it.
     fn text(&mut self) -> Vec<u8> {
         let quoted = self.0.and_then(|line| line.strip_prefix(b"\""));
         let Some(mut rest) = quoted else {
@@ -249,7 +250,7 @@ impl<'l> Fields<'l> {
             let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
             text.extend_from_slice(&rest[..end]);
             match rest.get(end + 1..) {
-                // Two are one that is part of the name.
+                // A doubled quote is part of the name.
                 Some([b'"', behind @ ..]) => {
                     text.push(b'"');
                     rest = behind;

@@ -1,6 +1,7 @@
-//! DHAT's profiles, in JSON: what was allocated, copied or counted, by stack.
+//! DHAT's profiles in JSON: allocated, copied or counted blocks by stack.
 //!
-//! Source: `dhat/dh_main.c` of Valgrind, which describes the file; <https://docs.rs/dhat>, which writes it too.
+//! Source: `dhat/dh_main.c` of Valgrind, which describes the file; <https://docs.rs/dhat>, which
+//! also writes it.
 
 use super::{Place, stack};
 use crate::error::{DecodeError, Decoded};
@@ -21,7 +22,7 @@ pub(crate) fn matches(head: &Head<'_>) -> bool {
 struct Profile<'b> {
     #[serde(rename = "dhatFileVersion")]
     version: u64,
-    /// What blocks are of; bytes where it does not say so.
+    /// The unit of blocks; bytes if missing.
     #[serde(rename = "bsu", default)]
     unit: Option<Text<'b>>,
     #[serde(rename = "cmd", default)]

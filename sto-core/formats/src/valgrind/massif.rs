@@ -1,4 +1,5 @@
-//! Massif's text: how large the heap was over time, and from where at its peak, or in the last tree.
+//! Massif's text: the size of the heap over time, and the allocations by stack at its peak or in
+//! the last tree.
 //!
 //! Source: `massif/ms_main.c` and the chapter *Massif* of Valgrind's manual.
 
@@ -65,12 +66,13 @@ pub(crate) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     Ok(builder)
 }
 
-/// The sizes of snapshots over time, where that was measured as such: by default massif counts instructions.
+/// The sizes of snapshots over time, if snapshots have times; by default massif counts
+/// instructions.
 #[derive(Default)]
 struct Sizes {
     is_timed: bool,
     time: Option<Nanoseconds>,
-    /// By the key that a snapshot has them under, and the name of the metric.
+    /// Points by the key in a snapshot and the name of the metric.
     series: [Vec<(Nanoseconds, f64)>; SIZES.len()],
 }
 
@@ -81,7 +83,7 @@ const SIZES: [(&str, &str); 3] = [
 ];
 
 impl Sizes {
-    /// A line of a snapshot.
+    /// Reads a line of a snapshot.
     fn line(&mut self, line: &[u8]) {
         self.is_timed |= line == b"time_unit: ms";
         let Some(equals) = memchr::memchr(b'=', line).filter(|_| self.is_timed) else {
@@ -98,7 +100,7 @@ impl Sizes {
         }
     }
 
-    /// What was measured: stacks only where massif was told to.
+    /// The measured metrics; stacks are only measured if massif is told to.
     fn metrics(self) -> impl Iterator<Item = MetricSeries> {
         let series = SIZES.into_iter().zip(self.series);
         let measured = series.filter(|(_, points)| points.iter().any(|&(_, value)| value > 0.0));
@@ -106,15 +108,16 @@ impl Sizes {
     }
 }
 
-/// From where memory was allocated, which is the tree's root, up to a caller.
+/// A path in the tree from an allocation, its root, up to a caller.
 #[derive(Default)]
 struct Path<'b> {
-    /// With bytes that no node below has.
+    /// Nodes with the bytes that no child has.
     nodes: Vec<(Option<Place<'b>>, u64)>,
 }
 
 impl<'b> Path<'b> {
-    /// `  n1: 200000 0x1096BE: keep(int) (work.cc:20)`: at a depth, with a number of callers.
+    /// `  n1: 200000 0x1096BE: keep(int) (work.cc:20)`: a node, indented by its depth, with its
+    /// number of callers.
     fn node(&mut self, line: &'b [u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let unexpected = || format!("expected `n1: BYTES FRAME`, found {}", excerpt(line));
         let text = line.trim_ascii_start();
@@ -138,7 +141,7 @@ impl<'b> Path<'b> {
                 )
             })?;
         }
-        // The root stands for all functions that allocate, and what is below the threshold for callers.
+        // Other nodes group allocation functions (the root) or callers below the threshold.
         let is_place = frame.starts_with(b"0x");
         self.nodes.push((is_place.then(|| Place::of(frame)), bytes));
         Ok(())

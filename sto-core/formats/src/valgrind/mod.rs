@@ -1,4 +1,4 @@
-//! Valgrind's profiles of memory: DHAT's, also of the crate `dhat`, and massif's.
+//! Valgrind's memory profiles: DHAT, also written by the crate `dhat`, and massif.
 
 pub(super) mod dhat;
 pub(super) mod massif;
@@ -8,7 +8,7 @@ use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use crate::wire::text::decimal;
 use sto_model::FrameKind;
 
-/// A frame as both write it: `0x1092B9: keep(int) (work.cc:20)`, `0x4929: ??? (in /usr/lib/libc.so.6)`.
+/// A frame: `0x1092B9: keep(int) (work.cc:20)`, `0x4929: ??? (in /usr/lib/libc.so.6)`.
 #[derive(Clone, Copy)]
 struct Place<'b> {
     address: &'b [u8],
@@ -34,7 +34,7 @@ impl<'b> Place<'b> {
         if let Some(module) = source.strip_prefix(b"in ") {
             frame.module = module_name(module);
         } else {
-            // The crate writes columns too.
+            // The crate also writes columns.
             let (file, last) = number_behind(source);
             let (file, line) = match number_behind(file) {
                 (file, Some(line)) => (file, Some(line)),
@@ -51,7 +51,7 @@ impl<'b> Place<'b> {
     }
 }
 
-/// A text up to a colon and a number at its end.
+/// Splits off a colon and number at the end of a text.
 fn number_behind(text: &[u8]) -> (&[u8], Option<u32>) {
     let colon = memchr::memrchr(b':', text);
     let number = colon.and_then(|colon| u32::try_from(decimal(&text[colon + 1..])?).ok());
@@ -61,7 +61,8 @@ fn number_behind(text: &[u8]) -> (&[u8], Option<u32>) {
     }
 }
 
-/// The stack of places, leaf first. A function that was inlined has the address of what it was inlined into.
+/// The stack of places, leaf first. An inlined function has the address of the function that it was
+/// inlined into.
 fn stack(
     leaf_first: &[Place<'_>],
     below: Option<LocationIx>,

@@ -1,9 +1,13 @@
-//! What PHP's XHProf and its successors return (`xhprof_disable()`, `tideways_xhprof_disable()`), in JSON or as PHP's
-//! `serialize` writes it: calls, `main()==>work`, each with how many there were (`ct`), microseconds of time (`wt`, `cpu`)
-//! and bytes by which memory grew (`mu`). Stacks are the same estimate as those of Callgrind's files. A function that is
-//! called by itself has a number behind its name for each level, `fib@2`, which is taken off; so its stacks are exact.
+//! Results of PHP's XHProf and its successors (`xhprof_disable()`, `tideways_xhprof_disable()`), in
+//! JSON or serialized by PHP.
 //!
-//! Source: `extension/xhprof.c` of XHProf, `tracing.c` of tideways_xhprof; PHP's manual on `serialize`.
+//! They are calls, `main()==>work`, each with its number (`ct`), time in microseconds (`wt`, `cpu`)
+//! and growth of memory in bytes (`mu`). Stacks are estimated as for Callgrind. Recursive calls
+//! have their level after the name, `fib@2`, which is removed, so stacks of direct recursion are
+//! exact.
+//!
+//! Source: `extension/xhprof.c` of XHProf, `tracing.c` of tideways_xhprof; PHP's manual on
+//! `serialize`.
 
 mod php;
 
@@ -26,7 +30,7 @@ const XHPROF: Writer = Writer {
     instead: "Record with a sampling profiler such as phpspy or Excimer",
 };
 
-/// Whether a file begins with a call, in either form.
+/// Returns `true` if a file begins with a call, in either form.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_call = |key: &[u8]| key == MAIN || memchr::memmem::find(key, ARROW).is_some();
     let first = head.keys();
@@ -38,7 +42,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 const MAIN: &[u8] = b"main()";
 const ARROW: &[u8] = b"==>";
 
-/// What a function cost where another called it, with what it called in turn.
+/// The total cost of a function by caller.
 #[derive(Clone, Copy, Default, Deserialize)]
 struct Costs {
     ct: u64,
@@ -46,7 +50,7 @@ struct Costs {
     wt: u64,
     #[serde(default)]
     cpu: u64,
-    /// Less than nothing where memory was freed.
+    /// Negative if memory was freed.
     #[serde(default)]
     mu: i64,
 }
@@ -96,7 +100,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         };
         let warnings = add_graph(&graph, &functions.frames, &XHPROF, &mut builder, add);
         let warnings = warnings.map_err(DecodeError::at("its calls"))?;
-        // Of the first; the others have the same calls.
+        // The number of calls is only added once, to the first sample type.
         if sample_type.0 == 0 {
             builder.warnings.extend(warnings);
         }
@@ -107,7 +111,8 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 type Edge<'c> = (Option<FunctionIx>, FunctionIx, &'c Costs);
 type Measure<'c> = &'c dyn Fn(&Costs) -> Option<u64>;
 
-/// What functions cost by themselves is what all calls of them cost, but for the calls that they make.
+/// The self cost of a function is the cost of all calls of it minus the cost of the calls that it
+/// makes.
 fn graph(edges: &[Edge<'_>], functions: usize, measure: Measure<'_>) -> Decoded<Graph> {
     let mut graph = Graph::default();
     let mut own = vec![0i128; functions];
@@ -122,7 +127,7 @@ fn graph(edges: &[Edge<'_>], functions: usize, measure: Measure<'_>) -> Decoded<
     }
     let mut all: u64 = 0;
     for (function, cost) in (0..).map(FunctionIx).zip(own) {
-        // Calls may be rounded to more than their caller.
+        // Because of rounding, calls may cost more than their caller.
         let cost = u64::try_from(cost.max(0)).ok();
         let sum = cost.and_then(|cost| all.checked_add(cost));
         let (Some(cost), Some(sum)) = (cost, sum) else {

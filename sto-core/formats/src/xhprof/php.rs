@@ -4,7 +4,7 @@ use super::{Calls, Costs};
 use crate::error::{DecodeError, Decoded};
 use crate::wire::text::decimal;
 
-/// The first key of an array; `None` of anything else.
+/// The first key of an array; `None` for anything else.
 pub(super) fn first_key(bytes: &[u8]) -> Option<&[u8]> {
     let mut reader = Reader { bytes, at: 0 };
     reader.array().ok()?;
@@ -45,7 +45,7 @@ struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// How many entries an array has, which follow.
+    /// Reads the number of entries of an array.
     fn array(&mut self) -> Decoded<u64> {
         self.expect(b"a:")?;
         let count = self.digits(b':')?;

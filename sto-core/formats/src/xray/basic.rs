@@ -1,7 +1,7 @@
-//! The basic mode: records of 32 bytes, each with its thread. Threads write them in batches, each in the order of
-//! time.
+//! The basic mode: records of 32 bytes with their thread. Threads write them in batches; the
+//! batches of a thread are in order of time.
 //!
-//! Source: compiler-rt, `include/xray/xray_records.h`, of which the layout is.
+//! Source: compiler-rt, `include/xray/xray_records.h`, for the layout.
 
 use super::header::{HEADER, Header};
 use super::threads::{Functions, Threads};
@@ -14,13 +14,13 @@ use sto_model::trace::log::{SpoolError, ThreadLog};
 
 const RECORD: usize = 32;
 
-/// Bytes that are read at once: a whole number of records.
+/// Number of bytes read at once, a multiple of the record size.
 const PIECE: usize = 1 << 22;
 
-/// Which records of a piece are a thread's, as bytes of it.
+/// The ranges of a piece with records of a thread.
 type Batches = Vec<Range<usize>>;
 
-/// Reads all records, and digests the file meanwhile. Threads that a piece has records of are read side by side.
+/// Reads all records and computes the file's digest. The threads of a piece are read in parallel.
 pub(super) fn read(
     log: &Log<'_>,
     threads: &mut Threads<Batches>,
@@ -57,10 +57,10 @@ pub(super) fn read(
     Ok((digest.finish(), damage))
 }
 
-/// What is wrong with a record, and where it is in a piece; without a sentence, it is cut.
+/// Offset in a piece of an invalid record, and the problem; `None` if the record is cut off.
 type Wrong = (usize, Option<String>);
 
-/// Reads the records of a piece up to the first that is wrong.
+/// Reads the records of a piece up to the first invalid one.
 fn read_piece(
     header: &Header,
     piece: &[u8],
@@ -74,9 +74,9 @@ fn read_piece(
     Ok(wrong)
 }
 
-/// Finds out which records are of which thread.
+/// Finds the batches of each thread.
 fn split(header: &Header, piece: &[u8], threads: &mut Threads<Batches>) -> Option<Wrong> {
-    // The thread of the records before, and where its batch begins.
+    // The thread of the previous records and the start of its batch.
     let mut last: Option<((u32, u32), usize)> = None;
     let mut at = 0;
     let mut wrong = None;
@@ -97,7 +97,7 @@ fn split(header: &Header, piece: &[u8], threads: &mut Threads<Batches>) -> Optio
                     }
                 }
             }
-            // That of the call before.
+            // An argument of the previous call.
             Ok(Content::Argument) => {}
             Err(problem) => {
                 wrong = Some((at, Some(problem)));
@@ -143,12 +143,12 @@ fn read_batch(
     Ok(())
 }
 
-/// What a record is of.
+/// Kinds of records.
 const CALL: u16 = 0;
 const ARGUMENT: u16 = 1;
 
-/// What a function does: it is called, with arguments in the records that follow, returns, or ends as it calls
-/// another in its place.
+/// Events of a function: entry; entry with arguments in the records that follow; exit; exit by a
+/// tail call.
 const ENTER: u8 = 0;
 const EXIT: u8 = 1;
 const TAIL_EXIT: u8 = 2;
@@ -162,7 +162,7 @@ enum Content {
 struct Record<'a>(&'a [u8; RECORD]);
 
 impl Record<'_> {
-    /// What it is, or what is wrong with it.
+    /// Checks a record and returns its content.
     #[inline]
     fn check(&self) -> Result<Content, String> {
         match (self.u16(0), self.0[3], self.u32(4)) {

@@ -1,8 +1,9 @@
-//! The flight data recorder: buffers of threads, in the order in which the program has them, with records of calls
-//! (8 bytes) and of all else (16 bytes). Times build on those before.
+//! The flight data recorder: buffers of threads, as they lie in the program's memory, with records
+//! of calls (8 bytes) and others (16 bytes). Times are relative to earlier records.
 //!
-//! Source: LLVM, *XRay Flight Data Recorder Trace Format*, <https://llvm.org/docs/XRayFDRFormat.html> (version 1), and
-//! what `llvm/lib/XRay/Trace.cpp` and compiler-rt's `xray_fdr_logging.cpp` say of later versions.
+//! Source: LLVM, *XRay Flight Data Recorder Trace Format*,
+//! <https://llvm.org/docs/XRayFDRFormat.html> (version 1), and for later versions
+//! `llvm/lib/XRay/Trace.cpp` and compiler-rt's `xray_fdr_logging.cpp`.
 
 use super::header::HEADER;
 use super::threads::{Functions, Threads};
@@ -15,28 +16,28 @@ use sto_model::files::Window;
 use sto_model::id::{SourceDigest, SourceHasher};
 use sto_model::trace::log::{Lost, ThreadLog};
 
-/// Bytes that are digested at once.
+/// Number of bytes digested at once.
 const PIECE: usize = 1 << 20;
 
-/// Bytes of a buffer that are looked at together.
+/// Number of bytes of a buffer examined at once.
 const VIEW: usize = 1 << 16;
 
-/// Bytes of a record of a call, and of another.
+/// Sizes of a record of a call and of other records.
 const CALL: usize = 8;
 const OTHER: usize = 16;
 
 /// A buffer of a thread.
 pub(super) struct Buffer {
-    /// When the thread began to write it, in seconds and microseconds.
+    /// Time at which the thread began to write it, in seconds and microseconds.
     wall_clock: (u64, u32),
     records: Range<u64>,
 }
 
-/// What is wrong with a record; nothing where it is cut.
+/// The problem of a record; `None` if it is cut off.
 type Wrong = Option<String>;
 
-/// Reads all buffers, those of each thread by time, and digests the file meanwhile. Threads are read side by side.
-/// The last number is that of the events that are none of calls.
+/// Reads all buffers, those of a thread by time and threads in parallel, and computes the file's
+/// digest. The last number in the result is the number of events other than calls.
 pub(super) fn read(
     log: &Log<'_>,
     buffer_size: u64,
@@ -59,7 +60,7 @@ pub(super) fn read(
             Ok((damage, reader.events))
         });
         let mut events = 0;
-        // The first thread in error is the same however many cores there are.
+        // Collect all results, so that the first error does not depend on the number of cores.
         for of_thread in read.collect::<Vec<Result<_, FormatError>>>() {
             let (of_thread, passed_over) = of_thread?;
             damage.extend(of_thread);
@@ -84,7 +85,7 @@ fn digest(log: &Log<'_>) -> Result<SourceDigest, FormatError> {
     Ok(digest.finish())
 }
 
-/// Finds out which buffers are of which thread, without reading their records.
+/// Finds the buffers of each thread without reading their records.
 fn find_buffers(
     log: &Log<'_>,
     buffer_size: u64,
@@ -131,7 +132,7 @@ fn find_buffers(
     Ok(damage)
 }
 
-/// Where the records of the buffer at an offset begin and end. Since version 2 this is written before them.
+/// The range of the records in the buffer at an offset. Since version 2, the length precedes them.
 fn extent(
     log: &Log<'_>,
     window: &mut Window<'_>,
@@ -158,7 +159,7 @@ fn extent(
     })
 }
 
-/// Where the next buffer seems to begin: its length, then the record of its thread.
+/// Finds the next likely buffer: its length followed by the record of its thread.
 fn next_buffer(log: &Log<'_>, window: &mut Window<'_>, from: u64) -> Result<u64, FormatError> {
     let size = log.file.size();
     let length = 2 * OTHER;
@@ -177,7 +178,7 @@ fn next_buffer(log: &Log<'_>, window: &mut Window<'_>, from: u64) -> Result<u64,
     Ok(size)
 }
 
-/// Of which process and thread a buffer is, when it was begun, and where its other records are.
+/// Reads the process, thread and begin of a buffer, and the position of its other records.
 fn preamble(
     log: &Log<'_>,
     window: &mut Window<'_>,
@@ -208,7 +209,7 @@ fn preamble(
     })
 }
 
-/// The record that is none of a call at the beginning of a range, if there is one.
+/// The record at the beginning of a range, if it is not a record of a call.
 fn other(
     log: &Log<'_>,
     window: &mut Window<'_>,
@@ -229,12 +230,12 @@ struct Reader<'a> {
     window: Window<'a>,
     calls: &'a mut ThreadLog,
     functions: &'a mut Functions,
-    /// How many events are none of calls.
+    /// Number of events other than calls.
     events: u64,
 }
 
 impl Reader<'_> {
-    /// Reads a buffer up to where it is damaged, which is an error where it may not be.
+    /// Reads a buffer. Damage is an error unless a damaged file is allowed.
     fn read(&mut self, buffer: &Buffer) -> Result<Option<Damage>, FormatError> {
         let Range { mut start, end } = buffer.records;
         let mut cycles = None;
@@ -286,9 +287,9 @@ impl Reader<'_> {
     }
 }
 
-/// What comes after a record.
+/// What follows a record.
 enum Next {
-    /// The next record, after so many bytes of data.
+    /// The next record, after this number of bytes of data.
     After(u64),
     EndOfBuffer,
 }
@@ -298,8 +299,8 @@ enum Failure {
     Format(FormatError),
 }
 
-/// Reads a record of a call: 1 bit 0, 3 bits of what the function does, 28 bits its number, 32 bits the cycles since
-/// the record before.
+/// Reads a record of a call: 1 bit 0, 3 bits of the event, 28 bits of the function, and 32 bits of
+/// the cycles since the previous record.
 #[inline]
 fn call(
     log: &Log<'_>,
@@ -338,12 +339,12 @@ fn call(
     Ok(Next::After(0))
 }
 
-/// A function is called, or is called with arguments in the records that follow. Otherwise it returns (1), or ends as
-/// it calls another in its place (2).
+/// Events of a function: entry (0), entry with arguments in the records that follow (3), exit (1),
+/// exit by a tail call (2).
 const ENTER: u32 = 0;
 const ENTER_WITH_ARGUMENTS: u32 = 3;
 
-/// Reads a record that is none of a call.
+/// Reads a record that is not of a call.
 fn event(version: u16, bytes: &[u8], cycles: &mut Option<u64>) -> Result<Next, Failure> {
     let unknown = || {
         let kind = bytes[0] >> 1;
@@ -363,7 +364,7 @@ fn event(version: u16, bytes: &[u8], cycles: &mut Option<u64>) -> Result<Next, F
         Kind::END_OF_BUFFER if version == 1 => return Ok(Next::EndOfBuffer),
         Kind::CUSTOM_EVENT | Kind::TYPED_EVENT => {
             payload = record.u32(0);
-            // Before version 5, custom events had times of their own.
+            // Before version 5, custom events have absolute times.
             if record.kind == Kind::TYPED_EVENT || version >= 5 {
                 let passed = u64::from(record.u32(4));
                 *cycles = cycles.map(|cycles| cycles.wrapping_add(passed));
@@ -374,7 +375,7 @@ fn event(version: u16, bytes: &[u8], cycles: &mut Option<u64>) -> Result<Next, F
     Ok(Next::After(payload.into()))
 }
 
-/// Kinds of records that are none of calls.
+/// Kinds of records other than calls.
 struct Kind;
 
 impl Kind {
@@ -389,13 +390,13 @@ impl Kind {
     const TYPED_EVENT: u8 = 8;
     const PID: u8 = 9;
 
-    /// Whether what begins with this byte is an event that the program wrote itself.
+    /// Whether a record with this first byte is an event written by the program itself.
     fn is_of_program(first: u8) -> bool {
         first & 1 == 1 && matches!(first >> 1, Kind::CUSTOM_EVENT | Kind::TYPED_EVENT)
     }
 }
 
-/// A record that is none of a call: 1 bit 1, 7 bits of its kind, 15 bytes.
+/// A record other than a call: 1 bit 1, 7 bits of its kind, 15 bytes.
 struct Other {
     kind: u8,
     data: [u8; OTHER],

@@ -3,17 +3,17 @@
 use sto_model::bytes::u64_at;
 use sto_model::units::Nanoseconds;
 
-/// Bytes of the header, and of each record of the basic mode.
+/// Size of the header, and of each record in basic mode.
 pub(super) const HEADER: usize = 32;
 
-/// How a log was written.
+/// The mode of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Records of one size, each complete (`xray-basic`).
+    /// Complete records of one size (`xray-basic`).
     Basic,
-    /// The flight data recorder (`xray-fdr`): buffers of threads, with times that build on one another.
+    /// The flight data recorder (`xray-fdr`): buffers of threads with relative times.
     Fdr {
-        /// Bytes of each buffer, where logs do not write it with each.
+        /// Size of each buffer, for logs that do not store it per buffer.
         buffer_size: u64,
     },
 }
@@ -26,8 +26,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header that bytes begin with; `None` where they are of no log that is known. Of the buffer's size,
-    /// 16 bytes say nothing.
+    /// Parses a header; `None` if the log is not of a known version. The last 16 bytes are only
+    /// used for the buffer size.
     pub(super) fn of(bytes: &[u8]) -> Option<Header> {
         let (head, frequency) = (u64_at(bytes, 0)?, u64_at(bytes, 8)?);
         let (version, mode) = (head as u16, (head >> 16) as u16);
@@ -45,34 +45,34 @@ impl Header {
         })
     }
 
-    /// Whether records name their process.
+    /// Returns `true` if records have their process.
     pub(super) fn has_processes(&self) -> bool {
         self.version >= 3
     }
 }
 
-/// The processor's clock that a log has its times by.
+/// The processor clock of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clock {
-    /// Cycles a second; 0 where XRay could not find it out.
+    /// Cycles per second; 0 if unknown to XRay.
     frequency: u64,
 }
 
 impl Clock {
-    /// One of so many cycles a second; `None` where no processor has such a one.
+    /// Makes a clock; `None` if no processor has this frequency.
     pub(super) fn new(frequency: u64) -> Option<Clock> {
         let is_credible = frequency == 0 || (1_000_000..=10_000_000_000).contains(&frequency);
         is_credible.then_some(Clock { frequency })
     }
 
-    /// What to know of its times.
+    /// A warning if the frequency is unknown.
     pub(super) fn warning(self) -> Option<String> {
         (self.frequency == 0).then(|| {
             "XRay could not find out how fast the processor's clock goes; its cycles are shown as nanoseconds.".to_owned()
         })
     }
 
-    /// A number of cycles as time, rounded down. Cycles of a clock that is not known are nanoseconds.
+    /// Converts cycles to time, rounded down. If the frequency is unknown, a cycle is a nanosecond.
     pub(super) fn time(self, cycles: u64) -> Nanoseconds {
         const SECOND: u64 = 1_000_000_000;
         Nanoseconds(match self.frequency {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cycles_become_nanoseconds_by_the_frequency_of_the_header() {
+    fn converts_cycles_by_the_frequency() {
         let time = |frequency, cycles| Clock::new(frequency).unwrap().time(cycles).0;
         assert_eq!(
             time(2_400_000_000, 2_400_000_000 * 86_400 * 365 + 12),

@@ -1,5 +1,5 @@
-//! LLVM XRay's logs of calls, as programs write them: of the basic mode, versions 1 to 3, and of the flight data
-//! recorder, versions 1 to 5; and as `llvm-xray convert -f yaml` writes them.
+//! Call logs of LLVM XRay: basic mode, versions 1 to 3, and flight data recorder, versions 1 to 5;
+//! and logs converted by `llvm-xray convert -f yaml`.
 //!
 #![doc = include_str!("xray.md")]
 
@@ -24,12 +24,12 @@ use sto_model::trace::log::{CallLogWriter, SpoolError};
 use sto_model::units::Bytes;
 use threads::Threads;
 
-/// Whether a log begins so.
+/// Returns `true` if a file begins like a log.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     Header::of(head.bytes).is_some()
 }
 
-/// A log that is read.
+/// A log that is being read.
 struct Log<'a> {
     path: &'a Path,
     file: &'a dyn ReadAt,
@@ -37,17 +37,17 @@ struct Log<'a> {
     header: Header,
 }
 
-/// What the first argument of a call is called; XRay writes no other.
+/// Name of the first argument of a call, the only one that XRay records.
 const FIRST_ARGUMENT: &str = "arg1";
 
-/// Where a log is cut off or damaged, and how many bytes of it were left out.
+/// Offset of a cut or damage in a log, and the number of bytes left out.
 struct Damage {
     at: u64,
     left_out: u64,
 }
 
 impl Damage {
-    /// All of them as one, which is where the first one is.
+    /// The sum of several, with the first offset.
     fn sum(all: &[Damage]) -> Option<Damage> {
         let at = all.iter().map(|damage| damage.at).min()?;
         let left_out = all.iter().map(|damage| damage.left_out).sum();
@@ -55,7 +55,7 @@ impl Damage {
     }
 }
 
-/// Reads a log, and finds out where its functions are in the program that it is of.
+/// Reads a log and looks up its functions in its program.
 pub(super) fn read(
     path: &Path,
     file: &dyn ReadAt,
@@ -117,7 +117,7 @@ pub(super) fn read(
     Ok(builder.finish(Format::XRay, source, Bytes(file.size())))
 }
 
-/// What to know of events that are none of calls: the custom and typed ones that a program writes itself.
+/// A warning about events that the program wrote itself, such as custom and typed events.
 fn passed_over(events: u64) -> Option<String> {
     let counted = match events {
         0 => return None,
@@ -127,7 +127,7 @@ fn passed_over(events: u64) -> Option<String> {
     Some(format!("{counted} passed over."))
 }
 
-/// Where the functions of these numbers are, and a warning where that is not known.
+/// The locations of functions by number, and a warning if they are unknown.
 fn locate(
     ids: &[u32],
     (program, name): (Result<Program, String>, &str),
@@ -161,7 +161,7 @@ fn locate(
 }
 
 impl Log<'_> {
-    /// Fills a buffer with up to so many bytes from an offset on.
+    /// Fills a buffer with up to `most` bytes from an offset on.
     fn fill(&self, buffer: &mut Vec<u8>, offset: u64, most: usize) -> Result<(), FormatError> {
         let left = self.file.size() - offset;
         buffer.resize(left.min(most as u64) as usize, 0);
@@ -183,8 +183,8 @@ impl Log<'_> {
         called.map_err(FormatError::Cancelled)
     }
 
-    /// What is wrong from a byte on, where so many may be left out; else an error. Without a sentence, the log is
-    /// cut there.
+    /// Records damage, if that is allowed; otherwise returns an error. Without a problem, the log
+    /// is cut off there.
     fn damage(&self, at: u64, left_out: u64, wrong: Option<String>) -> Result<Damage, FormatError> {
         if self.options.allow_truncated {
             return Ok(Damage { at, left_out });

@@ -1,5 +1,5 @@
-//! The program that a log is of. The log has numbers of functions, and neither names nor its program: that has
-//! the list of its functions with their addresses (`xray_instr_map`).
+//! The program of a log. The log has only numbers of functions; the program has the list of its
+//! functions with their addresses (`xray_instr_map`).
 //!
 //! Source: LLVM, *XRay Instrumentation*, <https://llvm.org/docs/XRay.html>.
 
@@ -12,26 +12,26 @@ use std::path::{Path, PathBuf};
 use sto_binary::elf::{ElfFile, section_data};
 use sto_model::SymbolOptions;
 
-/// The functions of a program, by their number.
+/// The functions of a program, by number.
 #[derive(Debug)]
 pub(super) struct Program {
     file: ElfFile,
-    /// Where the function of number `index + 1` begins in the file.
+    /// Offset in the file of function `index + 1`.
     entries: Vec<u64>,
 }
 
-/// Most files of a folder that are looked at for a program of another name than the log's.
+/// Limit to the files of a folder examined for a program with another name than the log's.
 const MAX_FILES: usize = 4096;
 
-/// Bytes of an entry of the list of functions: a place in a function that can be patched.
+/// Size of an entry of the list: a place in a function that can be patched.
 const SLED: usize = 32;
 
 impl Program {
-    /// Finds the program of a log: by the log's name in the folders of symbols, then beside the log; else the only
-    /// program with a list of functions that is there.
+    /// Finds the program of a log: by the log's name in the symbol folders, then next to the log;
+    /// otherwise the only program there with a list of functions.
     ///
     /// # Errors
-    /// With a sentence that says what was looked for, and what to do.
+    /// Returns a sentence with what was searched for and the remedy.
     pub(super) fn find(log: &Path, options: &SymbolOptions) -> Result<Program, String> {
         let folders = options.symbol_dirs.iter().chain(&options.recording_dir);
         let names = names_in(log);
@@ -66,13 +66,13 @@ impl Program {
         Some(Program { file, entries })
     }
 
-    /// Where a function begins in the file.
+    /// Offset in the file of a function.
     pub(super) fn entry(&self, function: u32) -> Option<u64> {
         let index = usize::try_from(function).ok()?.checked_sub(1)?;
         self.entries.get(index).copied()
     }
 
-    /// Why the program cannot be the one that called a function.
+    /// The reason why the program cannot be that of the log, if it cannot.
     pub(super) fn mismatch(&self, greatest: u32) -> Option<String> {
         (greatest as usize > self.entries.len()).then(|| {
             format!(
@@ -83,7 +83,7 @@ impl Program {
         })
     }
 
-    /// What to know of the names.
+    /// A warning if the names may be wrong.
     pub(super) fn warning(&self, options: &SymbolOptions) -> Option<String> {
         let is_newer = options
             .recorded
@@ -113,15 +113,16 @@ impl Program {
     }
 }
 
-/// The name of the program that a log of XRay's own naming has: `xray-log.PROGRAM.AbCdEf`.
+/// The program's name in a log name chosen by XRay: `xray-log.PROGRAM.AbCdEf`.
 pub(super) fn name_of(log: &Path) -> Option<String> {
     let name = log.file_name()?.to_str()?;
     let (program, _) = name.strip_prefix("xray-log.")?.rsplit_once('.')?;
     Some(program.to_owned())
 }
 
-/// The names that the program of a log may have: of a log that begins otherwise (`xray_logfile_base`), any end of
-/// its name. XRay adds a dot and six characters, and a user who compressed the log, more.
+/// Possible names of a log's program. If the log's name has another prefix (`xray_logfile_base`),
+/// every suffix is possible. XRay appends a dot and six characters, and compression may append
+/// more.
 fn names_in(log: &Path) -> Vec<String> {
     let mut names: Vec<String> = name_of(log).into_iter().collect();
     let mut stem = log.file_name().and_then(OsStr::to_str);
@@ -145,8 +146,9 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Where functions begin in a file: each is listed by the places in it that can be patched, one after another, and
-/// has the number of its first one. The section `xray_fn_idx`, which not all programs have, has the same order.
+/// The offsets of functions in a file. The list has the patchable places of one function after
+/// another, and a function has the number of its position. The section `xray_fn_idx`, which not all
+/// programs have, has the same order.
 fn entries(file: &ElfFile) -> Option<Vec<u64>> {
     let elf = file.parse().ok()?;
     let section = elf.section_by_name("xray_instr_map")?;
@@ -156,7 +158,7 @@ fn entries(file: &ElfFile) -> Option<Vec<u64>> {
         return None;
     }
     let segments = file.segments();
-    // Before version 2, addresses stand there, or where a program may be at any the dynamic linker fills them in.
+    // Before version 2 the list has addresses, which the dynamic linker may have to fill in.
     let mut filled_in: HashMap<u64, u64> = HashMap::new();
     if sleds.chunks_exact(SLED).any(|sled| sled[18] < 2) {
         let list = address..address.saturating_add(sleds.len() as u64);
@@ -174,7 +176,7 @@ fn entries(file: &ElfFile) -> Option<Vec<u64>> {
         let mut function = u64::from_le_bytes(*sled[8..].first_chunk()?);
         let place = address.wrapping_add(at + 8);
         if sled[18] >= 2 {
-            // Since then they count from where they stand.
+            // Since version 2 they are relative to their own address.
             function = function.wrapping_add(place);
         } else if let Some(&filled_in) = filled_in.get(&place) {
             function = filled_in;
@@ -192,8 +194,8 @@ mod tests {
     use super::*;
     use object::{Object, ObjectSection};
 
-    /// The program of the tests with a list as it was before version 2: with addresses, which the dynamic linker fills
-    /// in or not.
+    /// The test program with a list as before version 2: with addresses, which the dynamic linker
+    /// fills in or not.
     fn with_old_list(is_filled_in: bool) -> Vec<u8> {
         let mut bytes = fs::read(calls()).unwrap();
         let elf = object::File::parse(&*bytes).unwrap();
@@ -212,7 +214,7 @@ mod tests {
             table.extend([place, RELATIVE, function].map(u64::to_le_bytes).concat());
         }
         if is_filled_in {
-            // In place of the table that the program has.
+            // Replaces the program's own table.
             let headers = u64::from_le_bytes(bytes[0x28..0x30].try_into().unwrap()) as usize;
             let header = headers + relocations * 64;
             let place = [bytes.len() as u64, table.len() as u64].map(u64::to_le_bytes);
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_where_old_lists_say_and_where_the_dynamic_linker_fills_them_in() {
+    fn reads_old_lists_with_and_without_relocations() {
         let expected = Program::open(&calls()).unwrap().entries;
         assert_eq!(expected.len(), 6);
         let folder = tempfile::tempdir().unwrap();
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_log_leads_to_its_program() {
+    fn finds_the_program_by_the_name_of_the_log() {
         for (log, program) in [
             ("xray-log.demo.AbCdEf", "demo"),
             ("xray-log.my.app.AbCdEf", "my.app"),

@@ -1,4 +1,4 @@
-//! The threads of a log, and the functions that they call.
+//! The threads of a log and the functions they call.
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, ThreadLog};
 use sto_model::trace::paths::FunctionNo;
 
-/// The numbers that functions have in a log, in the order in which they are called first.
+/// Numbers of functions in the order of their first call.
 #[derive(Default)]
 pub(super) struct Functions {
     ids: Vec<u32>,
@@ -31,12 +31,12 @@ impl Functions {
     }
 }
 
-/// The threads of a log, in the order in which the log has them, each with something else.
+/// The threads of a log in order of first use, each with additional data.
 pub(super) struct Threads<T> {
     writer: CallLogWriter,
     program: String,
     own: Vec<(Functions, T)>,
-    /// By process and thread.
+    /// Index by process and thread.
     index: HashMap<(u32, u32), usize>,
 }
 
@@ -53,7 +53,7 @@ impl<T: Default + Send> Threads<T> {
         }
     }
 
-    /// What a thread has of its own.
+    /// The additional data of a thread.
     pub(super) fn of(&mut self, pid: u32, tid: u32) -> &mut T {
         let index = *self.index.entry((pid, tid)).or_insert_with(|| {
             let no = self.writer.thread(CallThread {
@@ -68,13 +68,13 @@ impl<T: Default + Send> Threads<T> {
         &mut self.own[index].1
     }
 
-    /// All threads, to be read side by side.
+    /// All threads, to be read in parallel.
     pub(super) fn all(&mut self) -> impl IndexedParallelIterator<Item = XRayThread<'_, T>> {
         let logs = self.writer.thread_logs().par_iter_mut();
         logs.zip(&mut self.own)
     }
 
-    /// The log with all threads, and the numbers of the functions that they call.
+    /// Returns the log of all threads, and the numbers of the functions that they call.
     pub(super) fn finish(mut self) -> (CallLogWriter, Vec<u32>) {
         let mut all = Functions::default();
         for (log, (own, _)) in self.writer.thread_logs().iter_mut().zip(self.own) {

@@ -1,6 +1,7 @@
-//! What `llvm-xray convert -f yaml` makes of a log: its header, then a record a line, in the order of time.
+//! Output of `llvm-xray convert -f yaml`: the header of a log, then one record per line, in order
+//! of time.
 //!
-//! Source: LLVM, `llvm/include/llvm/XRay/YAMLXRayRecord.h`; of what is quoted, `needsQuotes` in
+//! Source: LLVM, `llvm/include/llvm/XRay/YAMLXRayRecord.h`; for quoting, `needsQuotes` in
 //! `llvm/include/llvm/Support/YAMLTraits.h`.
 
 mod record;
@@ -22,9 +23,9 @@ use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, ThreadNo};
 use sto_model::trace::paths::FunctionNo;
 
-/// Whether a text begins with the header of a log.
+/// Returns `true` if a text begins with the header of a log.
 pub(crate) fn matches(head: &Head<'_>) -> bool {
-    /// Lines of the header.
+    /// Number of lines of the header.
     const LINES: usize = 8;
     let mut lines = lines(head.whole_lines()).map(|(_, line)| line.trim_ascii_end());
     lines.next() == Some(b"---")
@@ -32,13 +33,13 @@ pub(crate) fn matches(head: &Head<'_>) -> bool {
         && lines.take(LINES).any(|line| frequency(line).is_some())
 }
 
-/// The value of the header that says how fast the processor's clock goes, in cycles a second.
+/// The value of the header's clock frequency, in cycles per second.
 fn frequency(line: &[u8]) -> Option<&[u8]> {
     let value = line.trim_ascii().strip_prefix(b"cycle-frequency:")?;
     Some(value.trim_ascii())
 }
 
-/// Begins to read a text.
+/// Makes a reader.
 pub(crate) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         options: options.clone(),
@@ -55,25 +56,25 @@ pub(crate) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 struct Reader {
     options: ReadOptions,
     log: CallLogWriter,
-    /// Number of lines up to here.
+    /// Number of lines so far.
     line: usize,
     clock: Option<Clock>,
     within: Within,
-    /// By process and thread.
+    /// Threads by process and thread id.
     threads: HashMap<(u32, u32), ThreadNo>,
     functions: Functions,
-    /// How many events are none of calls.
+    /// Number of events other than calls.
     events: u64,
 }
 
-/// Where in the text a line is.
+/// The position in the text.
 #[derive(Clone, Copy)]
 enum Within {
     Header,
     Records,
-    /// What a record carries, up to this quote.
+    /// Within the data of a record, up to this quote.
     Data(u8),
-    /// Behind the last record.
+    /// After the last record.
     End,
 }
 
@@ -183,10 +184,10 @@ impl Reader {
     }
 }
 
-/// The functions of a log, in the order in which they come first.
+/// The functions of a log, in order of first use.
 #[derive(Default)]
 struct Functions {
-    /// With the names that were written of them.
+    /// Ids and names.
     ids: Vec<(u32, Vec<u8>)>,
     index: HashMap<u32, FunctionNo>,
 }
@@ -199,7 +200,7 @@ impl Functions {
         })
     }
 
-    /// Where they are: by their names, or where the log was converted without, by the program, if there is one.
+    /// Finds their locations: by name or, if the log was converted without names, in the program.
     fn locate(
         self,
         options: &ReadOptions,
@@ -226,7 +227,7 @@ impl Functions {
                 Some(location) => Ok(location),
                 None => NamedFrame {
                     symbol: name,
-                    // `@(4f10)` is an address that has no name.
+                    // `@(4f10)` is an address without a name.
                     kind: name.starts_with(b"@(").then_some(FrameKind::Unresolved),
                     ..NamedFrame::default()
                 }

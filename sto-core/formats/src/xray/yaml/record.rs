@@ -1,9 +1,9 @@
-//! A record of a call, as its line has it: `- { kind: function-enter, func-id: 1, tsc: 120, ... }`.
+//! A line with a record: `- { kind: function-enter, func-id: 1, tsc: 120, ... }`.
 
 use crate::wire::text::{decimal, excerpt};
 use std::borrow::Cow;
 
-/// What a line says of a call.
+/// The record of a call.
 #[derive(Debug, PartialEq)]
 pub(super) struct Record<'l> {
     pub(super) event: Event<'l>,
@@ -16,24 +16,24 @@ pub(super) struct Record<'l> {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Event<'l> {
-    /// A function of this number and name is called, with this first argument or without.
+    /// Entry of a function with this number, name and first argument.
     Enter(u32, Cow<'l, [u8]>, Option<u64>),
-    /// It returns, or ends by calling another in its place.
+    /// Exit of a function, possibly by a tail call.
     Exit(u32, Cow<'l, [u8]>),
-    /// Data of the program's own, which are of no call.
+    /// Data written by the program itself, not a call.
     Other,
 }
 
 /// Where a record ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ending {
-    /// With its line.
+    /// At the end of its line.
     Line,
-    /// In a line behind it, as what it carries has line ends: after this quote.
+    /// In a later line after this quote, because its data contain line ends.
     Quote(u8),
 }
 
-/// What a line says; else a sentence about what is wrong with it.
+/// Parses a line, or returns the problem.
 pub(super) fn record(line: &[u8]) -> Result<Record<'_>, String> {
     read(line).ok_or_else(|| {
         format!(
@@ -54,7 +54,7 @@ fn read(line: &[u8]) -> Option<Record<'_>> {
         let colon = memchr::memchr(b':', rest)?;
         let key = rest[..colon].trim_ascii();
         let Some((value, after)) = value(rest[colon + 1..].trim_ascii_start()) else {
-            // The text that a record carries stands last, as it is.
+            // The data of a record come last and are not escaped.
             let quote = rest[colon + 1..].trim_ascii_start().first().copied();
             break Ending::Quote(quote.filter(|quote| key == b"data" && is_quote(*quote))?);
         };
@@ -98,12 +98,13 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'\'' | b'"')
 }
 
-/// The value that a text begins with, with its quotes, and what is behind it; `None` where it does not end.
+/// The value at the beginning of a text, including its quotes, and the rest; `None` if it does not
+/// end.
 fn value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = match *text.first()? {
         quote if is_quote(quote) => 1 + closing(&text[1..], quote)?,
         b'[' => 1 + memchr::memchr(b']', text)?,
-        // What has a colon is quoted, what has a comma is not.
+        // Values with a colon are quoted, values with a comma are not.
         _ => match memchr::memchr(b':', text) {
             Some(colon) => memchr::memrchr(b',', &text[..colon])?,
             None => memchr::memrchr(b'}', text)?,
@@ -112,7 +113,7 @@ fn value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((text[..end].trim_ascii_end(), &text[end..]))
 }
 
-/// The end of what was begun by this quote, behind the quote that ends it. Single quotes are doubled within.
+/// The position after the quote that closes this one. Single quotes are doubled within.
 pub(super) fn closing(text: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     loop {
