@@ -380,7 +380,7 @@ fn a_side_that_lacks_what_runs_of_the_other_have_is_named_with_what_it_has() {
         request.x = x.to_owned();
         let error = compare_models(&sources, &request).unwrap_err().to_string();
         let said = format!(
-            "no run of {lacks} has a metric or a label `{x}` that is a number, as those of {has} have; "
+            "no run of {lacks} has a metric or a label `{x}` that is a number, although runs of {has} have one; "
         );
         assert!(error.starts_with(&said), "{error}");
     }
@@ -406,7 +406,7 @@ fn numbers_of_samples_are_not_compared_with_those_of_calls() {
         let error = compare_models(&sources, &request).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`bytes` is a number of samples in app@v1, and of calls in app@v3; these cannot be compared"
+            "`bytes` is a number of samples in app@v1, but of calls in app@v3; these cannot be compared"
         );
     }
 }

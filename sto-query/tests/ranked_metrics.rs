@@ -294,15 +294,15 @@ fn what_is_wrong_with_a_table_is_said() {
     );
     let none = error("time,target\n1,2\n,3\n");
     assert!(
-        none.contains("line 3: there is no number in `time`"),
+        none.contains("line 3: expected a number in `time`"),
         "{none}"
     );
     let long = error("time,target\n1,2\n2,3,4\n");
     assert!(long.contains("line 3: expected at most 2 fields"), "{long}");
     assert!(error("target,target\n1,2\n").contains("2 columns are called `target`"));
-    assert!(error("t,target\n1,a\n").contains("are no numbers"));
+    assert!(error("t,target\n1,a\n").contains("are not numbers"));
     assert!(error("t,target,x\n1,\n2,\n3,1\n4,2\n").contains("half of the rows"));
-    assert!(error("t,target,x\n1,5,1\n2,5,2\n3,5,1\n4,5,2\n").contains("never varies"));
+    assert!(error("t,target,x\n1,5,1\n2,5,2\n3,5,1\n4,5,2\n").contains("is constant"));
     let mut wrong = request(METRICS, "target");
     wrong.options.by = Some(Correlator::LinearPattern);
     assert!(matches!(

@@ -500,7 +500,7 @@ fn a_mistake_is_shown_in_its_place() {
     let missing = tried(&mut demo(), "SELECT * FROM find_regressions('1')", &[]);
     assert_eq!(
         missing.unwrap_err().to_string(),
-        "find_regressions needs to know `candidate`: find_regressions(baseline, candidate)"
+        "find_regressions needs the argument `candidate`: find_regressions(baseline, candidate)"
     );
     let unknown = tried(&mut demo(), "SELECT * FROM find_regressions('1', 'x')", &[]);
     assert!(matches!(unknown, Err(SqlError::Question(_))), "{unknown:?}");
@@ -533,7 +533,7 @@ fn an_endless_query_ends_at_its_timeout_and_where_it_is_cancelled() {
     let ended = database.query(endless, &options, &mut Rows::default());
     assert_eq!(
         ended.unwrap_err().to_string(),
-        "the query was stopped after 0.02 s"
+        "the query exceeded its time limit of 0.02 s"
     );
     let mut options = SqlOptions::default();
     options.cancel = Cancel::default();

@@ -67,8 +67,8 @@ fn what_is_wrong_is_said_and_too_few_rows_are_3() {
     sandbox.write("stat.csv", TABLE);
     sto(&sandbox, &["--target", "progres"])
         .fails_with(&["stat.csv: no column is called `progres`; the closest is `progress`"]);
-    sto(&sandbox, &["--target", "idle"]).fails_with(&["never varies"]);
-    sto(&sandbox, &["--target", "host"]).fails_with(&["are no numbers"]);
+    sto(&sandbox, &["--target", "idle"]).fails_with(&["is constant"]);
+    sto(&sandbox, &["--target", "host"]).fails_with(&["are not numbers"]);
     sto(
         &sandbox,
         &["--target", "progress", "--by", "linear-pattern"],
@@ -161,7 +161,7 @@ fn what_is_wrong_with_a_run_is_said() {
         .fails_with(&["did you mean `event:cpu-clock`?"]);
     sandbox
         .sto(&["correlate", &file, "--target", "one = 1"])
-        .fails_with(&["the target `one` never varies"]);
+        .fails_with(&["the target `one` is constant"]);
     let both = ["correlate", &file, "--series", "a.csv", "--target", "x"];
     assert_eq!(sandbox.sto(&both).status, Some(2));
     let aligned = [

@@ -101,7 +101,8 @@ fn a_mistake_has_a_caret_below_it_and_status_2() {
     asked(&["SELECT :x"]).fails_with(&["parameter `:x`"]);
     let endless =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT count(*) FROM c";
-    asked(&[endless, "--timeout", "10ms"]).fails_with(&["the query was stopped after 0.01 s"]);
+    asked(&[endless, "--timeout", "10ms"])
+        .fails_with(&["the query exceeded its time limit of 0.01 s"]);
     asked(&["SELECT * FROM potential('v3')"]).fails_with(&["`v3`", "demo@v1"]);
     asked(&[".nope"]).fails_with(&["`.nope` is no command of the shell"]);
     asked(&[".schema nope"]).fails_with(&["there is no table or function `nope`"]);

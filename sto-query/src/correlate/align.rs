@@ -1,4 +1,4 @@
-//! Two runs of the same work, brought to one time by a metric that both have (sections 3.2 and 3.3 of the paper).
+//! Alignment of two runs of the same work in time by a common metric (sections 3.2 and 3.3 of the paper).
 
 use super::error::CorrelateError;
 use super::grid::{fill_gaps, is_same};
@@ -10,20 +10,20 @@ use serde::Serialize;
 use std::ops::Range;
 use sto_stats::warp::{self, Path, WarpError};
 
-/// The most slices of a run that are aligned: a path through so many squared takes half a second.
+/// Maximum number of slices per run; a path through this many squared takes half a second.
 pub const MAX_ALIGNED: usize = 10_000;
 
-/// Two runs of the same work, brought to one time.
+/// Alignment in time of two runs of the same work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Alignment {
-    /// The runs: that whose time stays, and that which is brought to it.
+    /// The reference run, and the run aligned to it.
     pub runs: [AlignedRun; 2],
-    /// How well they go together.
+    /// Quality of the alignment.
     #[serde(flatten)]
     pub fit: Fit,
-    /// The best path: times in both runs, in seconds since the first sample of each, that belong together.
+    /// The best path: pairs of matching times in both runs, in seconds since the first sample of each.
     pub path: Vec<[f64; 2]>,
 }
 
@@ -31,7 +31,7 @@ impl Answer for Alignment {
     const SCHEMA: &'static str = "sto.align/1";
 }
 
-/// A run that is aligned.
+/// An aligned run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -39,9 +39,9 @@ pub struct AlignedRun {
     /// The run.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Its length in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Number of slices that its time is cut into.
+    /// Number of slices of time.
     pub slices: usize,
 }
 
@@ -63,51 +63,51 @@ pub struct RankedRun {
     /// The run.
     #[serde(flatten)]
     pub run: AlignedRun,
-    /// How well it was brought to the time of the first run; `None` for that one, and where both go by the time
+    /// Quality of the alignment to the first run; `None` for the first run, and if runs are compared by the time
     /// since their first samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
 
-/// How well two runs go together.
+/// Quality of an alignment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Fit {
-    /// The metric by which they are aligned.
+    /// The metric by which the runs are aligned.
     pub metric: String,
-    /// The sum of its differences along the path (equation 1), in its unit.
+    /// Sum of the metric's differences along the path (equation 1), in its unit.
     pub error: f64,
-    /// The mean difference along the path, as a part of the range of the metric's values in both runs.
+    /// Mean difference along the path, as a share of the metric's range in both runs.
     pub mean_error: f64,
-    /// Where the path is not to be trusted.
+    /// Reasons not to trust the path.
     pub warnings: Vec<Doubt>,
 }
 
-/// Why an alignment may be wrong. Times are in seconds since the first sample of each run.
+/// Reason why an alignment may be wrong. Times are in seconds since the first sample of each run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Doubt {
-    /// The metric is nearly constant there, so that noise decides what belongs together (figure 4).
+    /// The metric is nearly constant, so noise decides the alignment (figure 4).
     NearlyConstant {
-        /// From when to when in the first run.
+        /// Start and end in the first run.
         first: [f64; 2],
-        /// The same in the second.
+        /// Start and end in the second run.
         second: [f64; 2],
     },
-    /// The metric repeats itself, and the path may go from one repetition to another (figure 5).
+    /// The metric is periodic, so the path may match different repetitions (figure 5).
     Repetitive {
-        /// The run in which it does: 0 or 1.
+        /// The periodic run: 0 or 1.
         run: usize,
-        /// After how many seconds.
+        /// The period in seconds.
         period: f64,
-        /// How far the path is from the line between the ends, in seconds of that run.
+        /// Maximum distance of the path from the line between the ends, in seconds of that run.
         shift: f64,
-        /// Where it is more than half a period, in the first run.
+        /// Start and end of the part of the first run where the distance exceeds half a period.
         first: [f64; 2],
-        /// The same in the second.
+        /// Start and end of that part in the second run.
         second: [f64; 2],
     },
 }
@@ -140,12 +140,12 @@ impl Warped {
         })
     }
 
-    /// Whether a series of the second run is that by which it was aligned.
+    /// Returns `true` if these values of the second run are the metric used for the alignment.
     pub(super) fn is_by(&self, values: &[f64]) -> bool {
         is_same(&self.second, values)
     }
 
-    /// A series of the second run in the first one's time: the mean of what belongs to each slice.
+    /// Maps a series of the second run to the time of the first: the mean of the values matched to each slice.
     pub(super) fn bring(&self, values: &[f64]) -> Vec<f64> {
         let of_slice = self.path.pairs.chunk_by(|a, b| a.0 == b.0);
         let mean = |pairs: &[(usize, usize)]| {
@@ -191,11 +191,11 @@ impl Doubt {
     }
 }
 
-/// Aligns two runs by a metric of both, which [`RunOverTime::metrics`] knows by this text; both in at most so many
-/// slices.
+/// Aligns two runs by a common metric, named as for [`RunOverTime::metrics`]; each run has at most `most` slices.
 ///
 /// # Errors
-/// Where a run has no such metric, or no value of it.
+///
+/// Returns an error if a run does not have the metric or has no value of it.
 pub(crate) fn align(
     runs: [(&RunOverTime, usize); 2],
     metric: &str,
@@ -212,7 +212,7 @@ pub(crate) fn align(
     })
 }
 
-/// The best path between two runs, each with a sample type and on a grid, by a metric of both.
+/// Finds the best path between two runs by a common metric.
 pub(super) fn warped(
     runs: [((&RunOverTime, usize), Grid); 2],
     metric: &str,

@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_stats::{benjamini_hochberg, normal_two_sided};
 
-/// What is correlated with the metric, and how.
+/// Options of a bottleneck search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BottleneckOptions {
     /// The metric.
     pub metric: String,
-    /// The coefficient.
+    /// The correlation coefficient.
     pub measure: Measure,
-    /// How the coefficients of several benchmarks become one.
+    /// The way to combine the coefficients of several benchmarks.
     pub combination: Combination,
-    /// Whether samples that ended in a function are counted, instead of those whose stack has it.
+    /// Whether to count self samples instead of total samples.
     pub of_self: bool,
-    /// Number of runs with the metric that a benchmark needs, and of these with the function that a
-    /// function needs; at least 2.
+    /// Minimum number of runs with the metric in a benchmark, and of runs that contain a function among them; at
+    /// least 2.
     pub min_runs: usize,
-    /// Whether what goes against the metric is looked for.
+    /// Whether to look for negative correlations.
     pub negative: bool,
 }
 
@@ -49,44 +49,44 @@ impl Default for BottleneckOptions {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Measure {
-    /// Of values: how close to a line.
+    /// Pearson's coefficient: linear correlation of values.
     Pearson,
-    /// Of ranks: how close the orders are.
+    /// Spearman's coefficient: correlation of ranks.
     Spearman,
 }
 
-/// How the coefficients of several benchmarks become one.
+/// The way to combine the coefficients of several benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Combination {
-    /// Their mean, as in the thesis.
+    /// The mean, as in the thesis.
     Mean,
-    /// The one farthest in the direction that is looked for.
+    /// The largest coefficient, or the smallest if negative correlations are looked for.
     Max,
 }
 
-/// Functions whose cost goes with a metric.
+/// Functions whose cost correlates with a metric.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bottlenecks {
     /// The metric.
     pub metric: String,
-    /// The coefficient.
+    /// The correlation coefficient.
     pub measure: Measure,
-    /// How the coefficients of several benchmarks become one.
+    /// The way the coefficients of several benchmarks are combined.
     pub combination: Combination,
-    /// Which samples are counted.
+    /// The samples that are counted: self or total.
     pub by: Order,
-    /// Runs that a benchmark, and a function in it, needs.
+    /// Minimum number of runs in a benchmark, and of runs that contain a function.
     pub min_runs: usize,
-    /// Whether those that go against the metric stand first.
+    /// Whether negative correlations come first.
     pub negative: bool,
     /// The benchmarks, by program and name.
     pub benchmarks: Vec<Benchmark>,
-    /// The functions that go with the metric most first, then by name.
+    /// The functions, strongest correlation first, then by name.
     pub functions: Vec<Bottleneck>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -103,14 +103,14 @@ impl Answer for Bottlenecks {
 pub struct Benchmark {
     /// The program.
     pub executable: String,
-    /// The benchmark; `None` for runs of none.
+    /// The benchmark; `None` for runs without one.
     #[serde(rename = "benchmark")]
     pub name: Option<String>,
     /// Number of runs.
     pub runs: usize,
 }
 
-/// A function and how its cost goes with the metric.
+/// Correlation of a function's cost with the metric.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -118,38 +118,38 @@ pub struct Bottleneck {
     /// The function.
     #[serde(flatten)]
     pub function: HistoryFunction,
-    /// The coefficient over all benchmarks.
+    /// Coefficient over all benchmarks.
     pub coefficient: f64,
-    /// The least that the coefficient may be, with a confidence of 95 %: of the mean, the coefficients
-    /// transformed by Fisher and weighed by their pairs less 3; of the farthest one, its own.
+    /// Lower bound of the 95 % confidence interval. For a mean, it is that of the Fisher-transformed coefficients
+    /// weighted by their number of pairs less 3; for the largest coefficient, its own.
     pub low: f64,
-    /// The most that it may be.
+    /// Upper bound of the interval.
     pub high: f64,
-    /// Probability of a coefficient at least as far from zero by chance: of one benchmark, its own; of
-    /// a mean, that of the weighed transformed coefficients; of the farthest of several, its own times
-    /// their number.
+    /// Probability of a coefficient at least as far from zero by chance. With one benchmark, it is that of its
+    /// coefficient; for a mean, that of the weighted Fisher-transformed coefficients; for the largest of several, its
+    /// own times their number.
     pub p: f64,
     /// `p` adjusted for the number of functions (Benjamini & Hochberg).
     pub q: f64,
-    /// The coefficient in each benchmark, by its index in the list of benchmarks.
+    /// Coefficients by benchmark.
     pub benchmarks: Vec<InBenchmark>,
 }
 
-/// The coefficient in one benchmark.
+/// Correlation in one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InBenchmark {
-    /// Place of the benchmark in the list of benchmarks.
+    /// Index in the list of benchmarks.
     pub benchmark: usize,
     /// The coefficient.
     #[serde(flatten)]
     pub correlation: Correlation,
 }
 
-/// Correlates the samples of each function with a metric in each benchmark that has enough runs:
-/// functions that go with it most first, then by name; at most `limit` of them. A run without the function
-/// counts as zero samples of it.
+/// Correlates the samples of each function with a metric in each benchmark that has enough runs. Returns the
+/// strongest correlations first, then by name; at most `limit` functions. A run without the function counts as zero
+/// samples.
 pub fn bottlenecks(
     histories: &[History],
     options: &BottleneckOptions,
@@ -183,7 +183,7 @@ pub fn bottlenecks(
     for (found, q) in found.iter_mut().zip(benjamini_hochberg(&p_values)) {
         found.q = q.unwrap_or(1.0);
     }
-    // Stable: they come in the order of their names.
+    // The sort is stable, so functions with equal coefficients stay in the order of their names.
     found.sort_by(|a, b| match options.negative {
         false => b.coefficient.total_cmp(&a.coefficient),
         true => a.coefficient.total_cmp(&b.coefficient),
@@ -211,7 +211,7 @@ fn correlations(
     options: &BottleneckOptions,
 ) -> Vec<(HistoryFunction, Correlation)> {
     let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();
-    // By run, the functions that have samples: of many functions, a run has few.
+    // Only functions with samples, by run: a run has samples of few of all functions.
     let samples: Vec<Vec<(usize, f64)>> = runs
         .par_iter()
         .map_init(
@@ -219,7 +219,7 @@ fn correlations(
             |sums, &(run, _)| samples_by_function(history, run, options.of_self, sums),
         )
         .collect();
-    // By function, the runs that have samples of it.
+    // The same by function.
     let mut by_function: Vec<Vec<(usize, f64)>> = vec![Vec::new(); history.functions.len()];
     for (ix, run) in samples.into_iter().enumerate() {
         for (function, samples) in run {
@@ -246,8 +246,8 @@ fn correlations(
     correlated.collect()
 }
 
-/// The functions with samples in a run, and how many. `sums` is zero for each function,
-/// before and after: it is made once for many runs.
+/// Returns the functions with samples in a run, and their number of samples. `sums` must be zero for each function
+/// and is zero again afterwards, so it can be reused.
 fn samples_by_function(
     history: &History,
     run: usize,
@@ -314,13 +314,13 @@ fn combine(
     }
 }
 
-/// Interval and p of several coefficients together; nothing is known of those of fewer than four pairs.
+/// Returns the interval and p of several coefficients combined; coefficients of fewer than four pairs are ignored.
 fn pooled(correlations: impl Iterator<Item = Correlation>) -> ((f64, f64), f64) {
     let (mut weights, mut sum) = (0.0, 0.0);
     for correlation in correlations.filter(|correlation| correlation.pairs > 3) {
         let weight = correlation.pairs as f64 - 3.0;
         weights += weight;
-        // A coefficient of 1 is infinite; that close to it, no run count makes a difference.
+        // A coefficient of 1 would become infinite; this close to 1, the number of runs makes no difference.
         sum += weight
             * correlation
                 .coefficient

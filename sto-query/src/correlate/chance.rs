@@ -1,4 +1,4 @@
-//! How likely chance explains a target as well: the target against itself, shifted in a circle.
+//! Significance of a correlation over time, by circular shifts of the target.
 
 use super::correlators::{Correlator, best_splits, coefficient, dtw, manhattan, same_splits};
 use super::grid::{Grid, normal_ranks};
@@ -6,23 +6,24 @@ use super::result::median;
 use super::segments::{Boundaries, Sums, Times};
 use std::ops::Range;
 
-/// A target and its shifts, on one grid.
+/// A target and its circular shifts, on one grid.
 pub(super) struct Shifts {
     grid: Grid,
     times: Times,
     segments: usize,
     by: Vec<Correlator>,
-    /// Once after the other, so that each shift is a part of it.
+    /// The target twice in a row, so that each shift is a slice of it.
     target: Vec<f64>,
     ranks: Vec<f64>,
     pattern: Option<Vec<f64>>,
-    /// By shift.
+    /// Segment boundaries of each shift.
     boundaries: Vec<Boundaries>,
 }
 
 impl Shifts {
-    /// Every shift by at least 5 % of the length, and first the target as it is; `None` where it does not vary on
-    /// the grid. Euclidean distance orders shifts as Pearson's coefficient does.
+    /// Creates all shifts by at least 5 % of the length, after the unshifted target; `None` if the target does not
+    /// vary on the grid. The Euclidean distance needs no scores of its own: it orders shifts as Pearson's coefficient
+    /// does.
     pub(super) fn new(
         grid: Grid,
         (target, pattern): (&[f64], Option<&[f64]>),
@@ -63,19 +64,19 @@ impl Shifts {
         shift..shift + self.times.all.len()
     }
 
-    /// No shift, and then the others.
+    /// Returns zero, and then all other shifts.
     fn all(&self) -> impl Iterator<Item = usize> + use<> {
         let count = self.times.all.len();
         let least = count.div_ceil(20).max(1);
         std::iter::once(0).chain(least..=count - least)
     }
 
-    /// Number of shifts.
+    /// Number of shifts, without the unshifted target.
     pub(super) fn count(&self) -> usize {
         self.all().count() - 1
     }
 
-    /// The chance of a metric, whose scores it adds to the highest.
+    /// Computes the significance of a metric, and updates the highest scores.
     pub(super) fn chance(&self, metric: &[f64], highest: &mut Highest) -> Option<Chance> {
         let metric = self.grid.means(metric)?;
         let ranks = normal_ranks(&metric).unwrap_or_default();
@@ -116,21 +117,21 @@ impl Shifts {
     }
 }
 
-/// How likely chance explains a target as well as a metric does.
+/// Significance of a metric.
 pub(super) struct Chance {
-    /// The probability that this metric explains a shifted target as well. Of several correlators it is by the median
-    /// of the ranks that they give the shifts.
+    /// Probability that the metric explains a shifted target as well. With several correlators, it is based on the
+    /// median of their ranks of the shifts.
     pub(super) p: f64,
-    /// Its scores of the target as it is, by correlator.
+    /// Scores with the unshifted target, by correlator.
     scores: Vec<f64>,
 }
 
-/// For each correlator and shift the highest score that any metric has.
+/// The highest score of any metric, by correlator and shift.
 #[derive(Default)]
 pub(super) struct Highest(Vec<Vec<f64>>);
 
 impl Highest {
-    /// Takes in the scores of others.
+    /// Merges other highest scores into these.
     pub(super) fn add(&mut self, scores: &Highest) {
         if self.0.is_empty() {
             self.0.clone_from(&scores.0);
@@ -140,8 +141,8 @@ impl Highest {
         }
     }
 
-    /// The probability that any of the metrics, whichever it is, explains a shifted target as well as one with this
-    /// chance does: by the median of correlators.
+    /// Returns the probability that any metric explains a shifted target as well as this one does the unshifted one,
+    /// by the median over the correlators.
     pub(super) fn q(&self, chance: &Chance) -> f64 {
         let share = |(highest, score): (&Vec<f64>, &f64)| {
             let as_good = highest.iter().filter(|other| is_as_high(**other, *score));
@@ -152,12 +153,12 @@ impl Highest {
     }
 }
 
-/// What differs by rounding alone is as high.
+/// Returns `true` if a score is at least as high as another, apart from rounding.
 fn is_as_high(score: f64, other: f64) -> bool {
     score >= other - 1e-9 * other.abs()
 }
 
-/// How many scores are as high as each, or higher.
+/// Returns for each score the number of scores that are at least as high.
 fn counts_as_high(scores: &[f64]) -> Vec<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));

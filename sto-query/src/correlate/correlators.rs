@@ -1,10 +1,10 @@
-//! The eight correlators of the paper's section 5: how well one normalised series explains another.
+//! The eight correlators of section 5 of the paper, which measure how well one normalised series explains another.
 
 use super::segments::{self, Sums, Times};
 use serde::{Deserialize, Serialize};
 use sto_stats::warp;
 
-/// How series are compared.
+/// Measure of the similarity of two series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -20,9 +20,9 @@ pub enum Correlator {
     Manhattan,
     /// Dynamic time warping.
     Dtw,
-    /// The error of lines on the target's segments.
+    /// Error of linear regression on the target's segments.
     SameSplits,
-    /// The distance of the boundaries of both series' segments.
+    /// Distance between the segment boundaries of both series.
     BestSplits,
     /// Pearson's coefficient with a pattern in place of the target.
     LinearPattern,
@@ -41,7 +41,7 @@ impl Correlator {
         Correlator::LinearPattern,
     ];
 
-    /// The name that serde has for it.
+    /// The name in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Correlator::Pearson => "pearson",
@@ -56,22 +56,22 @@ impl Correlator {
     }
 }
 
-/// Whether a series goes with another, or against it.
+/// Direction of a correlation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum Sign {
-    /// Both rise and fall together.
+    /// Both series rise and fall together.
     #[serde(rename = "+")]
     Covaries,
-    /// One rises where the other falls.
+    /// One series rises when the other falls.
     #[serde(rename = "-")]
     Contravaries,
 }
 
-/// A score, the higher the closer, and its sign.
+/// A score, higher for greater similarity, and its sign.
 pub(super) type Scored = (f64, Sign);
 
-/// Sums of products, in lanes that a processor adds at once.
+/// Sums products in lanes that a processor can add at once.
 pub(super) fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
@@ -86,7 +86,7 @@ pub(super) fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f6
     sums.iter().sum::<f64>() + rest
 }
 
-/// Pearson's coefficient of normalised series; of their ranks, Spearman's.
+/// Returns Pearson's coefficient of normalised series, or Spearman's if they are normalised ranks.
 pub(super) fn coefficient(metric: &[f64], target: &[f64]) -> Scored {
     let r = sum_of(metric, target, |x, y| x * y) / metric.len() as f64;
     let sign = if r < 0.0 {
@@ -97,7 +97,7 @@ pub(super) fn coefficient(metric: &[f64], target: &[f64]) -> Scored {
     (r.abs().min(1.0), sign)
 }
 
-/// The inverse of the smaller distance, of the metric or its negation.
+/// Returns the inverse of the smaller distance: of the metric or of its negation.
 fn nearer(distance: impl Fn(f64) -> f64, rounding: f64) -> Scored {
     let (with, against) = (distance(1.0), distance(-1.0));
     let sign = if against < with {
@@ -108,7 +108,7 @@ fn nearer(distance: impl Fn(f64) -> f64, rounding: f64) -> Scored {
     (inverse(with.min(against), rounding), sign)
 }
 
-/// The largest number for what is 0 but for rounding.
+/// Returns the inverse of a distance, or the largest number if the distance is only a rounding error.
 pub(super) fn inverse(distance: f64, rounding: f64) -> f64 {
     if distance > rounding {
         1.0 / distance
@@ -117,25 +117,25 @@ pub(super) fn inverse(distance: f64, rounding: f64) -> f64 {
     }
 }
 
-/// By the square root of the sum of squared differences.
+/// Scores by the Euclidean distance.
 pub(super) fn euclidean(metric: &[f64], target: &[f64]) -> Scored {
     let squares = |sign: f64| sum_of(metric, target, |x, y| (sign * x - y).powi(2));
     nearer(|sign| squares(sign).sqrt(), 1e-12 * metric.len() as f64)
 }
 
-/// By the sum of absolute differences.
+/// Scores by the sum of absolute differences.
 pub(super) fn manhattan(metric: &[f64], target: &[f64]) -> Scored {
     let distance = |sign: f64| sum_of(metric, target, |x, y| (sign * x - y).abs());
     nearer(distance, 1e-12 * metric.len() as f64)
 }
 
-/// By the error of the best warp path within a tenth of the length from the diagonal.
+/// Scores by the error of the best warp path within a tenth of the length from the diagonal.
 pub(super) fn dtw(metric: &[f64], target: &[f64]) -> Scored {
     let negated: Vec<f64> = metric.iter().map(|value| -value).collect();
     let distance = |sign: f64| {
         let series = if sign > 0.0 { metric } else { &negated };
         let distance = warp::distance(series, target, Some(band(metric.len())));
-        // Neither is empty or has a NaN.
+        // Neither series is empty or contains NaN.
         distance.unwrap_or(f64::INFINITY)
     };
     nearer(distance, 1e-12 * metric.len() as f64)
@@ -145,18 +145,18 @@ fn band(points: usize) -> usize {
     (points / 10).max(1)
 }
 
-/// By the error of lines through the metric on the target's segments.
+/// Scores by the error of lines fitted to the metric on the target's segments.
 pub(super) fn same_splits(metric: &Sums<'_>, boundaries: &[usize]) -> f64 {
     inverse(metric.error_of(boundaries), 0.0)
 }
 
-/// By the distance in time of the boundaries of both.
+/// Scores by the distance in time between the segment boundaries of both series.
 pub(super) fn best_splits(times: &Times, metric: &[usize], target: &[usize]) -> f64 {
     inverse(segments::distance(times, metric, target), 0.0)
 }
 
-/// By how many stretches the metric comes before the target: the shift by up to a tenth of the length at which their
-/// cross-correlation is farthest from zero, and of several the shortest. Negative where it comes after.
+/// Returns the number of stretches by which the metric precedes the target; negative if it follows. This is the
+/// shift, by up to a tenth of the length, with the cross-correlation farthest from zero; of several, the shortest.
 pub(super) fn lag(metric: &[f64], target: &[f64]) -> isize {
     let count = metric.len();
     let mut best = (0.0, 0);
@@ -164,7 +164,7 @@ pub(super) fn lag(metric: &[f64], target: &[f64]) -> isize {
         let before = sum_of(&metric[..count - shift], &target[shift..], |x, y| x * y).abs();
         let after = sum_of(&metric[shift..], &target[..count - shift], |x, y| x * y).abs();
         for (sum, shift) in [(before, shift as isize), (after, -(shift as isize))] {
-            // Not by rounding alone.
+            // Ignores improvements that are only rounding errors.
             if sum > best.0 * (1.0 + 1e-9) {
                 best = (sum, shift);
             }

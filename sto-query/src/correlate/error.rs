@@ -1,59 +1,59 @@
-//! What cannot be compared, and why.
+//! Errors of ranking metrics, and metrics that are left out.
 
 use crate::text::printable;
 use crate::timeline::TimelineError;
 use serde::Serialize;
 use sto_stats::warp::WarpError;
 
-/// Why metrics cannot be ranked.
+/// Error of ranking metrics.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorrelateError {
-    /// The table has no line.
+    /// The table is empty.
     #[error("it is empty; expected a line with the names of columns, and rows of numbers")]
     Empty,
-    /// The first line has numbers alone.
+    /// The first line has only numbers.
     #[error("its first line has only numbers; expected the names of the columns")]
     NoNames,
-    /// It is no CSV.
+    /// The table is not valid CSV.
     #[error("{0}")]
     Malformed(String),
-    /// A row is longer than the first line.
+    /// A row has more fields than the first line.
     #[error(
-        "line {line}: expected at most {columns} fields, as many as there are columns, found {found}"
+        "line {line}: expected at most {columns} fields (the number of columns), found {found}"
     )]
     TooManyFields {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// Its fields.
+        /// Number of fields in the line.
         found: usize,
-        /// Fields of the first line.
+        /// Number of fields in the first line.
         columns: usize,
     },
     /// A row has no time.
-    #[error("line {line}: there is no number in `{}`, the column of times", printable(.column))]
+    #[error("line {line}: expected a number in `{}`, the column of times", printable(.column))]
     NoTime {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// The column of times.
+        /// Name of the column of times.
         column: String,
     },
-    /// Times repeat, or go back.
+    /// Times are not strictly ascending.
     #[error(
-        "line {line}: expected a time above {before} in `{}`, found {time}; sort the rows by time, one for each",
+        "line {line}: expected a time above {before} in `{}`, found {time}; sort the rows by time, with one row for each",
         printable(.column)
     )]
     TimeGoesBack {
         /// The line, from 1.
         line: u64,
-        /// The column of times.
+        /// Name of the column of times.
         column: String,
-        /// The time of the row before.
+        /// Time of the row before.
         before: f64,
-        /// The time that was found.
+        /// Time of this row.
         time: f64,
     },
-    /// No column is the target.
+    /// The target is not a column.
     #[error("no column is called `{}`{}", printable(.target), match .closest {
         Some(closest) => format!("; the closest is `{}`", printable(closest)),
         None => String::new(),
@@ -61,31 +61,31 @@ pub enum CorrelateError {
     NoTarget {
         /// What was asked for.
         target: String,
-        /// The column whose name is closest.
+        /// The column with the most similar name.
         closest: Option<String>,
     },
-    /// Several columns are the target.
+    /// Several columns have the name of the target.
     #[error("{count} columns are called `{}`; give each a name of its own", printable(.target))]
     SeveralTargets {
         /// What was asked for.
         target: String,
-        /// Their number.
+        /// Number of such columns.
         count: usize,
     },
     /// The target cannot be compared.
     #[error("the target `{}` {}", printable(.target), match .why {
-        WhyLeftOut::Text => "has values that are no numbers",
-        WhyLeftOut::Gaps => "has no value in half of the rows or more",
-        WhyLeftOut::Part | WhyLeftOut::Same | WhyLeftOut::Aligned => "is what it would be compared with",
+        WhyLeftOut::Text => "has values that are not numbers",
+        WhyLeftOut::Gaps => "has no value in at least half of the rows",
+        WhyLeftOut::Part | WhyLeftOut::Same | WhyLeftOut::Aligned => "cannot be compared with itself",
     })]
     Target {
         /// The target.
         target: String,
-        /// What is wrong with it.
+        /// The reason.
         why: WhyLeftOut,
     },
-    /// There is nothing to explain.
-    #[error("the target `{}` never varies there: there is nothing to explain", printable(.target))]
+    /// The target is constant.
+    #[error("the target `{}` is constant there, so there is nothing to explain", printable(.target))]
     ConstantTarget {
         /// The target.
         target: String,
@@ -101,13 +101,13 @@ pub enum CorrelateError {
     /// Runs cannot be aligned.
     #[error(transparent)]
     Warp(#[from] WarpError),
-    /// A run has no such metric.
+    /// A run does not have the metric.
     #[error(transparent)]
     Timeline(#[from] TimelineError),
-    /// A correlator needs a pattern.
-    #[error("linear-pattern compares metrics with a pattern, and there is none")]
+    /// A correlator needs a pattern, and none was given.
+    #[error("linear-pattern needs a pattern, and none is given")]
     NoPattern,
-    /// A pattern is none.
+    /// The pattern is invalid.
     #[error("the pattern {0}")]
     Pattern(&'static str),
 }
@@ -119,24 +119,24 @@ pub enum CorrelateError {
 pub struct LeftOut {
     /// The metric.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub why: WhyLeftOut,
 }
 
-/// Why a metric is not compared.
+/// Reason why a metric is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WhyLeftOut {
-    /// It has what is no number.
+    /// It has values that are not numbers.
     Text,
-    /// Half of its values or more are missing.
+    /// At least half of its values are missing.
     Gaps,
-    /// The target is made of it.
+    /// The target is computed from it.
     Part,
-    /// Its values are those of the target.
+    /// Its values equal the target's.
     Same,
-    /// Its run was brought to the time of the first by it.
+    /// Its run was aligned by it.
     Aligned,
 }

@@ -1,18 +1,18 @@
-//! Series on one grid of time: gaps filled, normalised, means over stretches of equal time, ranks.
+//! Series on a uniform grid of time: filling gaps, normalising, averaging, ranking.
 
 use sto_stats::ranks;
 
-/// At most so many stretches of equal time, on row numbers of which each has the rows nearest to it.
+/// A grid of at most `most` equal stretches of time; each has the rows nearest to it.
 pub(super) struct Grid {
     stretches: Vec<usize>,
     /// The middle of each stretch.
     pub(super) times: Vec<f64>,
-    /// From the middle of one stretch to that of the next.
+    /// Distance between the middles of neighbouring stretches.
     pub(super) step: f64,
 }
 
 impl Grid {
-    /// The grid of two or more times that grow.
+    /// Creates the grid of two or more ascending times.
     pub(super) fn new(times: &[f64], most: usize) -> Grid {
         let count = times.len().min(most);
         let (first, last) = (times[0], times[times.len() - 1]);
@@ -25,7 +25,7 @@ impl Grid {
         }
     }
 
-    /// The normalised means over stretches; those without rows are between their neighbours.
+    /// Returns the normalised means over the stretches; stretches without rows are interpolated.
     pub(super) fn means(&self, values: &[f64]) -> Option<Vec<f64>> {
         let mut sums = vec![(0.0, 0.0); self.times.len()];
         for (&stretch, value) in self.stretches.iter().zip(values) {
@@ -38,8 +38,7 @@ impl Grid {
     }
 }
 
-/// Puts what lies on a line between their neighbours in place of values that are NaN, and the nearest value where
-/// there is only one neighbour.
+/// Replaces NaN values by linear interpolation, and by the nearest value at the ends.
 pub(super) fn fill_gaps(times: &[f64], values: &mut [f64]) {
     let mut before = None;
     let mut ix = 0;
@@ -65,10 +64,10 @@ pub(super) fn fill_gaps(times: &[f64], values: &mut [f64]) {
     }
 }
 
-/// The series with mean 0 and standard deviation 1 (of all its points); `None` where it never varies.
+/// Returns the series with mean 0 and (population) standard deviation 1; `None` if it is constant.
 pub(super) fn normalised(values: &[f64]) -> Option<Vec<f64>> {
     let count = values.len() as f64;
-    // Squares of the largest numbers would be infinite.
+    // Scaling avoids overflow when the largest numbers are squared.
     let largest = values
         .iter()
         .fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -80,12 +79,12 @@ pub(super) fn normalised(values: &[f64]) -> Option<Vec<f64>> {
     (deviation > 1e-12).then_some(normal)
 }
 
-/// [Normalised](normalised) ranks, by which Spearman's coefficient is Pearson's.
+/// Returns [normalised] ranks. Pearson's coefficient of these is Spearman's coefficient.
 pub(super) fn normal_ranks(values: &[f64]) -> Option<Vec<f64>> {
     normalised(&ranks(values))
 }
 
-/// Whether two series have the same values, or none, everywhere.
+/// Returns `true` if two series are equal, where missing values are equal too.
 pub(super) fn is_same(a: &[f64], b: &[f64]) -> bool {
     let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
     a.iter().zip(b).all(same)

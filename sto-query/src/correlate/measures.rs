@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sto_stats::{ranks, student_two_sided};
 
-/// How much two columns go together.
+/// Correlation of two columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -13,13 +13,12 @@ pub struct Correlation {
     /// Number of pairs.
     #[serde(skip)]
     pub pairs: usize,
-    /// Probability of a coefficient at least as far from zero if the columns had nothing to do with
-    /// each other: Student's t with two degrees of freedom less than there are pairs. 1 of two
-    /// pairs, which always lie on a line.
+    /// Probability of a coefficient at least as far from zero if the columns were independent, by Student's t with
+    /// two degrees of freedom less than there are pairs. 1 for two pairs, which always lie on a line.
     pub p: f64,
 }
 
-/// Half the width of a normal distribution's middle 95 %.
+/// Half the width of the middle 95 % of a standard normal distribution.
 pub(super) const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 impl Correlation {
@@ -28,7 +27,7 @@ impl Correlation {
         let p = if df <= 0.0 {
             1.0
         } else {
-            // Infinite where all pairs lie on a line.
+            // Infinite if all pairs lie on a line.
             let t = coefficient * (df / (1.0 - coefficient * coefficient)).sqrt();
             student_two_sided(t, df)
         };
@@ -39,8 +38,8 @@ impl Correlation {
         }
     }
 
-    /// What the coefficient may be, with a confidence of 95 %, by R. A. Fisher's transformation; all
-    /// that there is of fewer than four pairs.
+    /// Returns the 95 % confidence interval of the coefficient, by R. A. Fisher's transformation; the whole range if
+    /// there are fewer than four pairs.
     pub fn interval(&self) -> (f64, f64) {
         if self.pairs < 4 {
             return (-1.0, 1.0);
@@ -51,11 +50,12 @@ impl Correlation {
     }
 }
 
-/// Pearson's coefficient: how close the pairs are to a line. `None` where one column never varies, or
-/// there are fewer than two pairs.
+/// Returns Pearson's coefficient, the linear correlation of the pairs. `None` if a column is constant or there are
+/// fewer than two pairs.
 ///
 /// # Panics
-/// If the columns are not of one length.
+///
+/// Panics if the columns have different lengths.
 pub fn pearson(x: &[f64], y: &[f64]) -> Option<Correlation> {
     assert_eq!(x.len(), y.len(), "columns of pairs");
     let mean = |column: &[f64]| column.iter().sum::<f64>() / column.len() as f64;
@@ -67,10 +67,10 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<Correlation> {
         yy += b * b;
         xy += a * b;
     }
-    of_sums(x.len(), (xx, mean_x), (yy, mean_y), xy)
+    from_sums(x.len(), (xx, mean_x), (yy, mean_y), xy)
 }
 
-/// [`pearson`] of a column that is mostly zero: its other numbers, with their indices in the other column.
+/// Like [`pearson`], for a column that is mostly zero: its other numbers, with their indices in the other column.
 pub fn sparse_pearson(x: &[(usize, f64)], y: &[f64]) -> Option<Correlation> {
     let pairs = y.len() as f64;
     let mean_x = x.iter().map(|(_, x)| x).sum::<f64>() / pairs;
@@ -81,14 +81,14 @@ pub fn sparse_pearson(x: &[(usize, f64)], y: &[f64]) -> Option<Correlation> {
     for &(ix, x) in x {
         let y = y[ix] - mean_y;
         xx += (x - mean_x).powi(2);
-        // The distances of y from its mean add up to nothing: the mean of x makes no difference.
+        // The deviations of y from its mean sum to zero, so the mean of x makes no difference.
         xy += x * y;
     }
-    of_sums(y.len(), (xx, mean_x), (yy, mean_y), xy)
+    from_sums(y.len(), (xx, mean_x), (yy, mean_y), xy)
 }
 
-/// The coefficient of squared distances from two means, and their products.
-fn of_sums(
+/// Creates the correlation from sums of squared deviations and of their products.
+fn from_sums(
     pairs: usize,
     (xx, mean_x): (f64, f64),
     (yy, mean_y): (f64, f64),
@@ -98,15 +98,16 @@ fn of_sums(
     if pairs < 2 || !varies(xx, mean_x) || !varies(yy, mean_y) {
         return None;
     }
-    // Rounding may leave it a little beyond.
+    // Rounding may exceed the range slightly.
     let coefficient = (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0);
     Some(Correlation::new(coefficient, pairs))
 }
 
-/// Spearman's coefficient: Pearson's, of ranks. How close to one another the orders are.
+/// Returns Spearman's coefficient: Pearson's coefficient of the ranks.
 ///
 /// # Panics
-/// As [`pearson`].
+///
+/// Panics if the columns have different lengths.
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<Correlation> {
     pearson(&ranks(x), &ranks(y))
 }

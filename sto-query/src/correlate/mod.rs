@@ -1,9 +1,8 @@
-//! What goes with what: the cost of functions with a metric over runs, and metrics with each other over time.
+//! Correlations: of the cost of functions with a metric over runs, and of metrics with each other over time.
 //!
-//! Sources: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), sections 5.3 and
-//! 6.2 and appendix A.2; M. Hauswirth, P. F. Sweeney, A. Diwan and M. Mozer, Automating Vertical Profiling
-//! (OOPSLA 2005), section 5.
-//!
+//! Sources: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), sections 5.3 and 6.2 and
+//! appendix A.2; M. Hauswirth, P. F. Sweeney, A. Diwan and M. Mozer, Automating Vertical Profiling (OOPSLA 2005),
+//! section 5.
 #![doc = include_str!("correlate.md")]
 #![doc = include_str!("metrics.md")]
 

@@ -15,36 +15,37 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Segments of a target whose number nobody chose.
+/// Maximum number of segments of a target if none is given.
 const MOST_SEGMENTS: usize = 20;
-/// Stretches of equal time that warping, lags and shifts work on at most.
+/// Maximum number of stretches of equal time for warping, lags and shifts.
 const STRETCHES: usize = 1_000;
-/// The same of shifts that are warped.
+/// Maximum number of stretches for shifts with time warping.
 const WARPED_STRETCHES: usize = 100;
 
-/// Which metrics explain a target, and how that is found.
+/// Options of ranking metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateOptions {
-    /// The name of the target.
+    /// Name of the target.
     pub target: String,
-    /// The correlator whose score ranks metrics; without one, it is the median of the ranks by all.
+    /// Correlator whose score ranks metrics; without one, the median of the ranks by all correlators.
     pub by: Option<Correlator>,
-    /// Number of segments, from 2; without it, as many as suit the target.
+    /// Number of segments, from 2; without it, chosen to suit the target.
     pub splits: Option<usize>,
-    /// Times, which grow, and values: the pattern to look for in place of the target. Empty for none.
+    /// Pattern to look for in place of the target, as ascending times and values; empty for none.
     pub pattern: Vec<(f64, f64)>,
-    /// Rows before this time do not count.
+    /// Rows before this time are ignored.
     pub from: Option<f64>,
-    /// Rows after this time do not count.
+    /// Rows after this time are ignored.
     pub to: Option<f64>,
 }
 
-/// Ranks the columns of a table, CSV whose first line names them.
+/// Ranks the columns of a CSV table whose first line names them.
 ///
 /// # Errors
-/// Where the table cannot be read, has no such target, or that never varies.
+///
+/// Returns an error if the table cannot be read, does not have the target, or if the target is constant.
 pub(crate) fn correlate_table(
     text: &str,
     options: &CorrelateOptions,
@@ -58,7 +59,7 @@ pub(crate) fn correlate_table(
     Ok(ranked)
 }
 
-/// The part of series that the options choose.
+/// Restricts series to the time window of the options.
 pub(super) fn within(
     times: Vec<f64>,
     mut series: Vec<NamedSeries>,
@@ -73,7 +74,7 @@ pub(super) fn within(
     (times[part].to_vec(), series)
 }
 
-/// Takes the target out of the series.
+/// Removes the target from the series.
 fn target_of(
     series: &mut Vec<NamedSeries>,
     left_out: &[LeftOut],
@@ -102,13 +103,13 @@ fn target_of(
     }
 }
 
-/// Whether so many values are missing that the rest says little.
+/// Returns `true` if at least half of the values are missing.
 fn has_gaps(values: &[f64]) -> bool {
     2 * values.iter().filter(|value| value.is_nan()).count() >= values.len()
 }
 
-/// Ranks series by how well they explain another, each with a value, which may be NaN, for each of these times, which
-/// grow.
+/// Ranks series by how well they explain the target. Each has one value, possibly NaN, for each of the ascending
+/// times.
 pub(super) fn rank(
     times: Vec<f64>,
     (mut target, series): (NamedSeries, Vec<NamedSeries>),
@@ -166,7 +167,7 @@ pub(super) fn rank(
     Ok(())
 }
 
-/// The series without those that are as one before, and for each that stays the names of the others.
+/// Removes duplicate series, and returns the names of the duplicates of each remaining one.
 fn distinct(series: Vec<NamedSeries>) -> (Vec<NamedSeries>, Vec<Vec<String>>) {
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut kept: Vec<NamedSeries> = Vec::with_capacity(series.len());
@@ -189,7 +190,7 @@ fn distinct(series: Vec<NamedSeries>) -> (Vec<NamedSeries>, Vec<Vec<String>>) {
 }
 
 fn hash(values: &[f64]) -> u64 {
-    // Series with the same values have this, as none is a negative zero or another NaN.
+    // Equal series have equal bits, because none contains negative zero or a different NaN.
     let mut hasher = DefaultHasher::new();
     values
         .iter()
@@ -197,7 +198,7 @@ fn hash(values: &[f64]) -> u64 {
     hasher.finish()
 }
 
-/// The values of the pattern at these times: on lines between its points, and as those at its ends beyond them.
+/// Returns the values of the pattern at these times, interpolated linearly and constant beyond its ends.
 fn pattern_at(points: &[(f64, f64)], times: &[f64]) -> Result<Option<Vec<f64>>, CorrelateError> {
     let wrong = |why| Err(CorrelateError::Pattern(why));
     let are_finite = points
@@ -205,10 +206,10 @@ fn pattern_at(points: &[(f64, f64)], times: &[f64]) -> Result<Option<Vec<f64>>, 
         .all(|(time, value)| time.is_finite() && value.is_finite());
     match points {
         [] => return Ok(None),
-        [_] => return wrong("has one point; expected two or more, as t0:v0,t1:v1"),
+        [_] => return wrong("has one point; expected two or more, such as t0:v0,t1:v1"),
         _ if !are_finite => return wrong("has a point that is not finite"),
         _ if points.windows(2).any(|pair| pair[0].0 >= pair[1].0) => {
-            return wrong("goes back in time; expected points with times that grow");
+            return wrong("goes back in time; expected points in ascending order of time");
         }
         _ => {}
     }
@@ -224,11 +225,11 @@ fn pattern_at(points: &[(f64, f64)], times: &[f64]) -> Result<Option<Vec<f64>>, 
     let values: Vec<f64> = times.iter().map(value).collect();
     match times.len() < RankedMetrics::LEAST_ROWS || normalised(&values).is_some() {
         true => Ok(Some(values)),
-        false => wrong("never varies in these rows"),
+        false => wrong("is constant in these rows"),
     }
 }
 
-/// The target, and all of it that metrics are compared with.
+/// The target, prepared for comparison with metrics.
 struct Comparison {
     by: Correlator,
     all: Vec<Correlator>,
@@ -244,7 +245,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// `None` where the target never varies.
+    /// Returns `None` if the target is constant.
     fn new(
         times: &[f64],
         target: &[f64],
@@ -292,7 +293,7 @@ impl Comparison {
         })
     }
 
-    /// A metric's scores, and how likely chance has as good ones.
+    /// Computes a metric's scores and their significance.
     fn metric(
         &self,
         times: &[f64],

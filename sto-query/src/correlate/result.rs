@@ -1,4 +1,4 @@
-//! Metrics in the order in which they explain a target.
+//! Ranking of metrics by how well they explain a target.
 
 use super::align::RankedRun;
 use super::correlators::{Correlator, Sign};
@@ -8,7 +8,7 @@ use crate::answer::Answer;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Correlators agree on a metric that they rank among so many first ones.
+/// Rank up to which a correlator counts as agreeing on a metric.
 const FIRST: f64 = 3.0;
 
 /// Metrics ranked by how well they explain a target.
@@ -18,29 +18,30 @@ const FIRST: f64 = 3.0;
 pub struct RankedMetrics {
     /// The target.
     pub target: String,
-    /// The correlator that ranks; without one, it is the median of the ranks by all.
+    /// Correlator that ranks; without one, the median of the ranks by all correlators.
     pub by: Option<Correlator>,
-    /// The runs whose metrics are compared, first that of the target; none where it is a table.
+    /// The runs whose metrics are compared, the target's first; empty for a table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RankedRun>,
-    /// The column of times; without one, they are the numbers of the rows, from 1, or of runs seconds since the
-    /// first sample of the first.
+    /// Column of times. Without one, times are row numbers from 1, or for runs, seconds since the first sample of the
+    /// first run.
     pub time: Option<String>,
     /// Number of rows in the window, or of slices.
     pub rows: usize,
-    /// The time of the first of them; 0 where there is none.
+    /// Time of the first row; 0 if there is none.
     pub from: f64,
-    /// The time of the last of them.
+    /// Time of the last row.
     pub to: f64,
     /// Number of segments of the target.
     pub splits: usize,
-    /// Number of shifts of the target by which p is found.
+    /// Number of shifts of the target from which p is computed.
     pub shifts: usize,
-    /// The metrics that explain the target best first; of equal scores, by the mean of all ranks.
+    /// The metrics, best explanation first; equal scores by the mean of all ranks.
     pub metrics: Vec<RankedMetric>,
     /// Number of metrics that a limit left out.
     pub omitted: usize,
-    /// Number of costs of functions and the like that are not compared: as others cost more, or in few slices.
+    /// Number of metrics of functions and the like that are not compared because others cost more or because they
+    /// have values in too few slices.
     pub unranked: usize,
     /// Metrics that are not compared.
     pub left_out: Vec<LeftOut>,
@@ -51,7 +52,7 @@ impl Answer for RankedMetrics {
 }
 
 impl RankedMetrics {
-    /// Rows that it takes to say anything: two segments of two points.
+    /// Minimum number of rows: two segments of two points.
     pub const LEAST_ROWS: usize = 4;
 
     pub(super) fn new(
@@ -76,7 +77,7 @@ impl RankedMetrics {
         }
     }
 
-    /// Puts the metrics in order, with their ranks by each correlator.
+    /// Sorts the metrics, and sets their ranks by each correlator.
     pub(super) fn place(&mut self, all: &[Correlator]) {
         let metrics = &mut self.metrics;
         for by in all {
@@ -107,39 +108,39 @@ impl RankedMetrics {
     }
 }
 
-/// A metric, and how it explains the target.
+/// A metric and how well it explains the target.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedMetric {
     /// The metric.
     pub name: String,
-    /// Other metrics that have the same values everywhere.
+    /// Other metrics with the same values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same: Vec<String>,
-    /// The index in `runs` of the run that it is of; `None` where it is a table's.
+    /// Index in `runs` of the metric's run; `None` for a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<usize>,
-    /// The score by the correlator that ranks, or the inverse of the median rank by all; 0 where it never varies.
+    /// Score by the correlator that ranks, or the inverse of the median rank by all; 0 if the metric is constant.
     pub score: f64,
-    /// Whether it goes with the target or against it; `None` where it never varies.
+    /// Direction of the correlation with the target; `None` if the metric is constant.
     pub sign: Option<Sign>,
-    /// The score by each correlator, the higher the closer.
+    /// Score by each correlator, higher for greater similarity.
     pub scores: BTreeMap<Correlator, f64>,
-    /// The rank by each correlator, from 1; equal scores share the mean of theirs.
+    /// Rank by each correlator, from 1; equal scores share their mean rank.
     pub ranks: BTreeMap<Correlator, f64>,
-    /// The correlators that rank it among the first three.
+    /// Correlators that rank the metric among the first three.
     pub agreeing: Vec<Correlator>,
-    /// By how much time, or how many rows, it comes before the target; negative where it comes after.
+    /// Time, or number of rows, by which the metric precedes the target; negative if it follows.
     pub lag: Option<f64>,
-    /// Probability that it explains a target as well that is shifted in time.
+    /// Probability that the metric explains a time-shifted target as well.
     pub p: Option<f64>,
-    /// Probability that any of the metrics, whichever it is, explains a shifted target as well.
+    /// Probability that any of the metrics explains a time-shifted target as well.
     pub q: Option<f64>,
 }
 
 impl RankedMetric {
-    /// A metric that never varies.
+    /// Creates the entry of a constant metric.
     pub(super) fn constant(series: NamedSeries, all: &[Correlator]) -> RankedMetric {
         RankedMetric {
             name: series.name,
@@ -157,14 +158,14 @@ impl RankedMetric {
     }
 }
 
-/// The middle of numbers, or the mean of the two in the middle.
+/// Returns the median.
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     let count = numbers.len();
     f64::midpoint(numbers[(count - 1) / 2], numbers[count / 2])
 }
 
-/// The rank of each score, the highest having the first.
+/// Returns the rank of each score, the highest being first.
 fn ranks_from_top(scores: &[f64]) -> Vec<f64> {
     let negated: Vec<f64> = scores.iter().map(|score| -score).collect();
     sto_stats::ranks(&negated)

@@ -1,4 +1,4 @@
-//! Everything that runs have over time, as metrics that explain one of them.
+//! Ranking of all metrics of runs over time by how well they explain one of them.
 
 use super::align::{AlignedRun, MAX_ALIGNED, RankedRun, warped};
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
@@ -10,36 +10,38 @@ use crate::timeline::{self, Formula, Grid, RunOverTime, TimelineError};
 use crate::tree::Subject;
 use std::collections::BTreeSet;
 
-/// The most functions whose self and total costs are metrics, the most expensive ones.
+/// Maximum number of functions whose self and total costs are metrics; the most expensive ones.
 const MOST_FUNCTIONS: usize = 1_000;
-/// Costs in fewer slices are not compared, which by chance are where the target is so or so.
+/// Minimum number of slices with a cost; fewer may match the target by chance.
 const LEAST_SLICES: usize = 5;
-/// What the names of costs begin with.
+/// Prefixes of the names of costs.
 const COSTS: [&str; 5] = ["self:", "total:", "module:", "thread:", "label:"];
-/// Slices of a run whose number nobody chose, at the least and at the most, where it has as many.
+/// Default minimum and maximum number of slices of a run.
 const SLICES: (u64, u64) = (200, 1_000);
-/// Samples that such a slice has, if there are enough.
+/// Desired number of samples per slice.
 const SAMPLES: u64 = 4;
 
-/// Which metrics of runs are compared, and on what time.
+/// Choice of the metrics of runs that are compared, and of their alignment in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub(crate) struct RunMetrics<'a> {
-    /// Metrics made of others, as `NAME = EXPRESSION`.
+    /// Metrics computed from others, as `NAME = EXPRESSION`.
     pub formulas: &'a [String],
-    /// A metric of all runs by which they are brought to the time of the first; without it, the time since the
-    /// first sample of each is one.
+    /// Metric by which runs are aligned to the first; without it, they are aligned by the time since their first
+    /// samples.
     pub align: Option<&'a str>,
-    /// Number of slices that the first run's time is cut into, if it has as many; without it, as many as have
-    /// some samples each.
+    /// Number of slices of the first run's time, if it is long enough; without it, chosen so that each has some
+    /// samples.
     pub slices: Option<usize>,
 }
 
-/// Ranks every metric of runs by how well it explains one of the first; each run with one of its sample types. Times
-/// of the options are seconds since the first sample of the first run.
+/// Ranks every metric of the runs by how well it explains a metric of the first. Each run comes with the index of a
+/// sample type. Times in the options are seconds since the first sample of the first run.
 ///
 /// # Errors
-/// Where the first run has no such target or metric, the target never varies, or runs cannot be aligned.
+///
+/// Returns an error if the first run does not have the target or a metric, if the target is constant, or if runs
+/// cannot be aligned.
 pub(crate) fn correlate_runs(
     runs: &[(RunOverTime, usize)],
     metrics: &RunMetrics<'_>,
@@ -69,7 +71,7 @@ pub(crate) fn correlate_runs(
     let mut unranked = 0;
     for (ix, (run, sample_type)) in runs.iter().enumerate() {
         let (own, warped) = match metrics.align.filter(|_| ix > 0) {
-            // The same time since the first sample.
+            // Aligned by the time since the first sample.
             None => (grid, None),
             Some(align) => {
                 let own = run.grid().at_most(most);
@@ -110,7 +112,7 @@ pub(crate) fn correlate_runs(
     }
     let mut is_target = true;
     all.retain(|series| {
-        // The first one.
+        // The first series is the target.
         if std::mem::take(&mut is_target) {
             return true;
         }
@@ -121,7 +123,7 @@ pub(crate) fn correlate_runs(
             false => return true,
         };
         let name = series.name.clone();
-        // The target itself is among all metrics, too.
+        // The target itself is also among all metrics.
         if !(of_first && name == target.name) {
             left_out.push(LeftOut { name, why });
         }
@@ -137,19 +139,19 @@ pub(crate) fn correlate_runs(
     Ok(ranked)
 }
 
-/// Whether it is a cost of so few slices that it explains nothing.
+/// Returns `true` for costs in too few slices.
 fn is_rare(series: &timeline::NamedSeries) -> bool {
     let is_cost = COSTS.iter().any(|prefix| series.name.starts_with(prefix));
     is_cost && series.values.iter().filter(|value| **value > 0.0).count() < LEAST_SLICES
 }
 
-/// The target, and metrics that are made of others.
+/// The target, and metrics computed from others.
 struct Chosen {
-    /// The formulas and the target, as [`RunOverTime::metrics`] takes them.
+    /// The formulas and the target, in the form that [`RunOverTime::metrics`] expects.
     texts: Vec<String>,
-    /// Which of them is the target.
+    /// Index of the target in `texts`.
     target: usize,
-    /// All that it is made of.
+    /// Names of all metrics from which the target is computed.
     parts: BTreeSet<String>,
 }
 
@@ -180,7 +182,7 @@ impl Chosen {
     }
 }
 
-/// Those of these metrics that a run has.
+/// Returns those of the metrics that a run has.
 fn known_metrics(
     (run, sample_type): (&RunOverTime, usize),
     texts: &[String],
@@ -190,7 +192,7 @@ fn known_metrics(
     let mut series = Vec::new();
     for text in texts {
         known.push(text.clone());
-        // Those before it are made again, as it may be made of them.
+        // The earlier metrics are needed again, because this one may be computed from them.
         match run.metrics(sample_type, &known, grid) {
             Ok(made) => series = made,
             Err(TimelineError::NoMetric { .. } | TimelineError::Function(_)) => {

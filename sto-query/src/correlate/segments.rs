@@ -1,24 +1,24 @@
-//! Piecewise linear segmentation, greedily from above (section 5.3 of the paper).
+//! Piecewise linear segmentation by greedy top-down splitting (section 5.3 of the paper).
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Points that a segment has at least: a line goes through any two.
+/// Minimum number of points in a segment, because a line fits any two points.
 const LEAST: usize = 2;
-/// The share of a series' variance below which an error is one of rounding.
+/// Share of a series' variance below which an error is a rounding error.
 const ROUNDING: f64 = 1e-9;
 
-/// The times of a series, and their sums.
+/// The times of a series, and their cumulative sums.
 pub(super) struct Times {
-    /// As they were given.
+    /// The original times.
     pub(super) all: Vec<f64>,
-    /// Sums up to each point of the time, centred and in shares of the whole, and of its square.
+    /// Cumulative sums of the time, centred and relative to the whole, and of its square.
     sums: Vec<[f64; 2]>,
     scale: [f64; 2],
 }
 
 impl Times {
-    /// Times that grow.
+    /// Creates the sums of ascending times.
     pub(super) fn new(all: Vec<f64>) -> Times {
         let first = all.first().copied().unwrap_or(0.0);
         let span = all.last().map_or(1.0, |last| last - first);
@@ -41,24 +41,24 @@ impl Times {
         (self.all[ix] - self.scale[0]) / self.scale[1]
     }
 
-    /// From the first point to the last.
+    /// Time from the first point to the last.
     pub(super) fn span(&self) -> f64 {
         self.scale[1]
     }
 }
 
-/// The sums of a normalised series, from which the error of the line through any stretch of it follows at once.
+/// Cumulative sums of a normalised series, from which the regression error of any stretch follows directly.
 pub(super) struct Sums<'t> {
     times: &'t Times,
-    /// Up to each point: of the value, of its square, and of its product with the time.
+    /// Cumulative sums of the value, of its square, and of its product with the time.
     sums: Vec<[f64; 3]>,
 }
 
-/// Where segments begin, but for the first one, in order of time.
+/// First points of all segments except the first, in order.
 pub(super) type Boundaries = Vec<usize>;
 
 impl Sums<'_> {
-    /// The sums of as many values as there are times.
+    /// Creates the sums of one value for each time.
     pub(super) fn new(times: &Times, values: impl Iterator<Item = f64>) -> Sums<'_> {
         let mut sums = Vec::with_capacity(times.sums.len());
         let mut sum = [0.0; 3];
@@ -70,7 +70,7 @@ impl Sums<'_> {
         Sums { times, sums }
     }
 
-    /// The sum of squared distances from the line with the least of it (linear regression).
+    /// Returns the sum of squared residuals of the linear regression on a stretch.
     fn error(&self, stretch: Range<usize>) -> f64 {
         let count = stretch.len() as f64;
         let [t, tt] = difference(&self.times.sums, &stretch);
@@ -80,7 +80,7 @@ impl Sums<'_> {
         (yy - explained).max(0.0)
     }
 
-    /// The error of the lines through segments that begin here; 0 where it is one of rounding.
+    /// Returns the total error of the segments with these boundaries; 0 if it is a rounding error.
     pub(super) fn error_of(&self, boundaries: &[usize]) -> f64 {
         let points = self.sums.len() - 1;
         let firsts = std::iter::once(&0).chain(boundaries);
@@ -93,8 +93,8 @@ impl Sums<'_> {
         }
     }
 
-    /// Splits the series where that lessens the error most, again and again, into at most `most` segments, and
-    /// fewer only where nothing is left to gain: where each split was made, and the error after it.
+    /// Splits the series greedily into at most `most` segments, and stops early if nothing is gained. Returns the
+    /// position of each split and the error after it.
     fn splits(&self, most: usize) -> Vec<(usize, f64)> {
         let points = self.sums.len() - 1;
         let mut error = self.error(0..points);
@@ -119,7 +119,7 @@ impl Sums<'_> {
         made
     }
 
-    /// The best split of a stretch, if it has points enough for two segments.
+    /// Returns the best split of a stretch, if it has enough points for two segments.
     fn best(&self, stretch: Range<usize>) -> Option<Split> {
         let places = stretch.start + LEAST..(stretch.end + 1).saturating_sub(LEAST);
         let error = |at| self.error(stretch.start..at) + self.error(at..stretch.end);
@@ -135,7 +135,7 @@ impl Sums<'_> {
         Some(Split { stretch, at, gain })
     }
 
-    /// The boundaries of at most so many segments.
+    /// Returns the boundaries of at most `segments` segments.
     pub(super) fn boundaries(&self, segments: usize) -> Boundaries {
         let splits = self.splits(segments);
         let mut boundaries: Boundaries = splits.into_iter().map(|(at, _)| at).collect();
@@ -143,8 +143,8 @@ impl Sums<'_> {
         boundaries
     }
 
-    /// The number of segments from 2 to `most` with the least Schwarz criterion (Annals of Statistics 6:461, 1978):
-    /// each has a slope, an intercept and a boundary.
+    /// Returns the number of segments from 2 to `most` with the least Schwarz criterion (Annals of Statistics 6:461,
+    /// 1978); each segment has a slope, an intercept and a boundary.
     pub(super) fn best_number(&self, most: usize) -> usize {
         let points = (self.sums.len() - 1) as f64;
         let criterion = |(segments, error): (usize, f64)| {
@@ -170,7 +170,7 @@ fn difference<const N: usize>(sums: &[[f64; N]], stretch: &Range<usize>) -> [f64
     std::array::from_fn(|ix| to[ix] - from[ix])
 }
 
-/// The summed distance of boundaries in time, in order; one that the other series has no partner for counts as the
+/// Returns the summed distance of corresponding boundaries in time; a boundary without a counterpart counts as the
 /// whole time.
 pub(super) fn distance(times: &Times, a: &[usize], b: &[usize]) -> f64 {
     let pairs = a
@@ -184,10 +184,10 @@ pub(super) fn distance(times: &Times, a: &[usize], b: &[usize]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Through 0 0 9 9, the line has slope 3.6 and leaves 16.2. Of 0 0 0 9 9 9 4 4 4, the split at 3 leaves 8.57
-    /// (all of it right of it), that at 6 leaves 27.8.
+    /// For 0 0 9 9, the line has slope 3.6 and leaves 16.2. For 0 0 0 9 9 9 4 4 4, the split at 3 leaves 8.57 (all of
+    /// it on its right side), and the split at 6 leaves 27.8.
     #[test]
-    fn a_segmentation_is_that_worked_by_hand() {
+    fn finds_segments_calculated_by_hand() {
         let times = Times::new((0..9).map(f64::from).collect());
         let steps = [0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 4.0, 4.0, 4.0];
         let sums = Sums::new(&times, steps.into_iter());

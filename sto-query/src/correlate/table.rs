@@ -1,4 +1,4 @@
-//! Series out of a table: CSV whose first line names the columns.
+//! Reading of series from a CSV table whose first line names the columns.
 
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
 use csv::{ByteRecord, ReaderBuilder};
@@ -7,17 +7,17 @@ use sto_core::formats::{is_column_of_times, is_missing};
 /// A metric over time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NamedSeries {
-    /// The metric.
+    /// Name of the metric.
     pub name: String,
-    /// A value for each time; NaN where there is none.
+    /// One value for each time; NaN if missing.
     pub values: Vec<f64>,
-    /// The index of the run that it is of, if it is of one.
+    /// Index of the metric's run, if it has one.
     pub run: Option<usize>,
 }
 
-/// Columns on one grid of time.
+/// Columns on a common time axis.
 pub(super) struct Table {
-    /// The column of times; without one, they are the numbers of the rows, from 1.
+    /// Column of times; without one, times are row numbers from 1.
     pub(super) time: Option<String>,
     pub(super) times: Vec<f64>,
     /// Missing values are NaN.
@@ -25,14 +25,15 @@ pub(super) struct Table {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// A column as it is read.
+/// A column during reading.
 struct ReadColumn {
     name: String,
     values: Vec<f64>,
     is_text: bool,
 }
 
-/// Reads a table. The times are the column of that name, else the first but the target whose values only grow.
+/// Reads a table. The time column is the first whose name says so, or otherwise the first strictly ascending column that is
+/// not the target.
 pub(super) fn read(text: &str, target: &str) -> Result<Table, CorrelateError> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
@@ -134,7 +135,7 @@ fn time_of(columns: &[ReadColumn], target: &str) -> Option<usize> {
     })
 }
 
-/// Times that only grow, with the name of their column.
+/// Returns the times and the name of their column, after checking that they ascend.
 fn checked(
     column: ReadColumn,
     lines: &[u64],

@@ -1,4 +1,4 @@
-//! From the runs of a view to what functions cost at each x.
+//! Points of each function's cost over x, from the runs of a view.
 
 use super::calls::arguments;
 use super::costs::{is_given, no_x, numbers_of_runs};
@@ -7,22 +7,23 @@ use super::{Costs, ModelError, Modelled, Numbers};
 use crate::tree::{Order, View};
 use sto_core::store::{Snapshot, StoreError};
 
-/// What points are made of.
+/// The variables of a model: x, and the cost of functions.
 pub(crate) struct Asked<'a> {
-    /// A metric of the runs, or a label of them that is a number; else a number that samples are labelled with, or
-    /// `time`, by which runs are cut; else an argument of calls, or their `order`.
+    /// Name of x: a metric of the runs or a numeric label of them. If no run has it, a numeric label of samples, or
+    /// `time`, by which runs are split. Otherwise an argument of calls, or their `order`.
     pub(crate) x: &'a str,
-    /// Which cost of functions is y.
+    /// Cost of functions that is y.
     pub(crate) cost: Order,
-    /// Whether inlined functions count separately from those that they were compiled into.
+    /// Whether to count inlined functions separately from the functions that contain them.
     pub(crate) inlined: bool,
 }
 
 impl Asked<'_> {
-    /// Of a view that this store has, by one of its sample types.
+    /// Returns the costs for a view of this store, measured in one of its sample types.
     ///
     /// # Errors
-    /// Where no run has x, or time is asked for and was not kept.
+    ///
+    /// Returns an error if no run has x, or if times are needed and were not stored.
     pub(crate) fn of_one(
         &self,
         view: &View,
@@ -36,16 +37,18 @@ impl Asked<'_> {
         }
     }
 
-    /// Of a baseline and a candidate: of runs where any run of either has x, else of parts of them.
+    /// Returns the costs of a baseline and a candidate: by run if any run of either has x, otherwise by part of a
+    /// run.
     ///
     /// # Errors
-    /// As [`Asked::of_one`], of either.
+    ///
+    /// Returns the errors of [`Asked::of_one`] for either side.
     pub(crate) fn of_both(
         &self,
         [(old, old_store), (new, new_store)]: [(&View, &Snapshot); 2],
         [of_old, of_new]: [usize; 2],
     ) -> Result<[Costs; 2], ModelError> {
-        // One name for both, so that their functions are the same.
+        // Both sides use the same program name, so that their functions match.
         let program = &new.selection.build.executable;
         let lacks = |view: &View, store: &Snapshot, other: &View| -> Result<_, ModelError> {
             Err(no_x(view, numbers(view, store)?, self.x, Some(other)))
@@ -73,7 +76,7 @@ impl Asked<'_> {
         }
     }
 
-    /// By a number that parts of runs have: samples by their label or time, or else calls.
+    /// Returns the costs by a number of parts of runs: samples by label or time, or else calls.
     fn of_parts(
         &self,
         view: &View,
@@ -106,7 +109,7 @@ impl Asked<'_> {
     }
 }
 
-/// What runs, their samples and their calls have.
+/// Returns the numbers that runs, their samples and their calls have.
 fn numbers(view: &View, store: &Snapshot) -> Result<Numbers, StoreError> {
     let calls = arguments(view, store)?.into_iter();
     let mut is_order_known = false;

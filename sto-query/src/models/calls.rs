@@ -1,4 +1,4 @@
-//! What calls took, beside what they were called with, or beside how many came before.
+//! Durations of calls by argument, or by the number of preceding calls.
 
 use super::costs::{Costs, FunctionCosts, commit_of, function_names};
 use super::known::ORDER;
@@ -12,16 +12,18 @@ use sto_core::trace::is_time_of_calls;
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
-/// Most points of a function in a thread by order, before each two that follow each other become one.
+/// Maximum number of points per function and thread in order of calls; beyond it, each two consecutive points are
+/// merged.
 const MOST: u64 = 1 << 14;
 
 impl Costs {
-    /// Of the functions of the calls of a view's runs, with a point for each call that has an argument `x`, or for several
-    /// that are kept as one. The program's own functions are of the module `program`. None where no call has such an
-    /// argument, or only a part of the time is asked for, as those have no time.
+    /// Returns the costs of functions in the calls of a view's runs, with one point per call that has an argument
+    /// `x`, or per group of calls stored together. The program's own functions get the module `program`. Returns
+    /// `None` if no call has such an argument, or if a time window is set, because arguments have no time.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    ///
+    /// Returns an error if the store cannot be read.
     pub(crate) fn of_arguments(
         view: &View,
         store: &Snapshot,
@@ -66,11 +68,13 @@ impl Costs {
         Ok(points.costs(view, (x, of)))
     }
 
-    /// The same with a point for each call, of which x is the number among those of its function in its thread; of more
-    /// than 16,384 for several in a row. None where no run is a trace of calls.
+    /// Like `of_arguments`, with one point per call, where x is the call's number among those of its function in its
+    /// thread. Beyond 16,384 calls, a point stands for several consecutive ones. Returns `None` if no run is a trace
+    /// of calls.
     ///
     /// # Errors
-    /// Where calls of a run were not kept, or the store cannot be read.
+    ///
+    /// Returns an error if the calls of a run were not stored, or if the store cannot be read.
     pub(crate) fn of_order(
         view: &View,
         store: &Snapshot,
@@ -105,7 +109,7 @@ impl Costs {
     }
 }
 
-/// The arguments that calls of a view's runs have, each with the functions that do.
+/// Returns the arguments in the calls of a view's runs, each with the functions that have it.
 pub(super) fn arguments(
     view: &View,
     store: &Snapshot,
@@ -124,11 +128,11 @@ pub(super) fn arguments(
     Ok(functions)
 }
 
-/// Points by function and its module, and the runs that they are of.
+/// Points by function and module, and the number of their runs.
 #[derive(Default)]
 struct FunctionPoints {
     by_name: BTreeMap<(String, String), Vec<(f64, f64)>>,
-    /// As [`Costs::pointless`], with functions that have points, too.
+    /// Like [`Costs::pointless`], including functions that have points.
     arguments: BTreeMap<String, BTreeSet<String>>,
     runs: usize,
     last: Option<StoredProfile>,
@@ -207,11 +211,11 @@ impl<'t> Names<'t> {
     }
 }
 
-/// The calls of a function in a thread by their number, so many in a row as one.
+/// The calls of a function in a thread by number, where several consecutive ones may be merged.
 struct InOrder {
     calls: u64,
     in_a_row: u64,
-    /// The sums of numbers and times, and how many calls they are of.
+    /// Sums of call numbers and durations, with the number of calls summed.
     sums: Vec<(f64, f64, u64)>,
 }
 
@@ -248,7 +252,7 @@ impl InOrder {
     }
 }
 
-/// What the calls of each function took, by their number in the order in which they began.
+/// Returns the durations of each function's calls, in order of their start.
 fn in_order(
     kept: &KeptCalls,
     thread: usize,
@@ -256,7 +260,7 @@ fn in_order(
     of: Order,
 ) -> Result<BTreeMap<usize, InOrder>, StoreError> {
     let mut all: BTreeMap<usize, InOrder> = BTreeMap::new();
-    // The function, number and time of each open call.
+    // Function, number and duration of each open call.
     let mut open: Vec<(usize, u64, u64)> = Vec::new();
     let end = |open: &mut Vec<_>, depth: usize, all: &mut BTreeMap<usize, InOrder>| {
         for (function, number, took) in open.drain(depth.min(open.len())..) {

@@ -1,4 +1,4 @@
-//! What became of a function whose cost grows otherwise than it did.
+//! Change in the growth of a function's cost.
 
 use super::Point;
 use super::detectors::Detected;
@@ -6,16 +6,16 @@ use serde::Serialize;
 use sto_core::model::{Commit, CommitHash};
 use sto_stats::models::{Certainty, Model};
 
-/// The commits of a baseline and a candidate, neither with changes that were not committed.
+/// The commits of a baseline and a candidate, both without uncommitted changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Commits {
-    /// The baseline's.
+    /// The baseline's commit.
     pub from: CommitHash,
-    /// The candidate's.
+    /// The candidate's commit.
     pub to: CommitHash,
-    /// Whether that follows the other directly: what changed, changed with it.
+    /// Whether the candidate's commit directly follows the baseline's, so that it made the change.
     pub is_next: bool,
 }
 
@@ -29,25 +29,25 @@ impl Commits {
     }
 }
 
-/// What became of a function, in the words of Perun.
+/// Change of a function's cost, in Perun's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelChange {
-    /// It costs more: by more than chance, and by more than the least effect at the largest x.
+    /// It costs more: significantly, and by more than the minimum effect at the largest x.
     Degradation,
-    /// It seems to cost more, but chance is not excluded.
+    /// It seems to cost more, but not significantly.
     MaybeDegradation,
-    /// It seems to cost less, but chance is not excluded.
+    /// It seems to cost less, but not significantly.
     MaybeOptimisation,
-    /// It costs less.
+    /// It costs less: significantly, and by more than the minimum effect at the largest x.
     Optimisation,
-    /// It costs the same, as far as is known.
+    /// No change was found.
     NoChange,
 }
 
-/// How the cost of a function went with x, and goes now.
+/// Growth of a function's cost with x in the baseline and the candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -56,44 +56,44 @@ pub struct FunctionChange {
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// What became of it.
+    /// Outcome of the comparison.
     pub result: ModelChange,
-    /// The same as a sentence, with the commits where they are known.
+    /// Description of the change in a sentence, with the commits if they are known.
     pub reason: String,
-    /// Whether it does not count for the verdict, as a policy says; JSON leaves it out where it does.
+    /// Whether a policy excludes the function from the verdict; omitted from JSON if `false`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
-    /// How it was.
+    /// Points and model of the baseline.
     pub baseline: SideModel,
-    /// How it is.
+    /// Points and model of the candidate.
     pub candidate: SideModel,
-    /// The largest x that both sides reach.
+    /// The largest x that both sides have.
     pub largest_x: f64,
-    /// What the candidate's curve says there, as a multiple of what the baseline's does; `null` where that is nothing.
+    /// Ratio of the candidate's curve to the baseline's at the largest x; `null` if the baseline's is 0.
     pub ratio: Option<f64>,
-    /// The x from which on the curves differ by the least effect; `null` where they do not at the largest.
+    /// The x from which the curves differ by the minimum effect; `null` if they do not at the largest x.
     pub matters_from: Option<f64>,
-    /// What the exponent of x grew by; `null` where a side does not grow, or its exponent cannot be told.
+    /// Growth of the exponent of x; `null` if a side does not grow, or its exponent is unknown.
     pub growth: Option<Growth>,
-    /// How likely runs of one curve differ as much; `null` where it could not be tested.
+    /// Probability that runs of the same curve differ as much; `null` if it could not be tested.
     pub p: Option<f64>,
-    /// The same, adjusted for the number of functions.
+    /// `p` adjusted for the number of functions.
     pub q: Option<f64>,
-    /// What Perun's detectors find, those that were asked for.
+    /// Results of the requested Perun detectors.
     pub detectors: Vec<Detected>,
-    /// Functions that changed likewise for no more than calling this one, directly or through others; they are not
-    /// listed by themselves.
+    /// Functions that changed in the same way only because they call this one, directly or through others; they are
+    /// not listed separately.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inherited_by: Vec<String>,
 }
 
 impl FunctionChange {
-    /// Whether it got worse, and counts.
+    /// Returns `true` for a degradation that counts for the verdict.
     pub(crate) fn is_regression(&self) -> bool {
         self.result == ModelChange::Degradation && !self.ignored
     }
 
-    /// The larger of the two sides' costs at their largest x.
+    /// Returns the larger of the two sides' costs at their largest x.
     pub(super) fn at_largest(&self) -> f64 {
         let last = |side: &SideModel| side.points.last().map_or(0.0, |point| point.y);
         last(&self.baseline).max(last(&self.candidate))
@@ -113,25 +113,25 @@ impl FunctionChange {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SideModel {
-    /// The points, in the order of x, then y.
+    /// The points, sorted by x, then y.
     pub points: Vec<Point>,
-    /// The best model; `null` where nothing can be fitted.
+    /// The best model; `null` if none can be fitted.
     pub model: Option<Model>,
-    /// How sure it is that this one is the best; `null` where that cannot be told.
+    /// Certainty of the best model; `null` if unknown.
     pub certainty: Option<Certainty>,
 }
 
-/// What the exponent of a power of x grew by.
+/// Growth of the exponent of x.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Growth {
-    /// The baseline's exponent, of the power of x that fits what it costs beyond a constant.
+    /// The baseline's exponent of x, beyond a constant cost.
     pub baseline: f64,
-    /// The candidate's.
+    /// The candidate's exponent.
     pub candidate: f64,
-    /// Start of the interval that the difference is in with 95 %.
+    /// Lower bound of the 95 % confidence interval of the difference.
     pub low: f64,
-    /// End of that interval.
+    /// Upper bound of that interval.
     pub high: f64,
 }

@@ -1,4 +1,4 @@
-//! Functions whose cost grows otherwise than it did.
+//! Comparison of how functions' costs grow with x in two builds.
 
 use super::change::{Commits, FunctionChange, Growth, ModelChange, SideModel};
 use super::costs::{Costs, FunctionCosts};
@@ -16,26 +16,27 @@ use sto_stats::models::{
     weighted_regression,
 };
 
-/// Steps in which x is looked at for where a change begins to matter.
+/// Number of x that are checked to find where a change begins to matter.
 const STEPS: usize = 1_000;
 
-/// What seems to have changed has a q of this many times the least at most.
+/// Factor on `alpha` up to which the q of a possible change may be.
 const MAYBE: f64 = 2.0;
 
-/// What counts as a change.
+/// Thresholds of a comparison of models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompareModelsOptions {
-    /// The share of comparisons of equal builds that show any change.
+    /// Share of comparisons of equal builds that report any change.
     pub alpha: f64,
-    /// What a function has to cost more or less at the largest x, as a part of the smaller cost.
+    /// Minimum change in a function's cost at the largest x, relative to the smaller cost.
     pub min_effect: f64,
-    /// The share of all cost at the largest x that a function has to hold on one side.
+    /// Minimum share of the total cost at the largest x that a function must have on one side.
     pub min_share: f64,
-    /// Whether it is said how sure models and exponents are, which takes most of the time. The verdict does not depend on it.
+    /// Whether to estimate the certainty of models and exponents, which takes most of the time. The verdict does not
+    /// depend on it.
     pub how_sure: bool,
-    /// Perun's detectors that are asked, too. The verdict does not depend on them.
+    /// Perun detectors to run as well. The verdict does not depend on them.
     pub detectors: Vec<Detector>,
 }
 
@@ -51,27 +52,25 @@ impl Default for CompareModelsOptions {
     }
 }
 
-/// Functions of two builds whose cost goes otherwise with x.
+/// Functions of two builds whose cost grows differently with x.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelChanges {
-    /// Whether the candidate got worse: where a function is a degradation. Insufficient where no function could be
-    /// tested.
+    /// Outcome: a regression if any function is a degradation, insufficient if no function could be tested.
     pub verdict: Verdict,
-    /// The commits that the two builds are of, where both are known and differ; JSON leaves them out elsewhere.
+    /// The commits of the two builds, if both are known and differ; omitted from JSON otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
-    /// The side that is compared against.
+    /// The baseline.
     pub baseline: Modelled,
-    /// The side that is judged.
+    /// The candidate.
     pub candidate: Modelled,
-    /// The functions: what got worse first, of each result those that cost most at the largest x first.
+    /// The functions: degradations first; within each result, the highest cost at the largest x first.
     pub functions: Vec<FunctionChange>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
-    /// Number of functions that are as before and were left out, as only changes are asked for; JSON leaves it out where
-    /// none was.
+    /// Number of unchanged functions left out because only changes were requested; omitted from JSON if zero.
     #[serde(skip_serializing_if = "is_zero")]
     pub unchanged: usize,
 }
@@ -84,10 +83,12 @@ impl Answer for ModelChanges {
     const SCHEMA: &'static str = "sto.compare-models/1";
 }
 
-/// Compares how the cost of functions goes with x in a baseline and a candidate; of one function, where one is named.
+/// Compares how the cost of functions grows with x in a baseline and a candidate, for one function if a name is
+/// given.
 ///
 /// # Errors
-/// Where no function has the name, or nothing can be fitted.
+///
+/// Returns an error if no function has the name, or if nothing can be fitted.
 pub(crate) fn compare_models(
     [old, new]: [Costs; 2],
     function: Option<&str>,
@@ -160,7 +161,7 @@ fn verdict(functions: &[FunctionChange]) -> Verdict {
 }
 
 impl ModelChanges {
-    /// Leaves functions out of the verdict that are to be ignored, by name and module.
+    /// Marks functions, chosen by name and module, as ignored for the verdict.
     pub(crate) fn ignore(&mut self, is_ignored: impl Fn(&str, &str) -> bool) {
         for change in &mut self.functions {
             change.ignored = is_ignored(&change.function, &change.module);
@@ -168,12 +169,12 @@ impl ModelChanges {
         self.verdict = verdict(&self.functions);
     }
 
-    /// What became of a function of these, in short.
+    /// Returns a short description of a function's change.
     pub(crate) fn headline(&self, change: &FunctionChange) -> String {
         sentence::headline(change, &self.candidate.x, self.commits.as_ref())
     }
 
-    /// Leaves those out that are as before.
+    /// Removes unchanged functions.
     pub(crate) fn leave_out_unchanged(&mut self) {
         let all = self.functions.len();
         self.functions
@@ -182,12 +183,12 @@ impl ModelChanges {
     }
 }
 
-/// What all functions cost at the largest x, on average.
+/// Returns the average total cost at the largest x.
 fn whole(costs: &Costs) -> f64 {
     let of_each = costs.functions.iter().map(FunctionCosts::at_largest);
     match costs.of.cost {
         Some(Order::SelfCost) => of_each.sum(),
-        // What the roots cost has all other functions in it.
+        // The total cost of the root includes all other functions.
         _ => of_each.fold(0.0, f64::max),
     }
 }
@@ -255,7 +256,7 @@ fn change(
     }
 }
 
-/// Adjusts for the number of functions, and says what became of each.
+/// Adjusts p-values for the number of functions, and sets the outcome of each.
 fn judge(functions: &mut [FunctionChange], options: &CompareModelsOptions) {
     let p: Vec<Option<f64>> = functions.iter().map(|of| of.p).collect();
     for (change, q) in functions.iter_mut().zip(benjamini_hochberg(&p)) {
@@ -272,8 +273,8 @@ fn judge(functions: &mut [FunctionChange], options: &CompareModelsOptions) {
     }
 }
 
-/// By how much the exponents differ: the interval of a difference of two independent ones goes as far on each side as
-/// the root of the sum of the squares of how far theirs go.
+/// Returns the difference of the exponents. The interval of a difference of independent estimates extends on each
+/// side by the root of the sum of the squared widths.
 fn growth(before: &SideModel, now: &SideModel) -> Option<Growth> {
     let (old, new) = (before.certainty?.exponent?, now.certainty?.exponent?);
     let difference = new.value - old.value;

@@ -1,4 +1,4 @@
-//! What functions cost, beside what runs were given: the points that curves are fitted to.
+//! Points that curves are fitted to: the cost of functions at each x.
 
 use super::{ModelError, Modelled, Numbers, Pointless};
 use crate::functions::{FunctionChoice, FunctionKey, KeyOptions, ModuleKey, Named, function_key};
@@ -12,23 +12,23 @@ use sto_core::id::ProfileId;
 use sto_core::model::{Build, Commit, FrameTable, Profile};
 use sto_core::units::Cost;
 
-/// What functions cost, and at which x.
+/// Costs of functions at each x.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     pub(super) of: Modelled,
-    /// The commit that the program was made of, without changes.
+    /// The commit of the program, if it had no uncommitted changes.
     pub(super) commit: Option<Commit>,
-    /// The points of a function that none of the runs has.
+    /// Points of a function that does not occur in any run.
     pub(super) nothing: Vec<(f64, f64)>,
-    /// In the order of their names.
+    /// Sorted by name.
     pub(super) functions: Vec<FunctionCosts>,
-    /// What they cost in calls by each other, where y is their cost with all that they called.
+    /// Costs in calls between functions, if y is the total cost.
     pub(super) called: Vec<Called>,
-    /// The names of functions without a point, with the other arguments that their calls have.
+    /// Names of functions without a point, with the other arguments of their calls.
     pub(super) pointless: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What a function cost in calls by another at the largest x, on average over the points there.
+/// Average cost of one function in calls by another, at the largest x.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Called {
     /// Index in [`Costs::functions`].
@@ -38,21 +38,22 @@ pub(super) struct Called {
     pub(super) cost: f64,
 }
 
-/// The points of a function: x, and what it cost there.
+/// The points of a function.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionCosts {
     pub(super) function: String,
     pub(super) module: String,
-    /// y in the unit of the sample type; in samples where these have no value.
+    /// Pairs (x, y), with y in the unit of the sample type, or in samples if it has no values.
     pub(super) points: Vec<(f64, f64)>,
 }
 
 impl Costs {
-    /// Of the functions of a view, with a point for each of its runs that has x. The program's own functions are of the
-    /// module `program`. Inlined functions are of their own where the view has them.
+    /// Returns the costs of a view's functions, with one point per run that has x. The program's own functions get
+    /// the module `program`. Inlined functions are separate if they are in the view.
     ///
     /// # Errors
-    /// Where no run has x.
+    ///
+    /// Returns an error if no run has x.
     pub(crate) fn of_runs(
         view: &View,
         sample_type: usize,
@@ -127,7 +128,7 @@ impl Costs {
             })
         });
         let build = &view.selection.build;
-        // Parts of a run are as many points, and one run.
+        // Parts of a run are several points but count as one run.
         let mut ids: Vec<ProfileId> = runs.iter().map(|&(_, run)| profiles[run].id).collect();
         ids.dedup();
         Ok(Costs {
@@ -153,7 +154,7 @@ impl Costs {
 }
 
 impl Costs {
-    /// Says of a function that it has no point, if it is among those.
+    /// Returns an error if the function has no points.
     pub(super) fn pointless(&self, function: &str) -> Option<ModelError> {
         let choice = FunctionChoice::parse(function).ok()?;
         let keys = self.pointless.keys();
@@ -173,7 +174,7 @@ impl Costs {
 }
 
 impl FunctionCosts {
-    /// What it cost at its largest x, on average over its points there.
+    /// Returns the average cost at the largest x.
     pub(super) fn at_largest(&self) -> f64 {
         let largest = self.points.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
         let at = self.points.iter().filter(|point| point.0 == largest);
@@ -182,7 +183,7 @@ impl FunctionCosts {
     }
 }
 
-/// What functions cost in calls by each other, on average over the runs with the largest x.
+/// Returns the average costs in calls between functions over the runs with the largest x.
 fn at_largest(
     runs: &[(f64, usize)],
     of_run: impl Fn(usize) -> Vec<((u32, u32), f64)>,
@@ -196,19 +197,19 @@ fn at_largest(
     mean
 }
 
-/// The commit that a build was made of, where nothing else was in it.
+/// Returns the commit of a build, if the build had no uncommitted changes.
 pub(super) fn commit_of(build: &Build) -> Option<Commit> {
     build.commit.clone().filter(|commit| !commit.dirty)
 }
 
-/// What a run was given: a metric of it, or a label that is a number.
+/// Returns the x of a run: a metric or a numeric label.
 pub(super) fn given(profile: &Profile, x: &str) -> Option<f64> {
     let metric = profile.metrics.get(x).copied();
     let label = || profile.labels.get(x)?.trim().parse::<f64>().ok();
     metric.or_else(label).filter(|x| x.is_finite())
 }
 
-/// The metrics of runs, and labels of them that are numbers.
+/// Returns the metrics and the numeric labels of runs.
 pub(super) fn numbers_of_runs(view: &View) -> Numbers {
     let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
     let names = profiles.flat_map(|profile| {
@@ -221,7 +222,7 @@ pub(super) fn numbers_of_runs(view: &View) -> Numbers {
     }
 }
 
-/// Says that a view has these numbers, and not x; but that runs of `other` have it, if that is given.
+/// Creates the error for an unknown x, with the known numbers, and with the other view if runs of that have x.
 pub(super) fn no_x(view: &View, known: Numbers, x: &str, other: Option<&View>) -> ModelError {
     let names = known.runs.iter().chain(&known.samples);
     let names = names.chain(known.calls.keys()).map(String::as_str);
@@ -234,13 +235,13 @@ pub(super) fn no_x(view: &View, known: Numbers, x: &str, other: Option<&View>) -
     }
 }
 
-/// Whether any run has x.
+/// Returns `true` if any run has x.
 pub(super) fn is_given(view: &View, x: &str) -> bool {
     let mut profiles = view.selection.profiles.iter();
     profiles.any(|stored| given(&stored.profile, x).is_some())
 }
 
-/// The functions of these frames, and by frame the number of its function.
+/// Returns the functions of these frames, and the index of each frame's function.
 pub(super) fn function_names<'f>(
     frames: &'f FrameTable,
     main: &BTreeSet<&str>,

@@ -1,21 +1,21 @@
-//! Runs of one build dealt to two sides, as if they were of two.
+//! Random assignment of runs of one build to two sides, for calibration.
 
 use super::Modelled;
 use super::costs::{Costs, FunctionCosts};
 use sto_stats::Random;
 
 impl Costs {
-    /// What they are of.
+    /// What the costs were measured in and for.
     pub(crate) fn about(&self) -> &Modelled {
         &self.of
     }
 
-    /// The fewest runs of an x.
+    /// Returns the lowest number of runs for any x.
     pub(crate) fn fewest_of_x(&self) -> usize {
         self.by_x().iter().map(Vec::len).min().unwrap_or(0)
     }
 
-    /// Runs by x, by their index in the points of each function.
+    /// Returns the runs for each x, as indices of each function's points.
     fn by_x(&self) -> Vec<Vec<usize>> {
         let mut runs: Vec<usize> = (0..self.nothing.len()).collect();
         let x = |run: usize| self.nothing[run].0;
@@ -24,14 +24,14 @@ impl Costs {
         of_x.map(<[usize]>::to_vec).collect()
     }
 
-    /// The runs of each x dealt to two sides by chance, each of which has half of them. There is a point for each run.
+    /// Randomly assigns half of the runs of each x to each of two sides. There must be one point per run.
     pub(crate) fn dealt(&self, random: &mut Random) -> [Costs; 2] {
         let mut sides = [Vec::new(), Vec::new()];
         for mut runs in self.by_x() {
             for last in (1..runs.len()).rev() {
                 runs.swap(last, random.below(last + 1));
             }
-            // Whose the last one of an odd number is, is chance too.
+            // The side that gets the last run of an odd number is random, too.
             let first = random.below(2);
             for (ix, run) in runs.into_iter().enumerate() {
                 sides[(ix + first) % 2].push(run);

@@ -1,4 +1,4 @@
-//! Perun's detectors, beside the test of ours.
+//! Perun's detectors, which run in addition to sto's own test.
 
 use serde::{Deserialize, Serialize};
 use sto_stats::models::changes::{
@@ -7,41 +7,41 @@ use sto_stats::models::changes::{
 };
 use sto_stats::models::{Models, Points};
 
-/// A way to find changes between two curves, in the words of Perun.
+/// Perun's detector of changes between two curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Detector {
-    /// Areas under the curves.
+    /// Compares the areas under the curves.
     IntegralComparison,
-    /// Statistics of parts of x.
+    /// Compares statistics of parts of x.
     LocalStatistics,
-    /// Means of y.
+    /// Compares the means of y.
     AverageAmount,
-    /// Kinds of the best models.
+    /// Compares the kinds of the best models.
     BestModelOrder,
-    /// The difference of the best models.
+    /// Examines the difference of the best models.
     FastCheck,
-    /// The difference of straight lines.
+    /// Examines the difference of straight lines.
     LinearCheck,
-    /// The difference of the best models, as a polynomial.
+    /// Fits a polynomial to the difference of the best models.
     PolynomialCheck,
 }
 
-/// What a detector finds of a function.
+/// Result of a detector for one function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Detected {
-    /// Which one.
+    /// The detector.
     pub detector: Detector,
-    /// What it finds; `null` where it cannot compare the sides.
+    /// The result; `null` if the detector cannot compare the sides.
     pub change: Option<Change>,
 }
 
 impl Detector {
-    /// All of them.
+    /// All detectors.
     pub const ALL: [Detector; 7] = [
         Detector::IntegralComparison,
         Detector::LocalStatistics,
@@ -52,7 +52,7 @@ impl Detector {
         Detector::PolynomialCheck,
     ];
 
-    /// As it is written on command lines.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Detector::IntegralComparison => "integral-comparison",

@@ -1,4 +1,4 @@
-//! Why there is no model.
+//! Errors of modelling.
 
 use super::{Numbers, Pointless};
 use crate::functions::FunctionError;
@@ -8,13 +8,13 @@ use sto_core::id::ProfileId;
 use sto_core::store::StoreError;
 use sto_stats::models::PointsError;
 
-/// Why cost cannot be modelled.
+/// Error of modelling cost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// No run says what it was given.
+    /// No run has a number with this name.
     #[error("no run of {} has a metric or a label `{}` that is a number{}; {}", printable(.build), printable(.x),
-        .other.as_ref().map_or(String::new(), |other| format!(", as those of {} have", printable(other))),
+        .other.as_ref().map_or(String::new(), |other| format!(", although runs of {} have one", printable(other))),
         match .closest {
             Some(closest) => format!("did you mean `{}`?", printable(closest)),
             None => .known.to_string(),
@@ -22,28 +22,28 @@ pub enum ModelError {
     NoX {
         /// The build, as `EXE@BUILD`.
         build: String,
-        /// What was asked for.
+        /// Name of the number, as given.
         x: String,
-        /// The build that it is compared with, where runs of that have it.
+        /// The build it is compared with, if its runs have the number.
         other: Option<String>,
-        /// The number whose name is closest, if any is close.
+        /// The number with the most similar name, if any is similar.
         closest: Option<Box<str>>,
-        /// The numbers that there are.
+        /// The known numbers.
         known: Box<Numbers>,
     },
-    /// Others say what they were given, but not this function.
+    /// Other functions have points, but not this one.
     #[error("{0}")]
     Pointless(Box<Pointless>),
-    /// Points of two builds are not of one kind.
-    #[error("`{}` is a number of samples in {}, and of calls in {}; these cannot be compared", printable(.x), printable(&.builds[0]), printable(&.builds[1]))]
+    /// The points of two builds are of different kinds.
+    #[error("`{}` is a number of samples in {}, but of calls in {}; these cannot be compared", printable(.x), printable(&.builds[0]), printable(&.builds[1]))]
     TwoKinds {
-        /// What was asked for.
+        /// Name of the number, as given.
         x: String,
-        /// The builds, as `EXE@BUILD`: of samples, and of calls.
+        /// The builds, as `EXE@BUILD`: first that with samples, then that with calls.
         builds: [String; 2],
     },
-    /// Calls are asked for by their order, and were not kept.
-    #[error("the calls of run {profile} of {} were compressed when it was stored: their order is not known", printable(.build))]
+    /// The order of calls is needed and was not stored.
+    #[error("the calls of run {profile} of {} were merged when it was stored, so their order is not known", printable(.build))]
     NotKept {
         /// The build, as `EXE@BUILD`.
         build: String,
@@ -53,40 +53,40 @@ pub enum ModelError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Runs say one number or the other.
+    /// No run has both numbers.
     #[error("no run of {build} has both `{}` and `{}`", printable(&.x[0]), printable(&.x[1]))]
     NoBoth {
         /// The build, as `EXE@BUILD`.
         build: String,
-        /// The two.
+        /// The names of the two numbers.
         x: [String; 2],
     },
-    /// A table has no such column.
-    #[error("no column is called `{}`; expected a line with the names of columns, `x` and `y` and maybe `group`, then rows of numbers", printable(.0))]
+    /// A table lacks a column.
+    #[error("no column is called `{}`; expected a line with the column names `x`, `y` and optionally `group`, then rows of numbers", printable(.0))]
     NoColumn(String),
-    /// A row of a table is no point.
+    /// A cell of a table is not a number.
     #[error("line {line}: expected a number in `{column}`, found `{}`", printable(.found))]
     NoNumber {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// The column.
+        /// Name of the column.
         column: &'static str,
-        /// What stands there.
+        /// Content of the cell.
         found: String,
     },
-    /// A table is no CSV.
+    /// A table is not valid CSV.
     #[error("{0}")]
     Malformed(String),
-    /// A point is none.
+    /// A point is invalid.
     #[error(transparent)]
     Points(#[from] PointsError),
-    /// Not one function has a name.
+    /// A name does not denote exactly one function.
     #[error(transparent)]
     Function(#[from] FunctionError),
-    /// Runs cannot be cut into parts.
+    /// Runs cannot be split into parts.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// There is nothing to model.
+    /// There are no points.
     #[error("there are no points")]
     NoPoints,
 }

@@ -1,20 +1,20 @@
-//! Functions that changed only because they call others that did.
+//! Attribution of changes to the called functions that cause them.
 
 use super::change::{FunctionChange, ModelChange};
 use super::costs::{Costs, FunctionCosts};
 use std::collections::BTreeMap;
 
-/// The part of a function's change that calls of others have to explain.
+/// Share of a function's change that calls of other functions must explain.
 const EXPLAINED: f64 = 0.8;
 
-/// By name and module.
+/// Function name and module.
 type Key<'a> = (&'a str, &'a str);
 
-/// Leaves out functions that inherit their change: the calls of other functions with the same result make up four
-/// fifths of it or more, at the largest x, but for what their calls of functions with another result add. Each is named by the function that it inherits most from, or by that from
-/// which that one does.
+/// Removes functions that inherit their change: at the largest x, calls of other functions with the same result
+/// explain at least four fifths of it, not counting calls of functions with another result. Each is listed with the
+/// function that it inherits most from, or with that function's own cause.
 ///
-/// Nothing is left out where the sides have different largest x.
+/// Nothing is removed if the sides have different largest x.
 pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<FunctionChange> {
     let largest = sides.map(|side| {
         let points = side.functions.iter().flat_map(|of| &of.points);
@@ -30,7 +30,8 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
         }
     }
     let number = |of: &FunctionCosts| number_of.get(&(&*of.function, &*of.module)).copied();
-    // What each costs more, but for its calls of functions with another result, and what that is in calls by another.
+    // Cost increase of each function, without calls of functions with another result, and the part in calls by each
+    // caller.
     let mut more = vec![0.0; changes.len()];
     let mut in_calls: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for (side, sign) in sides.into_iter().zip([-1.0, 1.0]) {
@@ -50,7 +51,7 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
                 Some(callee) => {
                     *in_calls.entry((caller, callee)).or_default() += sign * called.cost;
                 }
-                // What this cost more, by chance or in another way, is told where it is.
+                // A callee with another result is reported on its own.
                 None => more[caller] -= sign * called.cost,
             }
         }
@@ -64,7 +65,7 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
         let explained: f64 = parts.iter().map(|(part, _)| part).sum();
         if explained >= EXPLAINED {
             parts.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-            // Functions that call each other do not inherit in a circle.
+            // Functions that call each other must not inherit in a cycle.
             let mut callees = parts.into_iter().map(|(_, callee)| callee);
             inherits_from[caller] = callees.find(|&callee| cause(&inherits_from, callee) != caller);
         }
@@ -90,7 +91,7 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
         .collect()
 }
 
-/// The function at the end of those that each inherit from the next.
+/// Follows the chain of inheritance to its end.
 fn cause(inherits_from: &[Option<usize>], mut ix: usize) -> usize {
     while let Some(from) = inherits_from[ix] {
         ix = from;
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
     use crate::tree::Order;
 
-    /// Functions by name, each with what it costs at x, and which calls which for how much of it.
+    /// Functions by name with their costs at x, and the calls between them.
     fn costs(names: [&str; 4], y: impl Fn(usize, f64) -> f64, calls: &[(usize, usize)]) -> Costs {
         let sizes = (1..=24_u32).map(|x| f64::from(x / 2 * 100 + 100));
         let points = |ix: usize| sizes.clone().map(|x| (x, y(ix, x))).collect();
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_also_such_that_call_each_other_are_named_with_what_they_call() {
+    fn lists_callers_with_their_cause_even_in_cycles() {
         let names = ["find", "main", "ping", "pong"];
         let calls = [(1, 2), (2, 3), (3, 2), (2, 0), (3, 0)];
         let found = listed(names, |_, x| 50.0 + x * x / 100.0, &calls);
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_callee_costs_more_by_chance_is_not_held_against_the_cause() {
+    fn ignores_insignificant_changes_of_other_callees() {
         let names = ["find", "main", "rest", "sort"];
         let find = |x: f64| 50.0 + x * x / 100.0;
         let sort = 150_000.0;
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_that_changed_more_than_what_it_calls_is_listed() {
+    fn lists_caller_that_changed_more_than_its_callees() {
         let names = ["find", "main", "rest", "sort"];
         let now = |ix: usize, x: f64| match ix {
             0 => 50.0 + x * x / 100.0,

@@ -1,26 +1,26 @@
-//! Which numbers there are to model cost by, to be said where the one that was asked for is none of them.
+//! Numbers that can be used as x, for error messages.
 
 use crate::text::{printable, some_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The name of x where it is the number of a call, from 1, among those of its function in its thread.
+/// Name of x for the number of a call, from 1, among those of its function in its thread.
 pub(super) const ORDER: &str = "order";
 
-/// Most names that a part of an error has.
+/// Maximum number of names in a part of an error message.
 const MOST: usize = 5;
 
-/// The numbers that cost may be modelled by, in the order of their names.
+/// Numbers that can be used as x, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// Metrics of runs, and labels of them that are numbers.
+    /// Metrics and numeric labels of runs.
     pub runs: BTreeSet<String>,
-    /// What samples are labelled with.
+    /// Numeric labels of samples.
     pub samples: BTreeSet<String>,
-    /// Arguments of calls, each with how many functions have it.
+    /// Arguments of calls, with the number of functions that have each.
     pub calls: BTreeMap<String, usize>,
-    /// Whether all calls of a run were kept, so that the order of calls is a number, too.
+    /// Whether all calls of a run were stored, so that `order` can be used.
     pub is_order_known: bool,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Numbers {
             .map(|(of, names)| format!("{of} have {}", some_of(names, MOST)))
             .collect();
         match parts.is_empty() {
-            true => f.write_str("they have none at all"),
+            true => f.write_str("they have no numbers"),
             false => f.write_str(&parts.join("; ")),
         }
     }
@@ -52,19 +52,19 @@ fn names<'n>(names: impl IntoIterator<Item = &'n String>) -> Vec<String> {
     names.collect()
 }
 
-/// A function that has no point.
+/// A function without points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pointless {
     /// The build, as `EXE@BUILD`.
     pub build: String,
-    /// What was asked for.
+    /// Name of x, as given.
     pub x: String,
     /// The function.
     pub function: String,
-    /// What else its calls have; `None` where points are no calls.
+    /// Other arguments of its calls; `None` if points are not calls.
     pub arguments: Option<BTreeSet<String>>,
-    /// Whether it is asked for what it cost by itself.
+    /// Whether self cost was requested.
     pub by_itself: bool,
     /// Functions that have points.
     pub others: Vec<String>,

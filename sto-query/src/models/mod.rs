@@ -1,13 +1,12 @@
-//! How the cost of functions goes with what runs were given.
+//! Models of how the cost of functions scales with the input size or another number.
 //!
 //! ```text
-//! runs with a metric            costs        what each function cost in each run
+//! runs with a metric            costs        cost of each function in each run
 //! CSV with x and y              table        points of each group
 //!         |  points
 //!         v
 //! regression, buckets, ...      statistics   models, best first
 //! ```
-//!
 #![doc = include_str!("models.md")]
 
 mod asked;
@@ -49,7 +48,8 @@ use sto_stats::models::{Fit, Points};
 /// Models the cost of a function.
 ///
 /// # Errors
-/// Where not one function has the name, or nothing can be fitted.
+///
+/// Returns an error if the name does not denote exactly one function, or if nothing can be fitted.
 pub(crate) fn of_function(
     mut costs: Costs,
     fit: &Fit,
@@ -63,10 +63,11 @@ pub(crate) fn of_function(
     })
 }
 
-/// Models the cost of every function: those that cost most at the largest x first, at most `limit` of them.
+/// Models the cost of every function, the highest cost at the largest x first; at most `limit` of them.
 ///
 /// # Errors
-/// Where nothing can be fitted.
+///
+/// Returns an error if nothing can be fitted.
 pub(crate) fn of_functions(
     costs: Costs,
     fit: &Fit,
@@ -74,7 +75,7 @@ pub(crate) fn of_functions(
 ) -> Result<CostModels, ModelError> {
     let functions = costs.functions.into_iter();
     let mut functions: Vec<_> = functions.map(|of| (of.at_largest(), of)).collect();
-    // Stable: equals stay in the order of their names.
+    // The sort is stable, so functions with equal costs stay sorted by name.
     functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let omitted = limited(&mut functions, limit);
     let functions = functions.into_par_iter();
@@ -89,7 +90,8 @@ pub(crate) fn of_functions(
 /// Models each group of a table.
 ///
 /// # Errors
-/// Where it is no table with columns `x` and `y`, or nothing can be fitted.
+///
+/// Returns an error if the table does not have the columns `x` and `y`, or if nothing can be fitted.
 pub(crate) fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     let groups = table::read(table)?;
     let rows = groups.values().map(Vec::len).sum();
@@ -121,7 +123,7 @@ pub(crate) fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError>
     })
 }
 
-/// The index of the one function that a name means.
+/// Returns the index of the one function denoted by a name.
 fn one(costs: &Costs, text: &str) -> Result<usize, ModelError> {
     let functions = &costs.functions;
     let keys = functions.iter().map(|of| &*of.function);
@@ -139,7 +141,7 @@ fn one(costs: &Costs, text: &str) -> Result<usize, ModelError> {
     }
 }
 
-/// The indices of the functions that a name means, of these keys, which are of these sides; at least one.
+/// Returns the indices of the functions denoted by a name; at least one. `sides` are used for the error message.
 fn named<'k>(
     keys: impl Iterator<Item = &'k str>,
     text: &str,

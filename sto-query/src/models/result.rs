@@ -1,4 +1,4 @@
-//! How cost goes with what runs were given, as plain data.
+//! Results of modelling.
 
 use crate::answer::Answer;
 use crate::tree::Order;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use sto_core::units::SampleType;
 use sto_stats::models::{Certainty, Model, ModelKind, Why};
 
-/// How the cost of one function, or what a table has, goes with x.
+/// Model of the cost of one function, or of a table, as a function of x.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub struct CostModel {
     /// What was modelled.
     #[serde(flatten)]
     pub of: Modelled,
-    /// Its points and models.
+    /// Points and models of the function.
     #[serde(flatten)]
     pub function: FunctionModels,
 }
@@ -23,7 +23,7 @@ impl Answer for CostModel {
     const SCHEMA: &'static str = "sto.model/1";
 }
 
-/// How the cost of several functions, or groups of a table, goes with x.
+/// Models of the cost of several functions, or of the groups of a table, as functions of x.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -31,7 +31,7 @@ pub struct CostModels {
     /// What was modelled.
     #[serde(flatten)]
     pub of: Modelled,
-    /// The functions: those that cost most at the largest x first, equals by name and module.
+    /// The functions, highest cost at the largest x first, equal ones by name and module.
     pub functions: Vec<FunctionModels>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -42,10 +42,11 @@ impl Answer for CostModels {
 }
 
 impl CostModels {
-    /// The only function.
+    /// Converts models of exactly one function.
     ///
     /// # Errors
-    /// These models, where they are of several functions or none.
+    ///
+    /// Returns the models themselves if they do not have exactly one function.
     pub fn into_one(mut self) -> Result<CostModel, Box<CostModels>> {
         match (self.functions.pop(), self.functions.is_empty()) {
             (Some(function), true) => Ok(CostModel {
@@ -69,18 +70,19 @@ pub struct Modelled {
     pub executable: Option<String>,
     /// The build's version; `None` for a table.
     pub build: Option<String>,
-    /// What x is: a metric of runs, a label of them or of samples, `time`, an argument of calls, their `order`, or a column.
+    /// The name of x: a metric of runs, a label of runs or samples, `time`, an argument of calls, their `order`, or a
+    /// column.
     pub x: String,
-    /// What was measured; `None` for a table.
+    /// The sample type; `None` for a table.
     pub sample_type: Option<SampleType>,
-    /// Which cost of functions is y.
+    /// Cost of functions that is y.
     pub cost: Option<Order>,
-    /// Whether a point is a call, or several that are kept as one, and y what each took; else a point is a run, or a part of
-    /// one.
+    /// Whether each point is a call, or several that were stored together, and y their duration; otherwise a point is
+    /// a run or a part of one.
     pub of_calls: bool,
-    /// Number of runs that have x; of a table, of its rows.
+    /// Number of runs that have x; for a table, of its rows.
     pub runs: usize,
-    /// Number of runs that have none, and were left out.
+    /// Number of runs that do not have x and were left out.
     pub without_x: usize,
 }
 
@@ -93,36 +95,36 @@ impl Modelled {
     }
 }
 
-/// The points of a function, and what was fitted to them.
+/// The points of a function, and the models fitted to them.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionModels {
-    /// The function, or the group of a table; empty where the table has none.
+    /// The function, or the group of a table; empty if the table has no groups.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// The points, in the order of x, then y.
+    /// The points, sorted by x, then y.
     pub points: Vec<Point>,
-    /// The models, best first: of those whose AICc is within 2 of the least the simplest, then by AICc.
+    /// The models, best first: the simplest of those whose AICc is within 2 of the lowest, then the others by AICc.
     pub models: Vec<Model>,
-    /// Kinds that were not fitted, and why.
+    /// Kinds that were not fitted, with the reasons.
     pub left_out: Vec<(ModelKind, Why)>,
-    /// The power of the fitted value that the standard deviation of y goes with, by which points were weighed; `null`
-    /// where it was not estimated.
+    /// The power of the fitted value that the standard deviation of y is proportional to, by which points were
+    /// weighted; `null` if it was not estimated.
     pub spread: Option<f64>,
-    /// How sure it is that the first model wins, and which power of x fits best; `null` where runs are too few or too
-    /// many to tell, or do not vary.
+    /// Certainty that the first model wins, and of the exponent of x; `null` if there are too few or too many runs,
+    /// or if they do not vary.
     pub certainty: Option<Certainty>,
 }
 
-/// What a run was given, and what it cost.
+/// The x of a run, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Point {
-    /// What the run was given.
+    /// The value of x.
     pub x: f64,
-    /// What it cost, in the unit of the sample type; in samples where these have no value.
+    /// Cost in the unit of the sample type, or in samples if it has no values.
     pub y: f64,
 }

@@ -1,4 +1,4 @@
-//! What became of a function's cost, as a sentence.
+//! Descriptions of changes in growth as sentences.
 
 use super::change::{Commits, FunctionChange, Growth};
 use crate::select::shortened_revision;
@@ -6,10 +6,11 @@ use crate::text::{probability, short};
 use std::fmt::Write;
 use sto_stats::models::{Model, ModelKind};
 
-/// How far an exponent is from a whole number that it counts as.
+/// Distance from a whole number up to which an exponent is rounded to it.
 const NEAR: f64 = 0.1;
 
-/// `parse went from O(n) to O(n²) with commit 3f2a9; 14.2 times as much at n = 20000, and other from n = 1500 on; ...`.
+/// Describes a change, such as `parse went from O(n) to O(n²) with commit 3f2a9; 14.2 times as much at n = 20000,
+/// ...`.
 pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
     let mut text = headline(change, x, commits);
     if let Some(from) = change.matters_from {
@@ -23,7 +24,7 @@ pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>
     text
 }
 
-/// The first two parts of it.
+/// Returns the growth and the ratio, which are the first two parts of the description.
 pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
     let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
     let mut text = change.function.clone();
@@ -54,8 +55,8 @@ pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commit
     text
 }
 
-/// How each side grows, where they do not grow alike. A parabola can be nearly a line: where the formulas are alike,
-/// but the exponents surely differ by more than what is near, these are named.
+/// Returns the growth of each side if it differs. A parabola can be nearly a line, so if the formulas agree but the
+/// exponents differ significantly and by more than the tolerance, these are returned.
 fn otherwise(models: [&Model; 2], exponents: Option<Growth>, x: &str) -> Option<[String; 2]> {
     let [old, new] = models;
     if !is_as_before(old, new, x) {
@@ -65,7 +66,7 @@ fn otherwise(models: [&Model; 2], exponents: Option<Growth>, x: &str) -> Option<
     Some([grown.baseline, grown.candidate].map(|exponent| format!("O({})", power(x, exponent))))
 }
 
-/// Whether the formulas of two models grow alike, as far as is known.
+/// Returns `true` if the formulas of two models have the same growth, as far as is known.
 fn is_as_before(old: &Model, new: &Model, x: &str) -> bool {
     let interval = |model: &Model| {
         let exponent = model.coefficients.get(1).filter(|_| has_exponent(model))?;
@@ -83,7 +84,7 @@ fn has_exponent(model: &Model) -> bool {
     matches!(model.kind, ModelKind::Power | ModelKind::Exponential)
 }
 
-/// How a model grows, in the letters of computer science: `O(n log n)`.
+/// Returns the growth of a model in big O notation, such as `O(n log n)`.
 fn growth(model: &Model, x: &str) -> String {
     let second = || model.coefficients.get(1).map_or(0.0, |of| of.value);
     let of_x = match model.kind {
@@ -100,7 +101,7 @@ fn growth(model: &Model, x: &str) -> String {
     format!("O({of_x})")
 }
 
-/// A power of x. Caches and branch prediction bend what goes with a whole power: one that is near counts as that.
+/// Formats a power of x. Caches and branch prediction distort whole powers, so an exponent near one is rounded.
 fn power(x: &str, exponent: f64) -> String {
     let near = [(1.0, ""), (2.0, "²"), (3.0, "³")];
     match near
@@ -112,7 +113,7 @@ fn power(x: &str, exponent: f64) -> String {
     }
 }
 
-/// The base of an exponential: near 1, every digit counts.
+/// Formats the base of an exponential; near 1, every digit counts.
 fn exact_near_one(base: f64) -> String {
     match (base - 1.0).abs() < 0.01 {
         true => format!("{base:.6}"),
@@ -120,7 +121,7 @@ fn exact_near_one(base: f64) -> String {
     }
 }
 
-/// ` with commit 3f2a9`, where the builds are of one commit and the next.
+/// Returns ` with commit 3f2a9` if the builds are of consecutive commits.
 fn commit(commits: &Commits) -> String {
     let [from, to] = [&commits.from, &commits.to].map(|hash| shortened_revision(&hash.to_string()));
     match commits.is_next {
@@ -129,7 +130,7 @@ fn commit(commits: &Commits) -> String {
     }
 }
 
-/// `; the exponent of n grew from 1.01 to 2.02, by 0.96 to 1.06`; nothing where chance may have made the difference.
+/// Returns `; the exponent of n grew from 1.01 to 2.02, by 0.96 to 1.06`, or nothing if the difference may be chance.
 fn grown(growth: Growth, x: &str) -> String {
     let Growth {
         baseline,
@@ -152,7 +153,7 @@ mod tests {
     use super::power;
 
     #[test]
-    fn a_power_near_a_whole_one_counts_as_that() {
+    fn rounds_powers_near_whole_ones() {
         let named = [0.95, 1.06, 1.5, 1.88, 1.92, 2.06, 3.05, 4.0].map(|of| power("n", of));
         let expected = ["n", "n", "n^1.50", "n^1.88", "n²", "n²", "n³", "n^4.00"];
         assert_eq!(named, expected);

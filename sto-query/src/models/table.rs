@@ -1,14 +1,15 @@
-//! Points out of a table: CSV with columns `x`, `y` and maybe `group`.
+//! Reading of points from a CSV table with columns `x`, `y` and optionally `group`.
 
 use super::ModelError;
 use csv::{ByteRecord, ReaderBuilder};
 use std::collections::BTreeMap;
 
-/// Reads the points of each group, in the order of their names; without a column of groups, all are of one without a
-/// name. A table of two columns without names is taken as `x` and `y`.
+/// Reads the points of each group, sorted by group name. Without a group column, all points are in one unnamed group.
+/// A table of two columns without names is read as `x` and `y`.
 ///
 /// # Errors
-/// Where it is no such table.
+///
+/// Returns an error if the table has a different form.
 pub(super) fn read(text: &str) -> Result<BTreeMap<String, Vec<(f64, f64)>>, ModelError> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
@@ -60,12 +61,12 @@ pub(super) fn read(text: &str) -> Result<BTreeMap<String, Vec<(f64, f64)>>, Mode
     }
 }
 
-/// Which column is which.
+/// Indices of the columns.
 struct Columns {
     x: usize,
     y: usize,
     group: Option<usize>,
-    /// Whether the first line has their names, and is no point.
+    /// Whether the first line contains column names rather than a point.
     is_named: bool,
 }
 
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_are_read_by_group_with_names_in_any_order_or_none() {
+    fn reads_points_with_any_column_order_or_no_names() {
         let text = "group,Y,x\na,2,1\nb,4,2\na,6,3\n";
         let read = read(text).unwrap();
         assert_eq!(read["a"], [(1.0, 2.0), (3.0, 6.0)]);
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_point_is_said_with_its_line() {
+    fn reports_line_of_malformed_point() {
         let error = |text| read(text).unwrap_err().to_string();
         assert_eq!(
             error("x,y\n1,2\n2,fast\n"),

@@ -1,4 +1,4 @@
-//! How the cost of a function goes with two numbers that runs were given.
+//! Model of the cost of a function over two numbers.
 
 use super::costs::given;
 use super::{Costs, ModelError, one};
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use sto_core::units::SampleType;
 use sto_stats::models::{Surface, Why, normal_form_of_two};
 
-/// How the cost of a function goes with two numbers that runs were given.
+/// Model of the cost of a function over two numbers.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -18,25 +18,25 @@ pub struct ModelOfTwo {
     pub executable: String,
     /// The build's version.
     pub build: String,
-    /// What the two are: metrics of runs, or labels of them.
+    /// Names of the two numbers, which are metrics or labels of runs.
     pub x: [String; 2],
-    /// What was measured.
+    /// The sample type.
     pub sample_type: Option<SampleType>,
-    /// Which cost of the function is y.
+    /// Cost of the function that is y.
     pub cost: Order,
-    /// Number of runs that have both.
+    /// Number of runs that have both numbers.
     pub runs: usize,
-    /// Number of runs that have not, and were left out.
+    /// Number of runs without both, which were left out.
     pub without_x: usize,
     /// The function.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// The points, in the order of x, then y.
+    /// The points, sorted by x, then y.
     pub points: Vec<PointOfTwo>,
-    /// The normal form; `null` where it cannot be fitted.
+    /// The normal form; `null` if it cannot be fitted.
     pub model: Option<Surface>,
-    /// Why it cannot.
+    /// Reason why it cannot be fitted.
     pub left_out: Option<Why>,
 }
 
@@ -44,21 +44,22 @@ impl Answer for ModelOfTwo {
     const SCHEMA: &'static str = "sto.model-of-two/1";
 }
 
-/// What a run was given, and what it cost.
+/// The numbers of a run, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PointOfTwo {
-    /// What the run was given.
+    /// Values of the two numbers.
     pub x: [f64; 2],
-    /// What it cost, in the unit of the sample type; in samples where these have no value.
+    /// Cost in the unit of the sample type, or in samples if it has no values.
     pub y: f64,
 }
 
 /// Models the cost of a function of a view by the normal form of two variables.
 ///
 /// # Errors
-/// Where no run has both, or not one function has the name.
+///
+/// Returns an error if no run has both numbers, or if the name does not denote exactly one function.
 pub(crate) fn of_two(
     view: &View,
     sample_type: usize,
@@ -73,7 +74,7 @@ pub(crate) fn of_two(
         .map(|(stored, costs)| (stored.clone(), costs.clone()))
         .unzip();
     with_both.windows = Vec::new();
-    // Of a name that no run has, all runs are asked.
+    // If no run has both, all runs are used so that the error names the missing number.
     let of = |x: &str| match with_both.runs.is_empty() {
         true => Costs::of_runs(view, sample_type, (x, cost), &build.executable),
         false => Costs::of_runs(&with_both, sample_type, (x, cost), &build.executable),

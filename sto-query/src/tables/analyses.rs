@@ -1,4 +1,4 @@
-//! `find_regressions` and `potential`: answers of the library as rows.
+//! `find_regressions` and `potential`: results of analyses as rows.
 
 use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
@@ -10,9 +10,9 @@ use crate::questions::{PotentialRequest, potential};
 use rusqlite::types::Value;
 use std::sync::Arc;
 
-/// `find_regressions`.
+/// The `find_regressions` table.
 pub(super) struct FindRegressions;
-/// `potential`.
+/// The `potential` table.
 pub(super) struct Potential;
 
 const BASELINE: usize = 14;

@@ -1,20 +1,20 @@
-//! What a query asks of a table.
+//! Constraints of a query on a table.
 
 use rusqlite::types::ValueRef;
 use rusqlite::vtab::IndexConstraintOp;
 use std::borrow::Cow;
 
-/// What a query asks of a table.
+/// Constraints of a query on a table.
 pub(super) struct Asked<'a> {
     conditions: Vec<(usize, Is, ValueRef<'a>)>,
     ordered_by: Option<usize>,
     columns_used: u32,
 }
 
-/// In a plan, behind a column by which rows are to be in order.
+/// In a plan, follows the column by which rows are sorted.
 pub(super) const ORDERED: char = '^';
 
-/// What a number is to be.
+/// Range of a number.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     least: f64,
@@ -22,13 +22,13 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Whether a number may be one of those; SQLite looks again, by whole numbers.
+    /// Returns `true` if the range may include a number; SQLite checks again with exact integers.
     pub(super) fn take(self, number: u64) -> bool {
         (self.least..=self.most).contains(&(number as f64))
     }
 }
 
-/// How a column is to compare with a value.
+/// Comparison of a column with a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Is {
     Equal,
@@ -37,8 +37,8 @@ pub(super) enum Is {
 }
 
 impl Is {
-    /// Of what SQLite says; `None` where no rows are found by that.
-    pub(super) fn of(operator: IndexConstraintOp) -> Option<Is> {
+    /// Converts SQLite's operator; `None` if it cannot be used to find rows.
+    pub(super) fn from_operator(operator: IndexConstraintOp) -> Option<Is> {
         Some(match operator {
             IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ => Is::Equal,
             IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_GT
@@ -49,7 +49,7 @@ impl Is {
         })
     }
 
-    /// In a plan.
+    /// Returns the operator's character in a plan.
     pub(super) fn sign(self) -> char {
         match self {
             Is::Equal => '=',
@@ -60,8 +60,8 @@ impl Is {
 }
 
 impl<'a> Asked<'a> {
-    /// What was planned, by `column sign` a value, and last perhaps `column ^`; `None` where a value is null, with which
-    /// nothing compares.
+    /// Decodes a plan: a column and operator per value, and possibly `column ^` at the end. Returns `None` if a value
+    /// is null, because no comparison with null is true.
     pub(super) fn of(
         plan: &str,
         columns_used: u32,
@@ -96,7 +96,7 @@ impl<'a> Asked<'a> {
         found.map(|&(_, _, value)| value)
     }
 
-    /// What a column is to be, as text.
+    /// Returns the text that a column must equal.
     pub(super) fn text(&self, column: usize) -> Option<Cow<'a, str>> {
         self.value(column, Is::Equal).map(|value| match value {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
@@ -106,7 +106,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// What a column is to be, where it is a whole number.
+    /// Returns the integer that a column must equal.
     pub(super) fn integer(&self, column: usize) -> Option<i64> {
         match self.value(column, Is::Equal)? {
             ValueRef::Integer(number) => Some(number),
@@ -114,12 +114,12 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether a column is to be this text, or may be anything.
+    /// Returns `true` unless a column must equal a different text.
     pub(super) fn takes(&self, column: usize, text: &str) -> bool {
         self.text(column).is_none_or(|asked| asked == text)
     }
 
-    /// Between which numbers a column is to be.
+    /// Returns the range of a column.
     pub(super) fn bounds(&self, column: usize) -> Bounds {
         let mut bounds = Bounds {
             least: f64::NEG_INFINITY,
@@ -141,12 +141,12 @@ impl<'a> Asked<'a> {
         bounds
     }
 
-    /// Whether rows are to be in the order of a column.
+    /// Returns `true` if rows must be sorted by a column.
     pub(super) fn is_ordered_by(&self, column: usize) -> bool {
         self.ordered_by == Some(column)
     }
 
-    /// Whether the query looks at a column.
+    /// Returns `true` if the query reads a column.
     pub(super) fn uses(&self, column: usize) -> bool {
         self.columns_used >> column & 1 == 1
     }

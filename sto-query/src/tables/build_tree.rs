@@ -1,4 +1,4 @@
-//! The stacks of a build, and what is made of them as it is first asked for.
+//! The stacks of a build, with lazily computed data.
 
 use super::by_frame::ByFrame;
 use super::ids::{Hex, Ids};
@@ -11,17 +11,17 @@ use sto_core::id::{BuildId, ExecutableId, NodeId};
 use sto_core::tree::{NodeIx, outermost, totals};
 use sto_core::units::Cost;
 
-/// The stacks of a build, and what they cost over all its runs.
+/// The stacks of a build with their costs over all runs.
 pub(super) struct BuildTree {
     /// The build.
     pub(super) build: BuildId,
-    /// The stacks; of its sample types the first is the build's event.
+    /// The stacks; the first sample type is the build's event.
     pub(super) view: View,
     self_costs: OnceLock<Vec<Cost>>,
     totals: OnceLock<Vec<Cost>>,
     subtree_ends: OnceLock<Vec<u32>>,
     functions: OnceLock<Functions>,
-    /// By sample type, what each function cost by itself and in total.
+    /// Self and total cost of each function, by sample type.
     function_costs: OnceLock<Vec<Vec<(Cost, Cost)>>>,
     outermost: OnceLock<Vec<bool>>,
     by_frame: OnceLock<ByFrame>,
@@ -30,8 +30,8 @@ pub(super) struct BuildTree {
 }
 
 impl BuildTree {
-    /// Of this build.
-    pub(super) fn of(build: BuildId, view: View) -> BuildTree {
+    /// Creates the tree of a build.
+    pub(super) fn new(build: BuildId, view: View) -> BuildTree {
         let executable = ExecutableId::of(&view.selection.build.executable);
         BuildTree {
             build,
@@ -48,31 +48,31 @@ impl BuildTree {
         }
     }
 
-    /// What each node cost by itself, in the build's event.
+    /// Self cost of each node in the build's event.
     pub(super) fn self_costs(&self) -> &[Cost] {
         let costs = || self.view.self_costs(EVENT);
         self.self_costs.get_or_init(costs)
     }
 
-    /// What each node cost with all below it.
+    /// Total cost of each node in the build's event.
     pub(super) fn totals(&self) -> &[Cost] {
         self.totals
             .get_or_init(|| totals(&self.view.tree, self.self_costs()))
     }
 
-    /// By node, the first that is not below it.
+    /// For each node, the first node after its subtree.
     pub(super) fn subtree_ends(&self) -> &[u32] {
         self.subtree_ends
             .get_or_init(|| self.view.tree.subtree_ends())
     }
 
-    /// Its functions.
+    /// Functions of the build.
     pub(super) fn functions(&self) -> &Functions {
         self.functions
             .get_or_init(|| Functions::of(&self.view.frames))
     }
 
-    /// By sample type, what each function cost by itself and in total, with recursion counted once.
+    /// Self and total cost of each function, by sample type; recursive calls count once.
     pub(super) fn function_costs(&self) -> &[Vec<(Cost, Cost)>] {
         self.function_costs.get_or_init(|| {
             let types = 0..self.view.sample_types.len();
@@ -84,14 +84,14 @@ impl BuildTree {
         })
     }
 
-    /// By node, whether its function is not among its callers.
+    /// For each node, whether its function is not among its callers.
     pub(super) fn outermost(&self) -> &[bool] {
         let numbers = self.functions().numbers();
         self.outermost
             .get_or_init(|| outermost(&self.view.tree, numbers).collect())
     }
 
-    /// The node with this id.
+    /// Returns the node with this id.
     pub(super) fn find(&self, node: NodeId) -> Option<NodeIx> {
         let by_id = self.by_id.get_or_init(|| {
             let nodes = self.view.tree.nodes();
@@ -101,26 +101,26 @@ impl BuildTree {
         by_id.get(&node).copied()
     }
 
-    /// Its nodes by their frames.
+    /// Nodes grouped by frame.
     pub(super) fn by_frame(&self) -> &ByFrame {
         let View { tree, frames, .. } = &self.view;
         self.by_frame
-            .get_or_init(|| ByFrame::of(tree, self.ids.frames(frames)))
+            .get_or_init(|| ByFrame::new(tree, self.ids.frames(frames)))
     }
 
-    /// The id of a node's frame.
+    /// Id of a node's frame.
     pub(super) fn frame_id(&self, node: NodeIx) -> &str {
         let View { tree, frames, .. } = &self.view;
         self.ids.frame(tree, frames, node)
     }
 
-    /// The id of a node, whatever its build.
+    /// Id of a node, independent of its build.
     pub(super) fn node_id(&self, node: NodeIx) -> Hex {
         let View { tree, frames, .. } = &self.view;
         self.ids.node(tree, frames, node)
     }
 
-    /// The id of a node within its build.
+    /// Id of a node, including its build's id.
     pub(super) fn id(&self, node: NodeIx) -> String {
         [Hex::of(self.build.0).as_str(), self.node_id(node).as_str()].concat()
     }

@@ -1,19 +1,19 @@
-//! The stacks of a build by the frames that they end in.
+//! Stacks of a build grouped by their last frame.
 
 use super::ids::Hex;
 use std::ops::Range;
 use sto_core::tree::{NodeIx, StackTree};
 
-/// The nodes of a tree, those of one frame behind each other, in the order of the frames' ids.
+/// Nodes of a tree grouped by frame, sorted by frame id.
 pub(super) struct ByFrame {
     nodes: Vec<NodeIx>,
-    /// The ids of the frames, and where the nodes of each begin.
+    /// Frame ids, each with the index of its first node.
     starts: Vec<(Hex, usize)>,
 }
 
 impl ByFrame {
-    /// Of a tree whose frames have these ids.
-    pub(super) fn of(tree: &StackTree, ids: &[Hex]) -> ByFrame {
+    /// Groups the nodes of a tree whose frames have these ids.
+    pub(super) fn new(tree: &StackTree, ids: &[Hex]) -> ByFrame {
         let mut ends = vec![0; ids.len()];
         for frame in tree.frames() {
             ends[frame.get()] += 1;
@@ -37,12 +37,12 @@ impl ByFrame {
         ByFrame { nodes, starts }
     }
 
-    /// All nodes.
+    /// All nodes, sorted by frame id.
     pub(super) fn nodes(&self) -> &[NodeIx] {
         &self.nodes
     }
 
-    /// Where those of the frame with this id stand among them.
+    /// Returns the range of nodes with the frame of this id.
     pub(super) fn find(&self, id: &str) -> Range<usize> {
         let starts = &self.starts;
         match starts.binary_search_by(|(known, _)| known.as_str().cmp(id)) {

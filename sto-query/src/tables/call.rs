@@ -1,4 +1,4 @@
-//! `call`: a row a call that a trace has by itself, and a row a stack of those that it has together.
+//! `call`: one row per call that is stored individually, and one row per stack for calls stored together.
 
 use super::asked::{Asked, Bounds};
 use super::ids::{Hex, Ids};
@@ -13,7 +13,7 @@ use sto_core::trace::{CallThread, Record};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
-/// `call`.
+/// The `call` table.
 pub(super) struct Call;
 
 const PROFILE: usize = 0;
@@ -62,17 +62,17 @@ impl Table for Call {
     }
 }
 
-/// What was read of a run.
+/// The loaded calls of a run.
 struct Read {
     profile: Hex,
     loaded: LoadedCalls,
     ids: Ids,
 }
 
-/// A call, or calls of one stack in an expression.
+/// A call, or all calls of one stack that are stored together.
 struct Row {
     thread: usize,
-    /// Since the run's first call.
+    /// In nanoseconds since the run's first call.
     start: u64,
     end: u64,
     stack: NodeIx,
@@ -80,7 +80,7 @@ struct Row {
     duration: Nanoseconds,
 }
 
-/// Calls of one run after another.
+/// Cursor over the calls of several runs.
 pub(super) struct Calls {
     stored: Arc<Stored>,
     times: [Bounds; 2],
@@ -91,7 +91,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Reads the calls of the next run; false where there is none.
+    /// Reads the calls of the next run; returns `false` if there is none.
     fn read_on(&mut self) -> Result<bool, QueryError> {
         let Some((id, executable)) = self.runs.next() else {
             return Ok(false);

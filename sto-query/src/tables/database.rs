@@ -1,4 +1,4 @@
-//! A connection whose tables are a store.
+//! A database connection that shows a store as tables.
 
 use super::error::SqlError;
 use super::module::register;
@@ -18,22 +18,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sto_core::Cancel;
 
-/// A store that is asked in SQL. Nothing in it can be changed.
+/// A read-only SQL view of a store.
 pub struct Database {
     connection: Connection,
     stored: Arc<Stored>,
 }
 
-/// A cell of an answer.
+/// A cell of a result row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SqlCell<'a> {
-    /// Nothing.
+    /// SQL `NULL`.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
-    /// Text; what is not UTF-8 in it, is replaced.
+    /// Text, with invalid UTF-8 replaced.
     Text(&'a str),
     /// Bytes.
     Blob(&'a [u8]),
@@ -42,16 +42,16 @@ pub enum SqlCell<'a> {
 /// A value for a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SqlValue {
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
     /// Text.
     Text(String),
 }
 
 impl From<&str> for SqlValue {
-    /// A number where it reads like one, else text.
+    /// Converts to a number if the text is one, otherwise to text.
     fn from(text: &str) -> SqlValue {
         let real = || text.parse().ok().filter(|number: &f64| number.is_finite());
         match text.parse() {
@@ -61,59 +61,62 @@ impl From<&str> for SqlValue {
     }
 }
 
-/// What holds for a query.
+/// Options of a query.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SqlOptions {
     /// Values of parameters, by their names without the `:`.
     pub parameters: Vec<(String, SqlValue)>,
-    /// How long it may take.
+    /// Time limit.
     pub timeout: Option<Duration>,
-    /// Ends it early.
+    /// Cancels the query.
     pub cancel: Cancel,
 }
 
-/// Takes an answer, row by row.
+/// Receiver of result rows.
 pub trait SqlRows {
-    /// A statement has an answer with these columns.
+    /// Starts the result of a statement with these columns.
     ///
     /// # Errors
-    /// Where it cannot be written; the query then ends.
+    ///
+    /// Returns an error if it cannot be written; this ends the query.
     fn columns(&mut self, names: &[&str]) -> io::Result<()>;
 
-    /// The next row, with a cell a column.
+    /// Receives the next row, with one cell per column.
     ///
     /// # Errors
-    /// As [`SqlRows::columns`].
+    ///
+    /// Returns an error if it cannot be written; this ends the query.
     fn row(&mut self, cells: &[SqlCell<'_>]) -> io::Result<()>;
 
-    /// The answer has no more rows.
+    /// Ends the result of a statement.
     ///
     /// # Errors
-    /// As [`SqlRows::columns`].
+    ///
+    /// Returns an error if it cannot be written; this ends the query.
     fn end(&mut self) -> io::Result<()>;
 }
 
-/// A table, a function that gives rows, or one that gives a value.
+/// A table, table-valued function or scalar function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqlName {
-    /// What queries call it.
+    /// Name in SQL.
     pub name: String,
-    /// What it is given in parentheses; `None` of a table.
+    /// Arguments in parentheses; `None` for a table.
     pub arguments: Option<String>,
-    /// Its columns with their types; none where it gives a value.
+    /// Columns with their types; empty for a scalar function.
     pub columns: Vec<(String, String)>,
 }
 
-/// How many steps of SQLite's machine go by between two looks at the clock.
+/// Number of SQLite virtual machine steps between two checks of the time limit.
 const STEPS: i32 = 10_000;
-/// KiB that SQLite keeps in memory of what it sorts.
+/// Memory for sorting, in KiB.
 const SORTED_IN_MEMORY: i32 = 128 << 10;
-/// Longest text of one cell.
+/// Maximum length of a cell in bytes.
 const LONGEST: i32 = 256 << 20;
 
-/// What is done for each table.
+/// Repeats code for each table.
 macro_rules! each_table {
     ($($table:path),* $(,)?) => {
         fn register_all(connection: &Connection, stored: &Arc<Stored>) -> rusqlite::Result<()> {
@@ -155,19 +158,20 @@ fn described_as<T: Table>() -> SqlName {
 }
 
 impl Database {
-    /// The store of these sources, in the state that it has when it is first asked.
+    /// Opens the store of these sources, in its state at the first query.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    ///
+    /// Returns an error if the store cannot be read.
     pub fn open(sources: Sources) -> Result<Database, SqlError> {
         sources.store().map_err(|error| Box::new(error.into()))?;
         let stored = Arc::new(Stored::new(sources));
-        let mut connection = Connection::open_in_memory().map_err(SqlError::of)?;
-        prepare(&mut connection, &stored).map_err(SqlError::of)?;
+        let mut connection = Connection::open_in_memory().map_err(SqlError::from_sqlite)?;
+        prepare(&mut connection, &stored).map_err(SqlError::from_sqlite)?;
         Ok(Database { connection, stored })
     }
 
-    /// What queries may ask: tables first, then functions.
+    /// Returns all names available in queries: tables first, then functions.
     pub fn names() -> Vec<SqlName> {
         let functions = scalar::FUNCTIONS.map(|(name, arguments, _)| SqlName {
             name: name.to_owned(),
@@ -177,10 +181,11 @@ impl Database {
         described().into_iter().chain(functions).collect()
     }
 
-    /// Answers each statement of a query.
+    /// Runs each statement of a query.
     ///
     /// # Errors
-    /// Where a statement cannot be read, answered or written, or would change something.
+    ///
+    /// Returns an error if a statement is invalid, fails, cannot be written, or would modify something.
     pub fn query(
         &mut self,
         sql: &str,
@@ -195,10 +200,10 @@ impl Database {
             (Failure::Sql(error), _) if is_interrupted(&error) => match &options.timeout {
                 _ if options.cancel.is_cancelled() => SqlError::Cancelled(sto_core::Cancelled),
                 Some(timeout) => SqlError::Timeout(*timeout),
-                None => SqlError::of(error),
+                None => SqlError::from_sqlite(error),
             },
             (Failure::Sql(_), Some(reason)) => SqlError::Question(Box::new(reason)),
-            (Failure::Sql(error), None) => SqlError::of(error),
+            (Failure::Sql(error), None) => SqlError::from_sqlite(error),
             (Failure::Other(error), _) => error,
         })?;
         let mut given = options.parameters.iter().map(|(name, _)| name);
@@ -208,13 +213,13 @@ impl Database {
         }
     }
 
-    /// Has SQLite look now and then whether it is to stop.
+    /// Installs the check for the time limit and cancellation.
     fn watch(&mut self, options: &SqlOptions) -> Result<(), SqlError> {
         let cancel = options.cancel.clone();
         let end = options.timeout.map(|timeout| Instant::now() + timeout);
         let is_over = move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
         let watched = self.connection.progress_handler(STEPS, Some(is_over));
-        watched.map_err(SqlError::of)
+        watched.map_err(SqlError::from_sqlite)
     }
 
     fn answer(
@@ -245,7 +250,7 @@ impl Database {
     }
 }
 
-/// Why an answer ended early.
+/// Reason why a result ended early.
 enum Failure {
     Sql(rusqlite::Error),
     Other(SqlError),
@@ -271,10 +276,10 @@ fn prepare(connection: &mut Connection, stored: &Arc<Stored>) -> rusqlite::Resul
     use rusqlite::config::DbConfig;
     register_all(connection, stored)?;
     scalar::register(connection, stored)?;
-    // `"v1"` is a column, and a mistake where there is none; text stands in single quotes.
+    // Double-quoted names are only columns, so a misspelt column is an error rather than text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
-    // What is sorted goes into files where it is larger.
+    // Larger sorts go to files.
     connection.pragma_update(None, "cache_size", -SORTED_IN_MEMORY)?;
     connection.pragma_update(None, "threads", 2)?;
     connection.authorizer(Some(|context: rusqlite::hooks::AuthContext<'_>| {
@@ -283,14 +288,14 @@ fn prepare(connection: &mut Connection, stored: &Arc<Stored>) -> rusqlite::Resul
             | AuthAction::Read { .. }
             | AuthAction::Function { .. }
             | AuthAction::Recursive => Authorization::Allow,
-            // SQLite's word for making a table known that is there already.
+            // SQLite reports this action for tables that are registered already.
             AuthAction::CreateVtable { .. } => Authorization::Allow,
             _ => Authorization::Deny,
         }
     }))
 }
 
-/// Gives a statement's parameters their values, and says which were used.
+/// Binds a statement's parameters, and records which were used.
 fn bind(
     statement: &mut Statement<'_>,
     parameters: &[(String, SqlValue)],

@@ -1,4 +1,4 @@
-//! Why SQL has no answer.
+//! Errors of SQL queries.
 
 use crate::QueryError;
 use rusqlite::Error;
@@ -7,37 +7,37 @@ use std::io;
 use std::time::Duration;
 use sto_core::Cancelled;
 
-/// Why SQL has no answer.
+/// Error of an SQL query.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqlError {
-    /// SQLite cannot read the query.
+    /// The query has a syntax error.
     #[error("{message}")]
     Syntax {
-        /// What is wrong.
+        /// Message of SQLite.
         message: String,
-        /// The line of the query that is meant, and below it a caret.
+        /// The line of the query with the error, and a line with a caret below it.
         place: [String; 2],
     },
-    /// SQLite cannot answer it.
+    /// SQLite reported an error.
     #[error("{0}")]
     Sqlite(String),
-    /// It would change something.
+    /// The query would modify something.
     #[error("the store is read-only here")]
     ReadOnly,
-    /// It took longer than it may.
-    #[error("the query was stopped after {} s", .0.as_secs_f64())]
+    /// The query exceeded its time limit.
+    #[error("the query exceeded its time limit of {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// A [`Cancel`](sto_core::Cancel) ended it.
+    /// A [`Cancel`](sto_core::Cancel) ended the query.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// A parameter has no value.
-    #[error("the query has a parameter `{0}`, which has no value")]
+    #[error("the query has a parameter `{0}` without a value")]
     MissingParameter(String),
-    /// A value is of no parameter.
+    /// A value was given for a parameter that the query does not have.
     #[error("the query has no parameter `{0}`")]
     UnknownParameter(String),
-    /// What it asks for cannot be answered.
+    /// An analysis called by the query failed.
     #[error(transparent)]
     Question(#[from] Box<QueryError>),
     /// The rows cannot be written.
@@ -46,8 +46,8 @@ pub enum SqlError {
 }
 
 impl SqlError {
-    /// Of what SQLite says of a query.
-    pub(super) fn of(error: Error) -> SqlError {
+    /// Converts an error of SQLite.
+    pub(super) fn from_sqlite(error: Error) -> SqlError {
         match error {
             Error::SqlInputError { error, .. } if is_refused(error) => SqlError::ReadOnly,
             Error::SqliteFailure(error, _) if is_refused(error) => SqlError::ReadOnly,
@@ -60,7 +60,7 @@ impl SqlError {
                 },
                 None => SqlError::Sqlite(msg),
             },
-            // What SQLite says of a table that takes no rows.
+            // SQLite's message for a table that cannot be written.
             Error::SqliteFailure(_, Some(message)) if message.ends_with("may not be modified") => {
                 SqlError::ReadOnly
             }
@@ -77,10 +77,11 @@ fn is_refused(error: rusqlite::ffi::Error) -> bool {
     )
 }
 
-/// Most characters of a line that are shown before a place in it, and after.
+/// Maximum number of characters shown before and after the place of an error.
 const AROUND: usize = 35;
 
-/// The line of a query that a byte of it is in, with a caret below that; `None` where it has no such byte.
+/// Returns the line of a query that contains a byte offset, and a line with a caret below it; `None` if the offset is
+/// outside the query.
 fn place(sql: &str, at: usize) -> Option<[String; 2]> {
     let (before, after) = sql.split_at_checked(at)?;
     let before = before.rsplit('\n').next()?;

@@ -1,23 +1,23 @@
-//! Queries that are shipped.
+//! Example queries that ship with sto.
 
-/// A query that is shipped.
+/// An example query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Example {
-    /// What it is called.
+    /// Name of the query.
     pub name: &'static str,
-    /// Its SQL; comments at its beginning say what it answers, and with which parameters.
+    /// SQL text, which begins with comments that describe the query and its parameters.
     pub sql: &'static str,
 }
 
 impl Example {
-    /// What it answers, in a sentence: the first line of its SQL.
+    /// Returns the first line of the description.
     pub fn about(&self) -> &'static str {
         let first = self.sql.lines().next().unwrap_or_default();
         first.trim_start_matches("-- ")
     }
 
-    /// The names of its parameters, in the order in which it says them.
+    /// Returns the names of the parameters, in the order in which the comments list them.
     pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
         let comments = self.sql.lines().take_while(|line| line.starts_with("--"));
         comments.filter_map(|line| line.strip_prefix("-- :")?.split([' ', ',']).next())
@@ -26,7 +26,7 @@ impl Example {
 
 macro_rules! examples {
     ($($name:literal),* $(,)?) => {
-        /// Queries that are shipped, in the order of their names.
+        /// The example queries, sorted by name.
         pub const EXAMPLES: &[Example] = &[$(Example {
             name: $name,
             sql: include_str!(concat!("examples/", $name, ".sql")),

@@ -1,4 +1,4 @@
-//! `executable`: a row a build.
+//! `executable`: one row per build.
 
 use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use std::sync::Arc;
 use sto_core::store::StoredBuild;
 
-/// `executable`.
+/// The `executable` table.
 pub(super) struct Executable;
 
 const ID: usize = 0;

@@ -1,4 +1,4 @@
-//! `function`: a row a function of the store. `function_cost`: what it cost in a build.
+//! `function`: one row per function of the store. `function_cost`: its cost in a build.
 
 use super::asked::Asked;
 use super::ids::Hex;
@@ -7,9 +7,9 @@ use super::table::{Column, Found, Listed, READ, Rows, Table, count, known};
 use rusqlite::types::Value;
 use std::sync::Arc;
 
-/// `function`.
+/// The `function` table.
 pub(super) struct Function;
-/// `function_cost`.
+/// The `function_cost` table.
 pub(super) struct FunctionCost;
 
 impl Table for Function {

@@ -5,12 +5,12 @@ use sto_core::id::{ExecutableId, FrameId, NodeId};
 use sto_core::model::FrameTable;
 use sto_core::tree::{NodeIx, StackTree};
 
-/// An id in hexadecimal.
+/// An id in hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hex([u8; 32]);
 
 impl Hex {
-    /// Of the bytes of an id.
+    /// Formats the bytes of an id.
     pub(super) fn of(id: [u8; 16]) -> Hex {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 32];
@@ -23,13 +23,13 @@ impl Hex {
         Hex(hex)
     }
 
-    /// The digits.
+    /// The digits as text.
     pub(super) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
-/// The ids of a tree's nodes and frames, made as they are first asked for.
+/// The ids of a tree's nodes and frames, computed on first use.
 pub(super) struct Ids {
     executable: ExecutableId,
     nodes: OnceLock<Vec<NodeId>>,
@@ -37,7 +37,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Of a tree of this executable.
+    /// Creates the ids for a tree of this executable.
     pub(super) fn of(executable: ExecutableId) -> Ids {
         Ids {
             executable,
@@ -46,23 +46,23 @@ impl Ids {
         }
     }
 
-    /// The ids of all nodes.
+    /// Ids of all nodes.
     pub(super) fn nodes(&self, tree: &StackTree, frames: &FrameTable) -> &[NodeId] {
         let ids = || tree.node_ids(self.executable, frames);
         self.nodes.get_or_init(ids)
     }
 
-    /// The id of a node.
+    /// Id of a node.
     pub(super) fn node(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> Hex {
         Hex::of(self.nodes(tree, frames)[node.get()].0)
     }
 
-    /// The id of a node's frame.
+    /// Id of a node's frame.
     pub(super) fn frame(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> &str {
         self.frames(frames)[tree.frame(node).get()].as_str()
     }
 
-    /// The ids of all frames.
+    /// Ids of all frames.
     pub(super) fn frames(&self, frames: &FrameTable) -> &[Hex] {
         self.frames.get_or_init(|| {
             let frames = frames.iter();

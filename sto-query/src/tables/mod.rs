@@ -1,5 +1,4 @@
-//! A store as tables of SQL, by SQLite.
-//!
+//! A store as SQL tables, implemented as SQLite virtual tables.
 #![doc = include_str!("tables.md")]
 
 mod analyses;

@@ -1,4 +1,4 @@
-//! Tables as SQLite calls them: its virtual tables (<https://sqlite.org/vtab.html>).
+//! Adapter from [`Table`] to SQLite's virtual tables (<https://sqlite.org/vtab.html>).
 
 use super::asked::{Asked, Is, ORDERED};
 use super::stored::Stored;
@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Has a connection know a table.
+/// Registers a table with a connection.
 pub(super) fn register<T: Table>(
     connection: &Connection,
     stored: &Arc<Stored>,
@@ -26,16 +26,16 @@ pub(super) fn register<T: Table>(
     )
 }
 
-/// A table as SQLite has it.
+/// An SQLite virtual table.
 #[repr(C)]
 struct Registered<T> {
-    // SQLite takes a pointer to it for one to this.
+    // SQLite requires this to be the first field.
     base: sqlite3_vtab,
     stored: Arc<Stored>,
     table: PhantomData<T>,
 }
 
-// SAFETY: it is `repr(C)`, and begins with what SQLite takes it for.
+// SAFETY: the type is `repr(C)`, and its first field is the structure that SQLite expects.
 unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
     type Aux = Arc<Stored>;
     type Cursor = Opened<T>;
@@ -69,7 +69,8 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
         for (constraint, mut usage) in info.constraints_and_usages() {
             let column = usize::try_from(constraint.column()).ok();
             let column = column.and_then(|ix| Some((ix, T::COLUMNS.get(ix)?)));
-            let (Some((ix, column)), Some(is)) = (column, Is::of(constraint.operator())) else {
+            let (Some((ix, column)), Some(is)) = (column, Is::from_operator(constraint.operator()))
+            else {
                 continue;
             };
             match (&column.role, is) {
@@ -78,7 +79,7 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
                 _ => continue,
             }
             if !constraint.is_usable() {
-                // What a function is given must be known before it is called.
+                // The arguments of a table-valued function must be known.
                 if column.is_hidden() {
                     return Ok(false);
                 }
@@ -104,7 +105,7 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
             let name = T::NAME;
             let missing = missing.name;
             return Err(Error::ModuleError(format!(
-                "{name} needs to know `{missing}`: {name}({})",
+                "{name} needs the argument `{missing}`: {name}({})",
                 arguments_of::<T>()
             )));
         }
@@ -112,7 +113,7 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
             let mut found = is_given.iter().enumerate().filter(|(_, given)| **given);
             if found.all(|(ix, _)| ix == of) {
                 plan.extend([char::from(b'a' + by as u8), ORDERED]);
-                // Of several builds, each has an order of its own, which SQLite sorts faster than none.
+                // Each build has its own order, so SQLite has to sort the rows of several builds.
                 info.set_order_by_consumed(is_given[of]);
             }
         }
@@ -133,7 +134,7 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
     }
 }
 
-/// Whether rows are wanted in the order of this column alone, or grouped by it.
+/// Returns `true` if rows are wanted sorted or grouped by this column only.
 fn is_asked(info: &IndexInfo, column: usize) -> bool {
     let mut orders = info.order_bys();
     let first = orders.next();
@@ -141,7 +142,7 @@ fn is_asked(info: &IndexInfo, column: usize) -> bool {
         && first.is_some_and(|order| order.column() as usize == column && !order.is_order_by_desc())
 }
 
-/// `CREATE TABLE` as SQLite wants to read it.
+/// Returns the `CREATE TABLE` statement that declares the columns to SQLite.
 fn declaration<T: Table>() -> String {
     let mut text = "CREATE TABLE x(".to_owned();
     for (ix, column) in T::COLUMNS.iter().enumerate() {
@@ -153,17 +154,17 @@ fn declaration<T: Table>() -> String {
     text + ")"
 }
 
-/// Where a query is in a table.
+/// An SQLite virtual table cursor.
 #[repr(C)]
 struct Opened<T: Table> {
-    // SQLite takes a pointer to it for one to this.
+    // SQLite requires this to be the first field.
     base: sqlite3_vtab_cursor,
     stored: Arc<Stored>,
     rows: Option<T::Cursor>,
     row: i64,
 }
 
-// SAFETY: it is `repr(C)`, and begins with what SQLite takes it for.
+// SAFETY: the type is `repr(C)`, and its first field is the structure that SQLite expects.
 unsafe impl<T: Table> VTabCursor for Opened<T> {
     fn filter(
         &mut self,

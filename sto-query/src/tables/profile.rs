@@ -1,4 +1,4 @@
-//! `profile`, `label` and `metric`: a row a run, and what is known of it.
+//! `profile`, `label` and `metric`: one row per run, and its labels and metrics.
 
 use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
@@ -7,11 +7,11 @@ use rusqlite::types::Value;
 use std::sync::Arc;
 use sto_core::store::StoredProfile;
 
-/// `profile`.
+/// The `profile` table.
 pub(super) struct Profile;
-/// `label`.
+/// The `label` table.
 pub(super) struct Label;
-/// `metric`.
+/// The `metric` table.
 pub(super) struct Metric;
 
 const ID: usize = 0;

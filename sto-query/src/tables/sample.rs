@@ -1,4 +1,4 @@
-//! `sample`: a row a stack of a run and event.
+//! `sample`: one row per stack, run and event.
 
 use super::asked::Asked;
 use super::ids::{Hex, Ids};
@@ -16,7 +16,7 @@ use sto_core::store::{Loaded, Snapshot, StoredProfile};
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, for_each_total, outermost};
 use sto_core::units::{Cost, SampleType};
 
-/// `sample`.
+/// The `sample` table.
 pub(super) struct Sample;
 
 const PROFILE: usize = 0;
@@ -30,7 +30,7 @@ const OUTERMOST: usize = 7;
 const FRAME: usize = 8;
 const EXECUTABLE: usize = 9;
 
-/// Runs of one executable that are read together: they share most of their stacks.
+/// Maximum number of runs of one executable that are read together; they share most of their stacks.
 const BATCH: usize = 8;
 
 impl Table for Sample {
@@ -80,7 +80,7 @@ impl Table for Sample {
     }
 }
 
-/// A run, and those of its sample types that are asked for.
+/// A run, with its requested sample types.
 struct Run {
     id: ProfileId,
     events: Vec<Option<SampleType>>,
@@ -104,44 +104,44 @@ struct Batch {
     runs: Vec<Run>,
 }
 
-/// What was read of them.
+/// The loaded stacks of a batch.
 struct Read {
     build: Hex,
     frames: FrameTable,
     tree: StackTree,
     ids: Ids,
     outermost: OnceLock<Vec<bool>>,
-    /// The only node that is meant, where one is; `Some(None)` where it is none of these.
+    /// The only requested node, if one is requested; `Some(None)` if the tree does not have it.
     only: Option<Option<NodeIx>>,
 }
 
-/// What one run cost in one event.
+/// Costs of one run in one event.
 struct Part {
     profile: Hex,
     event: SampleType,
     costs: SelfCosts,
 }
 
-/// What was read of a batch, and of each of its runs and events.
+/// The loaded stacks of a batch, and the costs of each run and event.
 type Batched = (Read, Vec<Part>);
 
-/// Rows of one run and event after another. The next runs are read while those of the ones before are looked at.
+/// Cursor over the rows of several runs and events. The next batch is read while the current one is returned.
 pub(super) struct Samples {
     snapshot: Snapshot,
-    /// The only node that is meant, where one is.
+    /// The only requested node, if one is requested.
     node: Option<String>,
     batches: IntoIter<Batch>,
     coming: Option<JoinHandle<Result<Batched, QueryError>>>,
     read: Option<Read>,
     parts: IntoIter<Part>,
     part: Option<Part>,
-    /// The rows of the part that are left, this one last: stacks with what they cost by themselves and in total, in
-    /// preorder. One buffer serves all parts, as memory that is asked for anew costs more than what is written there.
+    /// Remaining rows of the part in reverse preorder, so the last is the current one: stacks with self and total
+    /// cost. The buffer is reused, because allocating costs more than filling it.
     rows: Vec<(NodeIx, Cost, Cost)>,
 }
 
 impl Samples {
-    /// Goes on with the next rows, where there are none left of these.
+    /// Continues with the next part if no rows are left.
     fn settle(&mut self) -> Result<(), QueryError> {
         while self.rows.is_empty() {
             self.part = self.parts.next();
@@ -173,7 +173,7 @@ impl Samples {
 }
 
 impl Batch {
-    /// Its stacks and costs; of one node alone, where one is given.
+    /// Reads the stacks and costs, only of one node if one is given.
     fn read(self, snapshot: &Snapshot, node: Option<&str>) -> Result<Batched, QueryError> {
         let profiles: Vec<ProfileId> = self.runs.iter().map(|run| run.id).collect();
         let Loaded {

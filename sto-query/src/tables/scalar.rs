@@ -1,4 +1,4 @@
-//! Functions of one value: `stack`, `subtree`, `flame`, `function_key`.
+//! Scalar functions: `stack`, `subtree`, `flame`, `function_key`.
 
 use super::stored::Stored;
 use super::table::known;
@@ -13,7 +13,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Result};
 use std::sync::Arc;
 
-/// Functions, each with what stands in its parentheses.
+/// Name, arguments and description of each function.
 pub(super) const FUNCTIONS: [(&str, &str, &str); 4] = [
     (
         "stack",
@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Has a connection know them.
+/// Registers the functions with a connection.
 pub(super) fn register(connection: &Connection, stored: &Arc<Stored>) -> Result<()> {
     for (name, call) in [
         ("stack", stack as fn(&Stored, &str) -> Result<Value>),

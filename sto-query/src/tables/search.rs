@@ -1,4 +1,4 @@
-//! `search`: frames in which words stand.
+//! `search`: full-text search of frames.
 
 use super::asked::Asked;
 use super::ids::Hex;
@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use std::sync::Arc;
 use sto_core::id::FrameId;
 
-/// `search`.
+/// The `search` table.
 pub(super) struct Search;
 
 const WORDS: usize = 6;

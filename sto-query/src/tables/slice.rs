@@ -1,4 +1,4 @@
-//! `slice`: a row a stack, thread and slice of a run's time.
+//! `slice`: one row per stack, thread and slice of a run's time.
 
 use super::asked::{Asked, Bounds};
 use super::ids::{Hex, Ids};
@@ -12,7 +12,7 @@ use sto_core::store::LoadedSlices;
 use sto_core::tree::SliceCost;
 use sto_core::units::SampleType;
 
-/// `slice`.
+/// The `slice` table.
 pub(super) struct Slice;
 
 const PROFILE: usize = 0;
@@ -70,14 +70,14 @@ impl Table for Slice {
     }
 }
 
-/// A run whose slices are read when it is its turn.
+/// A run whose slices have not been read yet.
 struct Run {
     id: ProfileId,
     executable: ExecutableId,
     events: Vec<SampleType>,
 }
 
-/// What was read of a run.
+/// The loaded slices of a run.
 struct Read {
     profile: Hex,
     events: Vec<SampleType>,
@@ -85,7 +85,7 @@ struct Read {
     ids: Ids,
 }
 
-/// Slices of one run after another.
+/// Cursor over the slices of several runs.
 pub(super) struct Slices {
     stored: Arc<Stored>,
     event: Option<String>,
@@ -93,12 +93,12 @@ pub(super) struct Slices {
     runs: IntoIter<Run>,
     read: Option<Read>,
     rows: IntoIter<(usize, SliceCost)>,
-    /// The index of an event, and what a stack cost in it.
+    /// The current row: index of an event, and the cost of a stack in it.
     row: Option<(usize, SliceCost)>,
 }
 
 impl Slices {
-    /// Reads the slices of the next run; false where there is none.
+    /// Reads the slices of the next run; returns `false` if there is none.
     fn read_on(&mut self) -> Result<bool, QueryError> {
         let Some(run) = self.runs.next() else {
             return Ok(false);
@@ -133,7 +133,7 @@ impl Slices {
 }
 
 impl Read {
-    /// When a slice begins and ends, in nanoseconds since the run's first sample.
+    /// Returns the start and end of a slice, in nanoseconds since the run's first sample.
     fn time(&self, cost: &SliceCost) -> [u64; 2] {
         let grid = self.loaded.slices.grid;
         [cost.slice.0, cost.slice.0 + 1].map(|slice| grid.border(slice).0)

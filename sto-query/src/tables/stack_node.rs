@@ -1,4 +1,4 @@
-//! `stack_node`: a row a stack of a build.
+//! `stack_node`: one row per stack of a build.
 
 use super::asked::Asked;
 use super::build_tree::BuildTree;
@@ -11,7 +11,7 @@ use std::vec::IntoIter;
 use sto_core::id::{BuildId, NodeId};
 use sto_core::tree::NodeIx;
 
-/// `stack_node`.
+/// The `stack_node` table.
 pub(super) struct StackNode;
 
 const ID: usize = 0;
@@ -88,21 +88,21 @@ impl Table for StackNode {
     }
 }
 
-/// Stacks of one build after another.
+/// Cursor over the stacks of several builds.
 pub(super) struct Nodes {
     stored: Arc<Stored>,
-    /// The builds that are still to come.
+    /// The remaining builds.
     builds: IntoIter<BuildId>,
-    /// What is meant of each build.
+    /// The stacks requested in each build.
     meant: Meant,
     tree: Option<Arc<BuildTree>>,
-    /// Where the stack is, and where the first is that is not meant.
+    /// Position of the current stack, and the end of the requested ones.
     at: u32,
     end: u32,
     step: Step,
 }
 
-/// What is meant of a build.
+/// The stacks requested in a build.
 enum Meant {
     All,
     Node(NodeId),
@@ -110,18 +110,18 @@ enum Meant {
     Frame(String),
 }
 
-/// Where the next stack is.
+/// Order in which the cursor advances.
 enum Step {
-    /// It follows.
+    /// To the next node in preorder.
     Preorder,
-    /// It stands after all below this one.
+    /// To the next sibling, skipping the subtree.
     Siblings,
-    /// It follows in the order of frames.
+    /// In order of frames.
     ByFrame,
 }
 
 impl Nodes {
-    /// Goes on with the next build that has a stack, where this one has no more.
+    /// Continues with the next build that has a requested stack, if none are left in this one.
     fn settle(&mut self) -> Result<(), QueryError> {
         while self.at >= self.end {
             let Some(id) = self.builds.next() else {

@@ -1,4 +1,4 @@
-//! `stack_node_data`: a row a frame of the store. `search`: those in which words stand.
+//! `stack_node_data`: one row per frame of the store.
 
 use super::asked::Asked;
 use super::ids::Hex;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use sto_core::id::FrameId;
 use sto_core::model::FrameIx;
 
-/// `stack_node_data`.
+/// The `stack_node_data` table.
 pub(super) struct StackNodeData;
 
 const ID: usize = 0;
@@ -49,10 +49,10 @@ impl Table for StackNodeData {
     }
 }
 
-/// Some frames.
+/// Cursor over frames.
 pub(super) struct Frames {
     frames: Arc<AllFrames>,
-    /// They stand here; else they follow one another.
+    /// Indices of the frames; `None` if they are consecutive.
     listed: Option<Vec<FrameIx>>,
     at: u32,
     end: u32,

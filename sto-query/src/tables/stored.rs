@@ -1,4 +1,4 @@
-//! What tables are read from: a state of a store, of which what was read is kept for a while.
+//! The state of a store from which tables are read, with caches.
 
 use super::build_tree::BuildTree;
 use super::text_index::TextIndex;
@@ -16,29 +16,29 @@ use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
 use sto_core::tree::NodeIx;
 use sto_core::units::SampleType;
 
-/// Builds whose stacks are kept, to be read again: both sides of a comparison, and some others.
+/// Number of builds whose stacks are cached: both sides of a comparison, and a few more.
 const KEPT_BUILDS: usize = 4;
 
 /// A state of a store.
 pub(super) struct Stored {
-    /// Where analyses find what they are asked about.
+    /// Sources for analyses.
     pub(super) sources: Sources,
     builds: OnceLock<Builds>,
     frames: OnceLock<Arc<AllFrames>>,
     text_index: OnceLock<TextIndex>,
-    /// The samples of builds, and what was measured by them.
+    /// Number of samples and event of builds.
     measured: Mutex<HashMap<BuildId, (u64, Option<SampleType>)>>,
-    /// The last that was read stands last.
+    /// Most recently used last.
     trees: Mutex<Vec<Arc<BuildTree>>>,
-    /// Why the last query failed, where SQLite has no more than the sentence.
+    /// The complete error of the last query, because SQLite only passes on its message.
     failure: Mutex<Option<QueryError>>,
 }
 
-/// Why there are no rows.
+/// Reason why there are no rows.
 pub(super) enum Unanswered {
-    /// What is asked for cannot be answered.
+    /// The analysis failed.
     Question(QueryError),
-    /// SQLite, which was asked itself, did not answer.
+    /// A query to SQLite itself failed.
     Sqlite(Error),
 }
 
@@ -54,7 +54,7 @@ impl From<Error> for Unanswered {
     }
 }
 
-/// Every build of a store, and where builds and runs stand among them.
+/// Every build of a store, with indices by id and run.
 struct Builds {
     all: Vec<StoredBuild>,
     by_id: HashMap<BuildId, usize>,
@@ -92,7 +92,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Stored {
-    /// The store of these sources.
+    /// Creates the state of these sources' store.
     pub(super) fn new(sources: Sources) -> Stored {
         Stored {
             sources,
@@ -105,7 +105,7 @@ impl Stored {
         }
     }
 
-    /// The state of the store.
+    /// The snapshot of the store.
     pub(super) fn snapshot(&self) -> Result<&Snapshot, QueryError> {
         Ok(self.sources.store()?)
     }
@@ -118,7 +118,7 @@ impl Stored {
         Ok(self.builds.get_or_init(|| builds))
     }
 
-    /// The build with this id, or every build where none is asked for.
+    /// Returns the build with this id, or every build if no id is given.
     pub(super) fn builds(&self, id: Option<&str>) -> Result<&[StoredBuild], QueryError> {
         let builds = self.all_builds()?;
         let Some(id) = id else {
@@ -131,7 +131,7 @@ impl Stored {
         Ok(found.map_or(&[], |&ix| &builds.all[ix..=ix]))
     }
 
-    /// The run with this id, or every run where none is asked for, if its build may be any or has that id.
+    /// Returns the run with this id, or every run if no id is given, restricted to the given build.
     pub(super) fn runs(
         &self,
         id: Option<&str>,
@@ -154,7 +154,7 @@ impl Stored {
         Ok(meant.into_iter().collect())
     }
 
-    /// How many builds and runs there are, for estimates: none is one.
+    /// Returns the number of builds and runs for estimates, at least 1 each.
     pub(super) fn counts(&self) -> (f64, f64) {
         let counts = self
             .all_builds()
@@ -163,7 +163,7 @@ impl Stored {
         (builds.max(1) as f64, runs.max(1) as f64)
     }
 
-    /// Every frame.
+    /// Returns every frame.
     pub(super) fn frames(&self) -> Result<Arc<AllFrames>, QueryError> {
         if let Some(frames) = self.frames.get() {
             return Ok(frames.clone());
@@ -176,16 +176,16 @@ impl Stored {
         Ok(self.frames.get_or_init(|| Arc::new(frames)).clone())
     }
 
-    /// The words of all frames.
+    /// Returns the full-text index of all frames.
     pub(super) fn text_index(&self, frames: &AllFrames) -> rusqlite::Result<&TextIndex> {
         if let Some(index) = self.text_index.get() {
             return Ok(index);
         }
-        let index = TextIndex::of(&frames.table)?;
+        let index = TextIndex::new(&frames.table)?;
         Ok(self.text_index.get_or_init(|| index))
     }
 
-    /// What a text names in an argument: the id of a build as the tables have it, else what commands take.
+    /// Resolves an argument: the id of a build as in the tables, or otherwise a name as in commands.
     pub(super) fn named(&self, text: &str) -> Result<Named, QueryError> {
         Ok(match self.builds(Some(text))? {
             [build] => Named::Runs(build.profiles.iter().map(|run| run.id).collect()),
@@ -193,7 +193,7 @@ impl Stored {
         })
     }
 
-    /// The stacks of a build.
+    /// Returns the stacks of a build.
     pub(super) fn tree(&self, stored: &StoredBuild) -> Result<Arc<BuildTree>, QueryError> {
         let mut trees = lock(&self.trees);
         let kept = trees.iter().position(|tree| tree.build == stored.id);
@@ -201,7 +201,7 @@ impl Stored {
             Some(at) => trees.remove(at),
             None => {
                 let view = View::load_sum(self.snapshot()?, whole(stored))?;
-                Arc::new(BuildTree::of(stored.id, view))
+                Arc::new(BuildTree::new(stored.id, view))
             }
         };
         if trees.len() == KEPT_BUILDS {
@@ -211,7 +211,7 @@ impl Stored {
         Ok(tree)
     }
 
-    /// How many samples a build has of its event, and what that is.
+    /// Returns the number of samples of a build's event, and the event.
     pub(super) fn measured(
         &self,
         stored: &StoredBuild,
@@ -229,14 +229,14 @@ impl Stored {
         Ok(measured)
     }
 
-    /// The stacks of a build by its id; `None` where there is no such build.
+    /// Returns the stacks of the build with this id; `None` if there is no such build.
     pub(super) fn tree_of(&self, build: BuildId) -> Result<Option<Arc<BuildTree>>, QueryError> {
         let builds = self.all_builds()?;
         let stored = builds.by_id.get(&build).map(|&ix| &builds.all[ix]);
         stored.map(|stored| self.tree(stored)).transpose()
     }
 
-    /// The node of a build with this id of both; `None` where there is none.
+    /// Returns the node with an id that includes its build's; `None` if there is none.
     pub(super) fn node(&self, id: &str) -> Result<Option<(Arc<BuildTree>, NodeIx)>, QueryError> {
         let Some((build, node)) = parts(id) else {
             return Ok(None);
@@ -248,7 +248,7 @@ impl Stored {
         Ok(found.map(|node| (tree, node)))
     }
 
-    /// The same for SQLite, which takes no more than a sentence; the rest is kept for who asks.
+    /// Converts an error for SQLite, which only takes a message, and keeps the complete error.
     pub(super) fn explained<T, E: Into<Unanswered>>(
         &self,
         result: Result<T, E>,
@@ -263,25 +263,25 @@ impl Stored {
         })
     }
 
-    /// Why the last query failed, where that was not SQL.
+    /// Takes the complete error of the last query, unless it came from SQLite.
     pub(super) fn take_failure(&self) -> Option<QueryError> {
         lock(&self.failure).take()
     }
 }
 
-/// A build and a node, by the id of both.
+/// Splits an id into those of the build and the node.
 fn parts(id: &str) -> Option<(BuildId, NodeId)> {
     let (build, node) = id.split_at_checked(32)?;
     Some((build.parse().ok()?, node.parse().ok()?))
 }
 
 impl AllFrames {
-    /// Their functions.
+    /// Functions of the frames.
     pub(super) fn functions(&self) -> &Functions {
         self.functions.get_or_init(|| Functions::of(&self.table))
     }
 
-    /// The frames of functions with this key.
+    /// Returns the frames of functions with this key.
     pub(super) fn of_function(&self, key: &str) -> Vec<FrameIx> {
         let numbers = self.functions().with_key(Some(key));
         let is_meant = |number: u32| numbers.contains(&(number as usize));
@@ -290,7 +290,7 @@ impl AllFrames {
         meant.map(|(ix, _)| FrameIx(ix)).collect()
     }
 
-    /// The frame with this id.
+    /// Returns the frame with this id.
     pub(super) fn find(&self, id: &str) -> Option<FrameIx> {
         let by_id = self.by_id.get_or_init(|| {
             let frames = self.table.iter();

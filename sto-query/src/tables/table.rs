@@ -1,4 +1,4 @@
-//! Tables of SQLite whose rows are made as they are asked for.
+//! Virtual tables whose rows are computed on demand.
 
 use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
@@ -7,47 +7,46 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::vtab::Context;
 use std::sync::Arc;
 
-/// A table: its columns, and the rows that fit what a query asks for.
+/// A table: its columns, and the rows that match a query's constraints.
 pub(super) trait Table: Sized + 'static {
-    /// What SQL calls it.
+    /// Name in SQL.
     const NAME: &'static str;
-    /// Its columns, those of the same index in [`Cursor::cell`].
+    /// Columns, in the order of the indices of [`Cursor::cell`].
     const COLUMNS: &'static [Column];
-    /// About how many rows it has where nothing is asked for.
+    /// Estimated number of rows without constraints.
     const ROWS: Rows;
-    /// What the first row costs, where one after another costs 1: stacks are read for it, or nothing is.
+    /// Cost of the first row relative to that of the following ones: higher if stacks must be read.
     const START: f64 = 10.0;
-    /// The column by which the rows of a build come in order, where that is asked for and they are found by no other
-    /// column than the build's.
+    /// Column by which the rows of a build can be returned in order, if they are only constrained by the build.
     const ORDER: Option<Order> = None;
-    /// Its rows, one after another.
+    /// Iterator over the rows.
     type Cursor: Cursor;
 
-    /// The rows that may fit; SQLite looks at each again.
+    /// Returns the rows that may match; SQLite checks each again.
     fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Self::Cursor, Unanswered>;
 }
 
-/// How the rows of a build may come in order.
+/// Order of the rows of a build.
 pub(super) struct Order {
-    /// By this column.
+    /// The column by which rows are sorted.
     pub(super) by: usize,
     /// The column of the build.
     pub(super) of: usize,
 }
 
-/// About how many rows there are.
+/// Estimated number of rows.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
-    /// So many.
+    /// Total number.
     Few(f64),
-    /// So many a build.
+    /// Number per build.
     OfBuild(f64),
-    /// So many a run.
+    /// Number per run.
     OfRun(f64),
 }
 
 impl Rows {
-    /// Of this store.
+    /// Returns the estimate for this store.
     pub(super) fn of(self, stored: &Stored) -> f64 {
         let (builds, runs) = stored.counts();
         match self {
@@ -58,41 +57,41 @@ impl Rows {
     }
 }
 
-/// Rows, of which there is one at a time.
+/// Cursor over rows.
 pub(super) trait Cursor {
-    /// Whether there is none left.
+    /// Returns `true` after the last row.
     fn is_done(&self) -> bool;
 
-    /// Goes to the next.
+    /// Moves to the next row.
     fn advance(&mut self) -> Result<(), QueryError>;
 
-    /// Gives a cell of the row.
+    /// Sets the value of a cell of the current row.
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()>;
 }
 
-/// What the first row costs where stacks are read for it.
+/// Cost of the first row if stacks must be read.
 pub(super) const READ: f64 = 20_000.0;
 
 /// A column of a table.
 pub(super) struct Column {
-    /// What SQL calls it.
+    /// Name in SQL.
     pub(super) name: &'static str,
-    /// The type by which SQLite compares it.
+    /// Type affinity.
     pub(super) sql_type: &'static str,
-    /// What a query may do with it.
+    /// Use of the column in constraints.
     pub(super) role: Role,
 }
 
-/// What a query may do with a column beside reading it.
+/// Use of a column in constraints.
 pub(super) enum Role {
     Plain,
-    /// Rows are found by it.
+    /// Rows can be found by equality.
     Sought(Found),
-    /// Rows are found by it and by its range.
+    /// Rows can be found by equality and by range.
     Ordered,
-    /// It is an argument, without which there are no rows.
+    /// A required argument of a table-valued function.
     Argument,
-    /// It is an argument that may be left out.
+    /// An optional argument of a table-valued function.
     Option,
 }
 
@@ -105,67 +104,67 @@ impl Column {
         }
     }
 
-    /// A column of text, such as an id in hexadecimal.
+    /// Creates a column of text, such as an id in hexadecimal.
     pub(super) const fn text(name: &'static str) -> Column {
         Column::new(name, "TEXT", Role::Plain)
     }
 
-    /// A column of whole numbers.
+    /// Creates a column of integers.
     pub(super) const fn integer(name: &'static str) -> Column {
         Column::new(name, "INTEGER", Role::Plain)
     }
 
-    /// A column of numbers.
+    /// Creates a column of floating-point numbers.
     pub(super) const fn real(name: &'static str) -> Column {
         Column::new(name, "REAL", Role::Plain)
     }
 
-    /// Rows are found by it without a look at the others.
+    /// Lets rows be found by equality without reading the others.
     pub(super) const fn finds(self, rows: Found) -> Column {
         Column::new(self.name, self.sql_type, Role::Sought(rows))
     }
 
-    /// Rows are found by where it begins and ends.
+    /// Lets rows be found by range.
     pub(super) const fn ordered(self) -> Column {
         Column::new(self.name, self.sql_type, Role::Ordered)
     }
 
-    /// What stands in parentheses behind the name of the table; hidden elsewhere.
+    /// Creates a required argument.
     pub(super) const fn argument(name: &'static str) -> Column {
         Column::new(name, "TEXT", Role::Argument)
     }
 
-    /// The same of what may be left out.
+    /// Creates an optional argument.
     pub(super) const fn option(name: &'static str, sql_type: &'static str) -> Column {
         Column::new(name, sql_type, Role::Option)
     }
 
-    /// Its name and its type.
+    /// Returns the name and the type.
     pub(super) fn described(&self) -> (String, String) {
         (self.name.to_owned(), self.sql_type.to_owned())
     }
 
-    /// Whether it is an argument.
+    /// Returns `true` for an argument.
     pub(super) fn is_hidden(&self) -> bool {
         matches!(self.role, Role::Argument | Role::Option)
     }
 }
 
-/// About how many rows are found by a column.
+/// Estimated number of rows with the same value in a column.
 #[derive(Clone, Copy)]
 pub(super) enum Found {
-    /// So many.
+    /// A fixed number.
     Few(f64),
-    /// Those of a build.
+    /// The rows of a build.
     Build,
-    /// Those of a run.
+    /// The rows of a run.
     Run,
-    /// Nearly all.
+    /// Nearly all rows.
     Most,
 }
 
 impl Found {
-    /// Of so many rows of this store.
+    /// Returns the estimate for a table with this number of rows.
     pub(super) fn of(self, rows: f64, stored: &Stored) -> f64 {
         let (builds, runs) = stored.counts();
         match self {
@@ -177,16 +176,16 @@ impl Found {
     }
 }
 
-/// Where a cell of a row goes.
+/// Destination for the value of a cell.
 pub(super) struct Cell<'a>(pub(super) &'a mut Context);
 
 impl Cell<'_> {
-    /// Text.
+    /// Sets text.
     pub(super) fn text(self, text: &str) -> rusqlite::Result<()> {
         self.0.set_result(text)
     }
 
-    /// Text, or nothing where it is empty.
+    /// Sets text, or null if it is empty.
     pub(super) fn known(self, text: &str) -> rusqlite::Result<()> {
         match text {
             "" => self.null(),
@@ -194,7 +193,7 @@ impl Cell<'_> {
         }
     }
 
-    /// A count or a cost; one that SQLite has no integer for is a real number.
+    /// Sets a count or cost; as a floating-point number if it exceeds SQLite's integers.
     pub(super) fn count(self, count: u64) -> rusqlite::Result<()> {
         match i64::try_from(count) {
             Ok(count) => self.0.set_result(count),
@@ -202,25 +201,25 @@ impl Cell<'_> {
         }
     }
 
-    /// Nothing.
+    /// Sets null.
     pub(super) fn null(self) -> rusqlite::Result<()> {
         self.0.set_result(rusqlite::types::Null)
     }
 
-    /// What was made before.
+    /// Sets a value.
     fn value(self, value: &Value) -> rusqlite::Result<()> {
         self.0.set_result(ToSqlOutput::Borrowed(value.into()))
     }
 }
 
-/// Few rows, which are all made before the first is read.
+/// Cursor over precomputed rows.
 pub(super) struct Listed {
     rows: Vec<Vec<Value>>,
     at: usize,
 }
 
 impl Listed {
-    /// These rows.
+    /// Creates a cursor over these rows.
     pub(super) fn new(rows: Vec<Vec<Value>>) -> Listed {
         Listed { rows, at: 0 }
     }
@@ -239,18 +238,18 @@ impl Cursor for Listed {
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
         match self.rows.get(self.at).and_then(|row| row.get(column)) {
             Some(value) => cell.value(value),
-            // An argument, which SQLite knows.
+            // SQLite fills in arguments.
             None => cell.null(),
         }
     }
 }
 
-/// A count as a value; one that SQLite has no integer for is a real number.
+/// Converts a count; to a floating-point number if it exceeds SQLite's integers.
 pub(super) fn count(count: u64) -> Value {
     i64::try_from(count).map_or(Value::Real(count as f64), Value::Integer)
 }
 
-/// Text as a value, or nothing where it is empty.
+/// Converts text; to null if it is empty.
 pub(super) fn known(text: impl Into<String>) -> Value {
     let text = text.into();
     match text.is_empty() {
@@ -259,7 +258,7 @@ pub(super) fn known(text: impl Into<String>) -> Value {
     }
 }
 
-/// What stands in parentheses behind its name.
+/// Returns the list of a table's arguments.
 pub(super) fn arguments_of<T: Table>() -> String {
     let hidden = T::COLUMNS.iter().filter(|column| column.is_hidden());
     let names: Vec<&str> = hidden.map(|column| column.name).collect();

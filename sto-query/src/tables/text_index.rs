@@ -9,8 +9,8 @@ use sto_core::model::{FrameIx, FrameTable};
 pub(super) struct TextIndex(Mutex<Connection>);
 
 impl TextIndex {
-    /// Of every frame.
-    pub(super) fn of(frames: &FrameTable) -> rusqlite::Result<TextIndex> {
+    /// Indexes every frame.
+    pub(super) fn new(frames: &FrameTable) -> rusqlite::Result<TextIndex> {
         let mut connection = Connection::open_in_memory()?;
         connection.execute_batch(
             "CREATE VIRTUAL TABLE frame USING fts5(symbol, file, line, content = '')",
@@ -26,7 +26,7 @@ impl TextIndex {
         Ok(TextIndex(Mutex::new(connection)))
     }
 
-    /// The frames that have all of the words, the most relevant first.
+    /// Returns the frames that contain all of the words, the most relevant first.
     pub(super) fn find(&self, words: &str) -> rusqlite::Result<Vec<(FrameIx, f64)>> {
         let words = phrases(words);
         if words.is_empty() {
@@ -40,8 +40,8 @@ impl TextIndex {
     }
 }
 
-/// Words as FTS5 reads them: each in quotes, so that `std::vec` is no syntax of its own, with the column before it and
-/// the `*` behind it that it may have.
+/// Converts words to FTS5 syntax: each quoted, so that `std::vec` is not parsed, with its optional column prefix and
+/// trailing `*`.
 fn phrases(words: &str) -> String {
     let mut text = String::new();
     for word in words.split_whitespace() {
@@ -55,7 +55,7 @@ fn phrases(words: &str) -> String {
             Some(beginning) => (beginning, "*"),
             None => (word, ""),
         };
-        // FTS5 takes a phrase without letters and digits for one that stands nowhere.
+        // FTS5 finds nothing for a phrase without letters and digits.
         if !word.chars().any(char::is_alphanumeric) {
             continue;
         }

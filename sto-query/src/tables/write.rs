@@ -1,4 +1,4 @@
-//! Answers in SQL, as they come.
+//! Streaming output of SQL results.
 
 use super::database::{SqlCell, SqlName, SqlRows};
 use crate::text::{Style, display_width, printable, shorten};
@@ -6,45 +6,45 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// How answers are written.
+/// Format of SQL results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SqlFormat {
-    /// Aligned columns, or where they are too wide for the terminal, a line a cell.
+    /// Aligned columns, or one line per cell if they are too wide for the terminal.
     Table,
-    /// Comma-separated values with a heading.
+    /// Comma-separated values with a header line.
     Csv,
     /// An array of objects.
     Json,
-    /// An object a line.
+    /// One object per line.
     Ndjson,
-    /// A table of Markdown.
+    /// A Markdown table.
     Md,
-    /// Cells as they are, with tabs between them.
+    /// Unmodified cells separated by tabs.
     Raw,
 }
 
-/// Writes answers. All but tables of text and of Markdown go out row by row.
+/// Writer of results. All formats except text and Markdown tables are written row by row.
 pub struct SqlWriter<W> {
     format: SqlFormat,
     style: Style,
     out: W,
     names: Vec<String>,
-    /// Number of answers, the one that is being written too, and of its rows.
+    /// Number of results so far, including the current one, and number of its rows.
     answers: usize,
     rows: usize,
-    /// What is laid out when all is there: whether a cell is a number, and its text.
+    /// Buffered cells of tables: whether each is a number, and its text.
     cells: Vec<Vec<(bool, String)>>,
 }
 
-/// Columns between two columns.
+/// Width of the gap between two columns.
 const GAP: usize = 2;
-/// Text is cut to this where columns are too wide.
+/// Width to which text may be truncated if columns are too wide.
 const LEAST: usize = 12;
 
 impl<W: Write> SqlWriter<W> {
-    /// A writer in this format; the style is that of tables.
+    /// Creates a writer in this format; the style applies to tables.
     pub fn new(format: SqlFormat, style: Style, out: W) -> SqlWriter<W> {
         SqlWriter {
             format,
@@ -57,12 +57,12 @@ impl<W: Write> SqlWriter<W> {
         }
     }
 
-    /// What it wrote to.
+    /// Returns the underlying writer.
     pub fn into_inner(self) -> W {
         self.out
     }
 
-    /// A row as an object, in the order of the columns.
+    /// Formats a row as an object, in the order of the columns.
     fn object(&self, cells: &[SqlCell<'_>]) -> String {
         let pairs = self.names.iter().zip(cells);
         let pairs = pairs.map(|(name, cell)| format!("{}:{}", Value::from(&**name), json(cell)));
@@ -109,7 +109,7 @@ impl<W: Write> SqlRows for SqlWriter<W> {
             SqlFormat::Ndjson => writeln!(self.out, "{}", self.object(cells)),
             SqlFormat::Raw => {
                 let shown = |cell| match self.style.width {
-                    // A terminal obeys some characters.
+                    // Escapes control characters, which would affect a terminal.
                     Some(_) => printable_lines(&text(cell)),
                     None => text(cell).into_owned(),
                 };
@@ -132,7 +132,7 @@ impl<W: Write> SqlRows for SqlWriter<W> {
     }
 }
 
-/// A field of comma-separated values (RFC 4180).
+/// Quotes a field of comma-separated values if necessary (RFC 4180).
 fn quoted(field: Cow<'_, str>) -> Cow<'_, str> {
     match field.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")).into(),
@@ -154,7 +154,7 @@ fn text<'a>(cell: &SqlCell<'a>) -> Cow<'a, str> {
     }
 }
 
-/// For people: of a number with decimals six digits.
+/// Formats a cell for people, with six digits for fractions.
 fn short_text(cell: &SqlCell<'_>) -> String {
     match *cell {
         SqlCell::Real(number) => match number.abs() {
@@ -235,7 +235,7 @@ fn table(names: &[String], rows: &[Vec<(bool, String)>], style: Style) -> String
     text
 }
 
-/// Makes the widest columns of text narrower until all fit; false where they do not.
+/// Shrinks the widest text columns until all fit; returns `false` if they do not.
 fn fit(widths: &mut [usize], numbers: &[bool], names: &[String], width: usize) -> bool {
     loop {
         let taken = widths.iter().map(|width| width + GAP).sum::<usize>();
@@ -250,7 +250,7 @@ fn fit(widths: &mut [usize], numbers: &[bool], names: &[String], width: usize) -
         let Some(ix) = texts.max_by_key(|&ix| (widths[ix], ix)) else {
             return false;
         };
-        // No narrower than the next widest is, so that several give way alike.
+        // Shrinks to the next widest column, so that several shrink evenly.
         let others = (0..widths.len()).filter(|&other| other != ix && !numbers[other]);
         let next = others
             .map(|other| widths[other])
@@ -264,7 +264,7 @@ fn fit(widths: &mut [usize], numbers: &[bool], names: &[String], width: usize) -
     }
 }
 
-/// A line a cell, and an empty one between rows.
+/// Formats one line per cell, with an empty line between rows.
 fn records(names: &[String], rows: &[Vec<(bool, String)>], style: Style) -> String {
     let width = names
         .iter()
@@ -308,7 +308,7 @@ fn markdown(names: &[String], rows: &[Vec<(bool, String)>]) -> String {
     text
 }
 
-/// What queries may ask, with the columns of tables; of one name alone, or of all.
+/// Describes the available names with the columns of tables; only one name if `of` is given.
 pub fn schema(names: &[SqlName], of: Option<&str>, style: Style) -> String {
     let mut text = String::new();
     for name in names

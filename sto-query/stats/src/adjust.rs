@@ -1,9 +1,9 @@
 //! p-values of many tests.
 
-/// Adjusts p-values for their number: among those of at most `alpha`, a share of at most `alpha`
-/// is false on average (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57:289, 1995).
+/// Benjamini-Hochberg adjusted p-values: of the tests whose adjusted value is at most `alpha`, a share of at most
+/// `alpha` is false on average (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57:289, 1995).
 ///
-/// What was not tested stays so, and does not count.
+/// `None` marks a test that was not made; it stays `None` and does not count as a test.
 pub fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(f64, usize)> = p_values
         .iter()

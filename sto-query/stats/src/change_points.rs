@@ -1,27 +1,27 @@
-//! Where the composition of counts changes over time.
+//! Points at which the composition of counts changes over time.
 
 use super::Random;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows of a part, at least: one alone is no part.
+/// Minimum number of rows between two changes.
 const MIN_ROWS: usize = 2;
-/// Shuffles that the penalty is taken from, of each length of blocks. It is what none of them exceeds.
+/// Number of random shuffles per block length from which the penalty is estimated.
 const SHUFFLES: u64 = 99;
-/// Blocks whose differences are shuffled: single rows, and so many of the whole, as neighbouring rows may depend on
-/// each other.
+/// Number of blocks of the longer block length. Neighbouring rows may be correlated, so both single rows and blocks
+/// of `rows / BLOCKS` rows are shuffled.
 const BLOCKS: usize = 40;
-/// Times the median of all squared differences, from which on one is taken for a change.
+/// Multiple of the median squared difference above which a difference is treated as a change.
 const OUTLIER: f64 = 9.0;
-/// What several changes together gain over the same number of times the best single one.
+/// Factor between the gain of several changes and the same number of times the gain of the best single one.
 const SEVERAL: f64 = 1.3;
 
-/// The rows at which the composition of counts changes, in order.
+/// Returns the rows at which the composition of counts changes, in order.
 ///
-/// Rows are counts by category, of consecutive stretches of time. Parts between changes are those that optimal
-/// partitioning finds (B. Jackson and others, IEEE Signal Process. Lett. 12:105, 2005), by the likelihood of
-/// multinomial counts. The penalty for each change is what rows without any would gain by one: rows that differ from
-/// each other as neighbouring rows do.
+/// Each row has the counts by category of one of several consecutive stretches of time. The changes are found by
+/// optimal partitioning (B. Jackson and others, IEEE Signal Process. Lett. 12:105, 2005) of the multinomial
+/// likelihood. The penalty per change is the gain of the best change in rows without changes, which are simulated by
+/// shuffling the differences between neighbouring rows.
 pub fn change_points(rows: &[Vec<f64>]) -> Vec<usize> {
     if rows.len() < 2 * MIN_ROWS {
         return Vec::new();
@@ -29,12 +29,12 @@ pub fn change_points(rows: &[Vec<f64>]) -> Vec<usize> {
     let counts = Counts::new(rows);
     let blocks = [1, rows.len().div_ceil(BLOCKS)];
     let penalties = blocks.into_iter().map(|block| counts.penalty(block));
-    // Counts that never vary would need none.
+    // Counts that never vary would have a penalty of zero.
     let least = 2.0 * (rows.len() as f64).ln();
     counts.partition(penalties.fold(least, f64::max))
 }
 
-/// Sums of rows before each row.
+/// Cumulative sums of the counts before each row.
 struct Counts<'a> {
     rows: &'a [Vec<f64>],
     before: Vec<Vec<f64>>,
@@ -55,13 +55,13 @@ impl Counts<'_> {
         Counts { rows, before }
     }
 
-    /// Twice the negative log-likelihood of these rows with the composition that fits them best.
+    /// Returns twice the negative log-likelihood of `rows` under their best-fitting composition.
     fn cost(&self, rows: Range<usize>) -> f64 {
         let [from, to] = [&self.before[rows.start], &self.before[rows.end]];
         cost(from.iter().zip(to).map(|(from, to)| to - from))
     }
 
-    /// The changes that cost least, with so much more for each.
+    /// Returns the changes of least total cost, where each change costs `penalty`.
     fn partition(&self, penalty: f64) -> Vec<usize> {
         let len = self.rows.len();
         let mut least = vec![f64::INFINITY; len + 1];
@@ -90,8 +90,7 @@ impl Counts<'_> {
         changes
     }
 
-    /// What the best change gains where there is none, by how rows differ from the next ones: with these differences
-    /// in any order and either direction.
+    /// Returns the largest gain of the best change among shuffled differences, in any order and with either sign.
     fn penalty(&self, block: usize) -> f64 {
         let differences = self.differences(block);
         let all: f64 = differences.iter().map(|difference| difference.size).sum();
@@ -107,7 +106,7 @@ impl Counts<'_> {
         SEVERAL * gains.reduce(|| 0.0, f64::max)
     }
 
-    /// How blocks of so many rows differ from the next one.
+    /// Returns the differences between neighbouring blocks of `block` rows.
     fn differences(&self, block: usize) -> Vec<Difference> {
         let starts: Vec<usize> = (0..=self.rows.len()).step_by(block).collect();
         let sums: Vec<Vec<f64>> = starts
@@ -122,7 +121,7 @@ impl Counts<'_> {
             let by_category = pair[0].iter().zip(&pair[1]).map(|(x, y)| {
                 let part = (x + y) / (a + b);
                 match part > 0.0 {
-                    // In units of what chance makes of a block of this size.
+                    // In units of the standard deviation expected by chance for a block of this size.
                     true => (x * b - y * a) / (a + b) * (1.0 + a / b.max(1.0)).sqrt() / part.sqrt(),
                     false => 0.0,
                 }
@@ -137,8 +136,7 @@ impl Counts<'_> {
     }
 }
 
-/// The differences, with those that are far larger than most made as large as is likely: where one part ends and the
-/// next begins, blocks differ by more than chance.
+/// Shrinks outliers among the differences: blocks on both sides of a change differ by more than chance.
 fn without_outliers(mut differences: Vec<Difference>) -> Vec<Difference> {
     let length = |difference: &Difference| {
         let squares = difference.by_category.iter().map(|x| x * x);
@@ -156,14 +154,14 @@ fn without_outliers(mut differences: Vec<Difference>) -> Vec<Difference> {
     differences
 }
 
-/// What a block of rows has more of than the next one, by category.
+/// The difference in counts between a block of rows and the next one, by category.
 struct Difference {
-    /// Sum of its counts.
+    /// Sum of the block's counts.
     size: f64,
     by_category: Vec<f64>,
 }
 
-/// What the best change gains of rows that differ so from what they should be, in this order and direction.
+/// Returns the gain of the best change for these differences in the given order and with the given signs.
 fn best_gain(differences: &[Difference], order: &[(usize, f64)], all: f64) -> f64 {
     let categories = differences
         .first()
@@ -202,7 +200,7 @@ fn cost(counts: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// These numbers, with blocks of so many of them in another order.
+/// Returns the indices in `part`, with blocks of `block` of them in random order.
 pub(super) fn shuffled(part: Range<usize>, block: usize, random: &mut Random) -> Vec<usize> {
     let mut starts: Vec<usize> = part.clone().step_by(block).collect();
     let len = starts.len();

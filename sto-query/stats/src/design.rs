@@ -1,8 +1,8 @@
-//! Which run is of which side, and how large it is.
+//! Assignment of runs to the two sides of a comparison, and their sizes.
 
-/// The runs of a comparison: their size factors, those of the baseline first.
+/// The size factors of the runs of a comparison, the baseline's first.
 ///
-/// A run's size factor is what an unchanged function has in it, in any unit that all runs share.
+/// A run's size factor is the expected count of an unchanged function in it, in any unit that all runs share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     sizes: Vec<f64>,
@@ -10,11 +10,11 @@ pub struct Design {
 }
 
 impl Design {
-    /// Runs of these sizes, of which the first `split` are the baseline's. Runs of one side alone say
-    /// how counts vary, but there is nothing to test.
+    /// Creates the design of runs with these size factors, the first `split` of which are the baseline's. If only the
+    /// baseline has runs, the variation of counts can be estimated but nothing tested.
     ///
     /// # Panics
-    /// Where there is no run, or a size is not a positive number.
+    /// Panics if `split` is 0 or more than the number of runs, or if a size is not a positive number.
     pub fn new(sizes: Vec<f64>, split: usize) -> Design {
         assert!(0 < split && split <= sizes.len(), "a comparison has runs");
         assert!(
@@ -29,14 +29,14 @@ impl Design {
         &self.sizes
     }
 
-    /// Anything by run, cut into baseline and candidate.
+    /// Splits values by run into those for the baseline and those for the candidate.
     pub(super) fn sides<'a, T>(&self, by_run: &'a [T]) -> [&'a [T]; 2] {
         let (baseline, candidate) = by_run.split_at(self.split);
         [baseline, candidate]
     }
 
-    /// The same runs, with those of the candidate this many times as large: what is then unchanged
-    /// has this ratio.
+    /// Returns this design with the candidate's size factors multiplied by `ratio`: a function that changed by
+    /// `ratio` counts as unchanged in it.
     pub(super) fn scaled(&self, ratio: f64) -> Design {
         let mut scaled = self.clone();
         for size in &mut scaled.sizes[self.split..] {
@@ -50,7 +50,7 @@ impl Design {
         self.sides(&self.sizes).map(|sizes| sizes.iter().sum())
     }
 
-    /// Number of equally large runs that would vary as much as the runs of each side do together.
+    /// Number of equally large runs that together would vary as much as the runs of each side do.
     pub(super) fn effective_runs(&self) -> [f64; 2] {
         self.sides(&self.sizes).map(|sizes| {
             let sum: f64 = sizes.iter().sum();

@@ -1,17 +1,17 @@
-//! The exact test of two sums of counts, for a dispersion that is known.
+//! Exact test of two sums of counts with a known dispersion.
 
 use super::design::Design;
 use statrs::function::beta::beta_reg;
 
-/// Two-sided p-value of the samples in all runs of each side, if nothing changed.
+/// Returns the two-sided p-value of the total samples of each side under the hypothesis that nothing changed.
 ///
-/// Of n Poisson samples, a function that did not change has Binomial(n, size of the side / size of
-/// both) on one side (J. Przyborowski and H. Wilenski, Biometrika 31:313, 1940). Run-to-run
-/// variation makes counts worth less: they are divided by the design effect, the factor by which
-/// their variance exceeds Poisson's (J. N. K. Rao and A. J. Scott, Biometrics 48:577, 1992). The
-/// binomial tail is the regularised incomplete beta function, which takes such fractions of samples.
+/// Of n Poisson samples, an unchanged function has Binomial(n, size of the side / size of both) on one side (J.
+/// Przyborowski and H. Wilenski, Biometrika 31:313, 1940). Run-to-run variation is taken into account by dividing the
+/// counts by the design effect, the factor by which their variance exceeds Poisson's (J. N. K. Rao and A. J. Scott,
+/// Biometrics 48:577, 1992). The binomial tail is computed as a regularised incomplete beta function, which accepts
+/// fractional counts.
 ///
-/// Two-sided means twice the smaller tail, at most 1. No samples at all give 1.
+/// The two-sided value is twice the smaller tail, at most 1. It is 1 if there are no samples.
 pub(super) fn p_value(samples: [f64; 2], design: &Design, dispersion: f64) -> f64 {
     let [baseline, candidate] = samples;
     if baseline + candidate == 0.0 {

@@ -1,22 +1,22 @@
-//! How much a function may have changed, by what its counts can show.
+//! Confidence interval of the change of a function.
 
-/// The changes that a test would not refuse: candidate divided by baseline.
+/// Interval of the ratios candidate / baseline that the test does not reject.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Interval {
-    /// 0 where the candidate may have none of it.
+    /// Lower bound; 0 if the candidate may not contain the function at all.
     pub low: f64,
-    /// Infinite where the baseline may have none of it.
+    /// Upper bound; infinite if the baseline may not contain the function at all.
     pub high: f64,
 }
 
-/// No change is looked for beyond this factor.
+/// Largest ratio, in either direction, that is searched for a bound.
 const FARTHEST: f64 = 1e12;
 
 impl Interval {
-    /// All ratios whose p-value exceeds `alpha`, around an `estimate` whose p-value does.
+    /// Finds the ratios whose p-value exceeds `alpha`, around an `estimate` whose p-value does.
     ///
-    /// `p` must fall on both sides of the estimate.
+    /// `p` must decrease on both sides of the estimate.
     pub(super) fn around(estimate: f64, alpha: f64, p: impl Fn(f64) -> f64) -> Interval {
         let excess = |log: f64| p(log.exp()).max(f64::MIN_POSITIVE).ln() - alpha.ln();
         let farthest = FARTHEST.ln();
@@ -30,8 +30,8 @@ impl Interval {
     }
 }
 
-/// Where `excess` falls below zero, going from `inside` by steps that grow; `None` where it does
-/// not within reach.
+/// Returns where `excess` falls below zero, searching from `inside` in growing steps; `None` if it does not within
+/// `reach`.
 fn edge(inside: f64, step: f64, reach: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let mut a = (inside, excess(inside));
     let mut step = step;

@@ -2,26 +2,25 @@
 //!
 //! The crate knows nothing of functions, runs or stores. `sto-query` re-exports it as `statistics`.
 //!
-//! Its largest part tells whether counts differ between two groups of runs, by the quasi-likelihood
-//! F-test of edgeR. Samples by function and run are what reads by gene and library are to
-//! sequencing: counts from 0 to millions, of tens to thousands of things at once, over a few runs
-//! that differ by more than chance.
+//! Its largest part tests whether counts differ between two groups of runs, by the quasi-likelihood F-test of edgeR.
+//! Samples by function and run resemble reads by gene and library in sequencing: counts from 0 to millions, for tens
+//! to thousands of functions at once, over a few runs that differ by more than chance.
 //!
 //! ```text
 //! counts by run                 tmm          factors that make runs comparable
 //!         |
 //!         v
-//! size factors                  design       which run is of which side, and how large it is
+//! size factors                  design       side and size of each run
 //!         |
 //!         v
 //! negative binomial             negbin       mean and deviance of one function on one side
 //!         |
 //!         v
-//! dispersion by abundance       trend        what most functions of this size vary by
+//! dispersion by abundance       trend        variation of most functions of this size
 //!         |
 //!         v
-//! quasi-dispersion              squeeze      what one function varies by beyond that, drawn
-//!         |                                  towards what the others do
+//! quasi-dispersion              squeeze      further variation of one function, shrunk
+//!         |                                  towards that of the others
 //!         v
 //! p, interval of the change     variation, interval
 //!         |
@@ -29,11 +28,10 @@
 //! q                             adjust       p adjusted for the number of tests
 //! ```
 //!
-//! The parts were written from the papers that each file names. `testdata/statistics` has counts,
-//! and what edgeR 3.40 makes of them, for the tests to agree with.
+//! The parts were written from the papers that each file cites. The tests compare their results with those of edgeR
+//! 3.40 for the counts in `testdata/statistics`.
 //!
 //! [`warp`] aligns series over time, and [`models`] fits curves to points.
-//!
 #![doc = include_str!("statistics.md")]
 
 mod adjust;

@@ -1,17 +1,17 @@
 //! The negative binomial distribution of one function's counts on one side.
 //!
-//! A run of size s has the mean μ = s m, and the variance μ + φ μ², φ being the dispersion. Of two
-//! groups of runs each has a mean of its own, so that the generalised linear model falls apart into
-//! single equations (D. J. McCarthy, Y. Chen and G. K. Smyth, Nucleic Acids Research 40:4288, 2012).
+//! A run of size s has the mean μ = s m and the variance μ + φ μ², where φ is the dispersion. Each of the two groups
+//! of runs has its own mean, so the generalised linear model separates into one equation per group (D. J. McCarthy,
+//! Y. Chen and G. K. Smyth, Nucleic Acids Research 40:4288, 2012).
 
 use statrs::function::gamma::ln_gamma;
 
-/// The most likely mean of a run of size 1.
+/// Returns the maximum likelihood estimate of the mean of a run of size 1.
 ///
 /// It solves Σ (x - s m) / (1 + φ s m) = 0, by Newton's method on log m.
 pub(super) fn mean(counts: &[f64], sizes: &[f64], dispersion: f64) -> f64 {
     let all: f64 = counts.iter().sum();
-    // The answer for runs of one size, and for a dispersion of zero.
+    // Exact for runs of one size, and for a dispersion of zero.
     let mut mean = all / sizes.iter().sum::<f64>();
     if all == 0.0 {
         return 0.0;
@@ -24,10 +24,10 @@ pub(super) fn mean(counts: &[f64], sizes: &[f64], dispersion: f64) -> f64 {
             score += (x - expected) * weight;
             information += expected * weight;
         }
-        // At most a factor of e a step: the equation is steep far from its root.
+        // Limits a step to a factor of e, because the equation is steep far from its root.
         let step = (score / information).clamp(-1.0, 1.0);
         mean *= step.exp();
-        // Each step is about the square of the one before.
+        // Newton's method converges quadratically, so the next step is negligible.
         if step.abs() < 1e-6 {
             break;
         }
@@ -35,7 +35,7 @@ pub(super) fn mean(counts: &[f64], sizes: &[f64], dispersion: f64) -> f64 {
     mean
 }
 
-/// Twice the logarithm of how much more likely the counts are if each run had its own mean.
+/// Returns the deviance: twice the log-likelihood ratio of a model with one mean per run to this model.
 pub(super) fn deviance(counts: &[f64], sizes: &[f64], mean: f64, dispersion: f64) -> f64 {
     let unit = |(&x, &s): (&f64, &f64)| {
         let expected = s * mean;
@@ -54,13 +54,13 @@ pub(super) fn deviance(counts: &[f64], sizes: &[f64], mean: f64, dispersion: f64
     (2.0 * half).max(0.0)
 }
 
-/// What the counts say about the logarithm of their mean: one over its variance.
+/// Returns the Fisher information about the logarithm of the mean: the inverse of its variance.
 pub(super) fn information(sizes: &[f64], mean: f64, dispersion: f64) -> f64 {
     let of_run = |s: &f64| s * mean / (1.0 + dispersion * s * mean);
     sizes.iter().map(of_run).sum()
 }
 
-/// The log-likelihood, less what depends neither on the dispersion nor on the mean of a run of size 1.
+/// Returns the log-likelihood, without terms that depend on neither the dispersion nor the mean of a run of size 1.
 pub(super) fn log_likelihood(counts: &[f64], sizes: &[f64], mean: f64, dispersion: f64) -> f64 {
     let size = 1.0 / dispersion;
     let at_zero = log_gamma(size);
@@ -76,8 +76,8 @@ pub(super) fn log_likelihood(counts: &[f64], sizes: &[f64], mean: f64, dispersio
     counts.iter().zip(sizes).map(of_run).sum()
 }
 
-/// The logarithm of the gamma function. For large arguments by Stirling's series, which takes a
-/// third of the time: this is where a comparison spends most of its own.
+/// Logarithm of the gamma function. Large arguments use Stirling's series, which takes a third of the time: a
+/// comparison spends most of its time here.
 fn log_gamma(x: f64) -> f64 {
     if x < 10.0 {
         return ln_gamma(x);

@@ -1,51 +1,52 @@
-//! Whether the composition of counts over time repeats.
+//! Detection of a period in the composition of counts over time.
 
 use super::Random;
 use super::change_points::shuffled;
 use rayon::prelude::*;
 
-/// Components of the composition that are looked at: those that vary most.
+/// Number of principal components that are examined.
 const COMPONENTS: usize = 3;
-/// Steps of the iteration that finds a component.
+/// Number of power iterations for a component.
 const STEPS: usize = 60;
-/// Shuffles that a period has to exceed, all of them.
+/// Number of shuffles; a period must exceed the peaks in all of them.
 const SHUFFLES: u64 = 99;
-/// Repetitions that there have to be.
+/// Minimum number of repetitions.
 const MIN_CYCLES: usize = 3;
-/// Blocks that rows are shuffled in, at least.
+/// Minimum number of blocks in which rows are shuffled.
 const MIN_BLOCKS: usize = 20;
-/// The part of the highest peak that an earlier one has to reach to be the period.
+/// Share of the highest peak that an earlier peak must reach to be taken as the period.
 const FIRST: f64 = 0.8;
-/// The part of the first peak that later ones have to reach to say more of the period.
+/// Share of the first peak that peaks at its multiples must reach to refine the period.
 const LATER: f64 = 0.3;
 
-/// How counts repeat.
+/// A period of repeating counts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Period {
     /// Rows from one repetition to the next.
     pub rows: f64,
-    /// By row, which of the two parts of a cycle it is in: how far the row is from the mean, along the component that
-    /// varies most.
+    /// Deviation of each row from the mean along the first principal component; its sign says which of the two phases
+    /// of a cycle the row is in.
     pub sides: Vec<f64>,
 }
 
-/// The period of counts by category over consecutive rows; `None` where they do not repeat.
+/// Finds the period of counts by category over consecutive rows; `None` if they do not repeat.
 ///
-/// It is the first high peak of the autocorrelation of the counts' components, over the trough half a period
-/// before; shuffled rows, in blocks as long as they depend on each other, do not have such a peak.
+/// The period is the lag of the first high peak of the autocorrelation of the counts' components, measured above the
+/// trough half a period earlier. It must exceed such peaks in shuffled rows, whose blocks are as long as the
+/// correlation between neighbouring rows.
 pub fn period(rows: &[Vec<f64>]) -> Option<Period> {
     if rows.len() < 4 * MIN_CYCLES {
         return None;
     }
     let series = components(rows);
     let order: Vec<usize> = (0..rows.len()).collect();
-    let own = Correlogram::of(&series, &order);
+    let own = Correlogram::new(&series, &order);
     let peak = own.highest()?;
     let block = own.decay().clamp(1, (rows.len() / MIN_BLOCKS).max(1));
     let is_exceeded = (0..SHUFFLES).into_par_iter().any(|seed| {
         let order = shuffled(0..rows.len(), block, &mut Random::new(seed));
-        let other = Correlogram::of(&series, &order);
+        let other = Correlogram::new(&series, &order);
         other
             .highest()
             .is_some_and(|highest| other.contrast(highest) >= own.contrast(peak))
@@ -60,11 +61,11 @@ pub fn period(rows: &[Vec<f64>]) -> Option<Period> {
     })
 }
 
-/// Autocorrelations by lag, up to where the fewest repetitions are.
+/// Autocorrelations by lag, up to the longest lag that allows the minimum number of repetitions.
 struct Correlogram(Vec<f64>);
 
 impl Correlogram {
-    fn of(series: &[Vec<f64>], order: &[usize]) -> Correlogram {
+    fn new(series: &[Vec<f64>], order: &[usize]) -> Correlogram {
         let len = order.len();
         let series: Vec<Vec<f64>> = series
             .iter()
@@ -80,7 +81,7 @@ impl Correlogram {
         Correlogram((0..=len / MIN_CYCLES).map(at).collect())
     }
 
-    /// How far a lag stands above the one of half its length.
+    /// Returns the difference between the autocorrelation at a lag and at half that lag.
     fn contrast(&self, lag: usize) -> f64 {
         let half = (self.0[lag / 2] + self.0[lag.div_ceil(2)]) / 2.0;
         self.0[lag] - half
@@ -110,13 +111,13 @@ impl Correlogram {
             .unwrap_or(peak)
     }
 
-    /// The lag from which on rows do not depend on each other.
+    /// Returns the lag from which rows are uncorrelated.
     fn decay(&self) -> usize {
         let low = self.0.iter().position(|&r| r <= 0.0);
         low.unwrap_or(self.0.len())
     }
 
-    /// A period, by the peaks of its multiples.
+    /// Refines a period with the peaks at its multiples.
     fn refined(&self, lag: usize) -> f64 {
         let mut period = self.top(lag);
         let mut multiple = 1;
@@ -137,7 +138,7 @@ impl Correlogram {
         period
     }
 
-    /// The top of the parabola through a peak and its neighbours.
+    /// Returns the vertex of the parabola through a peak and its neighbours.
     fn top(&self, peak: usize) -> f64 {
         let Some(&[before, at, after]) = self.0.get(peak - 1..=peak + 1) else {
             return peak as f64;
@@ -150,8 +151,8 @@ impl Correlogram {
     }
 }
 
-/// The components of the composition that vary most: what each row has more of than its part, in units of what
-/// chance makes of counts.
+/// Returns the principal components of the composition: the deviations of each row from its expected counts, in units
+/// of their standard deviation by chance.
 fn components(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let categories = rows[0].len();
     let mut sums = vec![0.0; categories];
@@ -196,7 +197,7 @@ fn components(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     series
 }
 
-/// The eigenvector of the largest eigenvalue, by the power iteration.
+/// Returns the leading eigenvector, by power iteration.
 fn leading(matrix: &[Vec<f64>]) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..matrix.len()).map(|ix| 1.0 + ix as f64).collect();
     for _ in 0..STEPS {

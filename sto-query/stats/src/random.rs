@@ -1,12 +1,12 @@
-//! Numbers at random, the same ones each time.
+//! A deterministic pseudo-random number generator.
 
 /// Pseudo-random numbers: xorshift64* (S. Vigna, ACM TOMS 42:30, 2016).
 pub struct Random(u64);
 
 impl Random {
-    /// Starts a sequence; each seed has its own.
+    /// Creates a generator; each seed has its own sequence.
     pub fn new(seed: u64) -> Random {
-        // Odd, so not zero; neighbouring seeds are spread over all bits.
+        // Makes the state odd, so not zero, and spreads neighbouring seeds over all bits.
         let mut random = Random(seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         random.next();
         random
@@ -24,7 +24,7 @@ impl Random {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// Between 0 and 1, neither included.
+    /// Returns a number between 0 and 1, both excluded.
     fn unit(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }

@@ -1,6 +1,6 @@
 //! Ranks of numbers.
 
-/// The rank of each number, from 1; equal ones share the mean of their ranks.
+/// Returns the rank of each number, from 1; equal numbers share the mean of their ranks.
 pub fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));

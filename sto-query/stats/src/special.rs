@@ -1,4 +1,4 @@
-//! Special functions that statrs lacks, and tails of distributions.
+//! Special functions missing from statrs, and tails of distributions.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::{
@@ -6,8 +6,8 @@ use statrs::function::{
     erf::{erfc, erfc_inv},
 };
 
-/// The derivative of the digamma function, for a positive argument (M. Abramowitz and I. A. Stegun,
-/// Handbook of Mathematical Functions, 6.4.6 and 6.4.12).
+/// Derivative of the digamma function for a positive argument (M. Abramowitz and I. A. Stegun, Handbook of
+/// Mathematical Functions, 6.4.6 and 6.4.12).
 pub(super) fn trigamma(mut x: f64) -> f64 {
     let mut sum = 0.0;
     while x < 10.0 {
@@ -20,7 +20,7 @@ pub(super) fn trigamma(mut x: f64) -> f64 {
     sum + 1.0 / x + r / 2.0 + series * r / x
 }
 
-/// The argument at which the trigamma function has this value, by bisection of its logarithm.
+/// Inverse of the trigamma function, by bisection of its logarithm.
 pub(super) fn trigamma_inverse(value: f64) -> f64 {
     // 1/x < trigamma(x) < 1/x + 1/x^2
     let mut low = 1.0 / value;
@@ -36,20 +36,19 @@ pub(super) fn trigamma_inverse(value: f64) -> f64 {
     (low * high).sqrt()
 }
 
-/// The chance that a standard normal deviate is farther from zero than this, on either side.
+/// Probability that a standard normal deviate is farther from zero than `z`, on either side.
 pub fn normal_two_sided(z: f64) -> f64 {
     erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// The chance that Student's t is farther from zero than this, on either side.
+/// Probability that Student's t is farther from zero than `t`, on either side.
 pub fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
-    // Beyond ten million degrees of freedom it is the normal distribution, to seven digits.
+    // Above ten million degrees of freedom, it equals the normal distribution to seven digits.
     let df = degrees_of_freedom.min(1e7);
     beta_reg(df / 2.0, 0.5, df / (df + t * t))
 }
 
-/// The point that Student's t is below with this probability, for at least half a degree of freedom;
-/// that of a normal deviate for more than ten million.
+/// Quantile of Student's t for at least half a degree of freedom; the normal quantile for more than ten million.
 pub fn student_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
     if degrees_of_freedom > 1e7 {
         return -std::f64::consts::SQRT_2 * erfc_inv(2.0 * probability);

@@ -1,6 +1,6 @@
-//! A natural cubic spline through many points, by least squares.
+//! Least-squares fit of a natural cubic spline.
 
-/// A natural cubic spline with at most four knots; constant beyond the outermost.
+/// A natural cubic spline with at most four knots, constant outside the outermost.
 #[derive(Clone, Debug)]
 pub(super) struct Spline {
     knots: Vec<f64>,
@@ -8,10 +8,9 @@ pub(super) struct Spline {
 }
 
 impl Spline {
-    /// Fits `degrees` parameters, or fewer where the points are at fewer distinct x: a mean, a line,
-    /// then a knot more for each. Inner knots are quantiles, the outer ones the ends. (The basis is
-    /// that of T. Hastie, R. Tibshirani and J. Friedman, The Elements of Statistical Learning,
-    /// 2nd edition, equations 5.4 and 5.5.)
+    /// Fits `degrees` parameters, or fewer if the points have fewer distinct x: one is a mean, two a line, and each
+    /// further one adds a knot. Inner knots are quantiles, the outer ones the ends. (The basis is from T. Hastie, R.
+    /// Tibshirani and J. Friedman, The Elements of Statistical Learning, 2nd edition, equations 5.4 and 5.5.)
     pub(super) fn fit(x: &[f64], y: &[f64], degrees: usize) -> Spline {
         let mut sorted = x.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -32,7 +31,7 @@ impl Spline {
         spline
     }
 
-    /// The number of parameters.
+    /// Number of parameters.
     pub(super) fn degrees(&self) -> usize {
         self.coefficients.len()
     }
@@ -46,7 +45,7 @@ impl Spline {
         let [first, .., last] = self.knots[..] else {
             return vec![1.0];
         };
-        // From 0 to 1, so that cubes stay comparable with the rest.
+        // Scaled to 0..1, so that cubes are of similar size as the other columns.
         let unit = |x: f64| (x.clamp(first, last) - first) / (last - first);
         let x = unit(x);
         let cube = |knot: f64| (x - knot).max(0.0).powi(3);
@@ -60,7 +59,7 @@ impl Spline {
     }
 }
 
-/// The quantile of sorted numbers, linear between them.
+/// Quantile of sorted numbers, interpolated linearly.
 pub(super) fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let position = probability * (sorted.len() - 1) as f64;
     let below = sorted[position.floor() as usize];
@@ -68,7 +67,7 @@ pub(super) fn quantile(sorted: &[f64], probability: f64) -> f64 {
     below + (above - below) * position.fract()
 }
 
-/// Solves the normal equations by elimination; a parameter that the points leave open is zero.
+/// Solves the normal equations by elimination; a parameter that the points do not determine is zero.
 fn least_squares(rows: &[Vec<f64>], y: &[f64]) -> Vec<f64> {
     let n = rows.first().map_or(0, Vec::len);
     let mut matrix = vec![vec![0.0; n + 1]; n];
@@ -82,7 +81,7 @@ fn least_squares(rows: &[Vec<f64>], y: &[f64]) -> Vec<f64> {
     }
     let mut solved = vec![false; n];
     for i in 0..n {
-        // The matrix is positive definite, and needs no exchange of rows.
+        // The matrix is positive definite, so pivoting is unnecessary.
         if matrix[i][i] <= 1e-10 * rows.len() as f64 {
             continue;
         }

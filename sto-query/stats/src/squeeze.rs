@@ -1,19 +1,19 @@
-//! Variances of few degrees of freedom each, drawn towards what the others have.
+//! Shrinkage of variances with few degrees of freedom towards those of similar functions.
 //!
-//! Variances are taken to be drawn from a scaled F distribution: of d0 degrees of freedom, around a
-//! variance that depends on abundance. Both are estimated from the logarithms of the variances seen
-//! (G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 3:3, 2004; the trend
-//! with abundance is that of B. Phipson and others, Annals of Applied Statistics 10:946, 2016).
+//! Variances are modelled as a scaled F distribution with d0 prior degrees of freedom around a prior variance that
+//! depends on abundance. Both are estimated from the logarithms of the observed variances (G. K. Smyth, Statistical
+//! Applications in Genetics and Molecular Biology 3:3, 2004; the trend with abundance: B. Phipson and others, Annals
+//! of Applied Statistics 10:946, 2016).
 
 use super::special::{trigamma, trigamma_inverse};
 use super::spline::{Spline, quantile};
 use super::trend::MIN_TREND;
 use statrs::function::gamma::{checked_gamma_ur, digamma};
 
-/// How often a variance is called erratic where all are the same.
+/// Probability of calling some variance erratic if all are equal.
 const ERRATIC: f64 = 0.25;
 
-/// A variance that was seen.
+/// An observed variance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) abundance: f64,
@@ -21,29 +21,28 @@ pub(super) struct Seen {
     pub(super) degrees_of_freedom: f64,
 }
 
-/// What is known of a variance before it is seen.
+/// Prior distribution of a variance.
 #[derive(Clone, Debug)]
 pub(super) struct Prior {
-    /// The mean logarithm of variances.
+    /// Mean logarithm of the variances by abundance.
     mean_log: Spline,
-    /// What the logarithm of the prior variance exceeds it by; usually below zero.
+    /// Difference between the logarithm of the prior variance and `mean_log`; usually below zero.
     shift: f64,
-    /// How much logarithms of variances differ beyond chance (as a variance), and the standard error
-    /// of that.
+    /// Variance of the logarithms of variances beyond chance, and its standard error.
     between: f64,
     error: f64,
-    /// Whether some variance is larger than chance lets any be, were all the same.
+    /// Whether some variance is larger than chance would make it if all were equal.
     has_erratic: bool,
-    /// As many as the prior is worth; infinite where all variances seem to be the same.
+    /// Prior degrees of freedom; infinite if all variances seem equal.
     pub(super) degrees_of_freedom: f64,
 }
 
 impl Prior {
-    /// `seen` has at least one variance, each with at least one degree of freedom.
+    /// Estimates the prior from at least one variance, each with at least one degree of freedom.
     pub(super) fn estimate(seen: &[Seen]) -> Prior {
         let mut sorted: Vec<f64> = seen.iter().map(|seen| seen.variance).collect();
         sorted.sort_unstable_by(f64::total_cmp);
-        // No variance is believed to be zero: its logarithm would be all that counts.
+        // A variance of zero would dominate through its logarithm.
         let least = (1e-5 * quantile(&sorted, 0.5)).max(f64::MIN_POSITIVE);
         let half = |seen: &Seen| seen.degrees_of_freedom / 2.0;
         let logs: Vec<f64> = seen
@@ -70,7 +69,7 @@ impl Prior {
             let half = degrees_of_freedom / 2.0;
             digamma(half) - half.ln()
         } else if trend.degrees() == 1 {
-            // Of variances that are all the same, their mean is the best estimate.
+            // If all variances are equal, their mean is the best estimate.
             let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
             mean.max(least).ln() - trend.at(0.0)
         } else {
@@ -79,7 +78,7 @@ impl Prior {
         let count = seen.len() as f64;
         let has_erratic = seen.iter().any(|seen| {
             let ratio = seen.variance / trend.at(seen.abundance).exp();
-            // The tail of chi-squared. Below the mean, it is more than a quarter.
+            // The upper tail of chi-squared. For ratios below 1, it is more than a quarter.
             ratio > 1.0
                 && checked_gamma_ur(half(seen), half(seen) * ratio)
                     .is_ok_and(|tail| tail * count < ERRATIC)
@@ -94,10 +93,9 @@ impl Prior {
         }
     }
 
-    /// A prior that few variances cannot talk up. That variances of few degrees of freedom look
-    /// alike is no proof that they are: `between` may be a standard error larger, and two where
-    /// one variance is erratic, as others may be so too, and not show it. And the variance of most is
-    /// not taken to be the smaller for that of a few being large.
+    /// Returns a more conservative prior for few variances. Few degrees of freedom may make variances look equal by
+    /// chance, so `between` is raised by one standard error, and by two if one variance is erratic, because others
+    /// may be erratic unnoticed. The prior variance of most functions is not lowered because a few are large.
     pub(super) fn cautious(self) -> Prior {
         let errors = if self.has_erratic { 2.0 } else { 1.0 };
         Prior {
@@ -111,7 +109,7 @@ impl Prior {
         (self.mean_log.at(abundance) + self.shift).exp()
     }
 
-    /// The variance to believe in, from the one that was seen.
+    /// Returns the posterior variance for an observed one.
     pub(super) fn posterior(&self, seen: Seen) -> f64 {
         let prior = self.variance(seen.abundance);
         let (d0, d) = (self.degrees_of_freedom, seen.degrees_of_freedom);
@@ -123,7 +121,7 @@ impl Prior {
     }
 }
 
-/// Degrees of freedom of variances that vary this much.
+/// Returns the degrees of freedom of variances whose logarithms vary by `between`.
 fn degrees_of_freedom(between: f64) -> f64 {
     if between > 0.0 {
         2.0 * trigamma_inverse(between)

@@ -1,24 +1,22 @@
-//! Factors that make runs comparable: the trimmed mean of M values.
+//! Trimmed mean of M values (TMM): normalisation factors that make runs comparable.
 //!
-//! Shares mislead: where one function grows, the shares of all others shrink, and they seem
-//! improved. So most functions are taken to be unchanged: of the log ratios (M) of their shares in
-//! two runs, the largest and the smallest are left out, as are the functions with most and with
-//! fewest samples, and the rest is averaged (M. D. Robinson and A. Oshlack, Genome Biology 11:R25,
-//! 2010).
+//! Shares are misleading: if one function grows, the shares of all others shrink, and they seem to improve. TMM
+//! assumes that most functions are unchanged: of the log ratios (M) of their shares in two runs, it drops the largest
+//! and smallest, and the functions with the most and the fewest samples, and averages the rest (M. D. Robinson and A.
+//! Oshlack, Genome Biology 11:R25, 2010).
 
 use super::ranks::ranks;
 use super::spline::quantile;
 use rayon::prelude::*;
 
-/// Part of the functions that is left out at each end of the log ratios, and of the abundances.
+/// Share of functions dropped at each end of the log ratios, and of the abundances.
 const TRIM_RATIOS: f64 = 0.3;
 const TRIM_ABUNDANCES: f64 = 0.05;
 
-/// For each run the factor by which its total has to be multiplied to be comparable; their product
-/// is 1.
+/// Returns the factor for each run by which its total must be multiplied to be comparable; their product is 1.
 ///
-/// `counts` are by function, then by run; `totals` are all samples of each run, positive numbers.
-/// The run whose upper quartile is nearest to the mean of all is what others are compared with.
+/// `counts` are by function, then by run; `totals` are the total samples of each run, all positive. The reference is
+/// the run whose upper quartile is nearest to the mean of all.
 pub fn tmm(counts: &[Vec<f64>], totals: &[f64]) -> Vec<f64> {
     let seen: Vec<&[f64]> = counts
         .iter()
@@ -49,12 +47,12 @@ fn reference(counts: &[&[f64]], totals: &[f64]) -> usize {
         .unwrap_or(0)
 }
 
-/// Logarithm, to base 2, of the factor of a run against the reference.
+/// Returns the logarithm to base 2 of a run's factor relative to the reference.
 fn log_factor(counts: &[&[f64]], totals: &[f64], run: usize, reference: usize) -> f64 {
     struct Ratio {
         m: f64,
         a: f64,
-        /// One over the variance of M, were the counts binomial.
+        /// Inverse of the variance of M under binomial counts.
         weight: f64,
     }
     let ratios: Vec<Ratio> = counts

@@ -1,25 +1,25 @@
-//! What most functions of one abundance vary by: the dispersion of the negative binomial.
+//! Dispersion of the negative binomial as a function of abundance.
 //!
-//! For each function, how likely each of a grid of dispersions is, is worked out with the Cox-Reid
-//! adjustment for the means that had to be estimated (D. R. Cox and N. Reid, J. R. Statist. Soc. B
-//! 49:1, 1987). The most likely dispersion at an abundance is that of a weighted sum over the
-//! functions near it (D. J. McCarthy, Y. Chen and G. K. Smyth, Nucleic Acids Research 40:4288, 2012).
+//! For each function, the likelihood of each dispersion on a grid is computed with the Cox-Reid adjustment for the
+//! estimated means (D. R. Cox and N. Reid, J. R. Statist. Soc. B 49:1, 1987). The dispersion at an abundance
+//! maximises a weighted sum of the likelihoods of the functions near it (D. J. McCarthy, Y. Chen and G. K. Smyth,
+//! Nucleic Acids Research 40:4288, 2012).
 
 use super::design::Design;
 use super::negbin;
 use rayon::prelude::*;
 
-/// Dispersions that are tried: 0.1 times 2 to the power of -12, -11.4, ... 6. The least is a
-/// deviation of half a percent from run to run.
+/// Grid of dispersions: 0.1 times 2 to the power of -12, -11.4, ... 6. The lowest means a standard deviation of half
+/// a percent from run to run.
 const GRID: usize = 31;
 const FIRST_POWER: f64 = -12.0;
 const STEP: f64 = 0.6;
-/// Functions that the trend is worked out from. With three runs a side, so many show the variance at
-/// an abundance to 2 %; more would hardly add to that, but time.
+/// Maximum number of functions from which the trend is estimated. With three runs per side, they determine the
+/// variance at an abundance to 2 %; more would cost time and add little.
 const MOST_FUNCTIONS: usize = 5_000;
-/// Abundances at which the trend is worked out; it is linear between them.
+/// Number of abundances at which the trend is computed; it is interpolated linearly between them.
 const KNOTS: usize = 100;
-/// Of fewer functions than this, the nearest are too few for a trend to be more than chance.
+/// Minimum number of functions for a trend that is more than chance.
 pub(super) const MIN_TREND: usize = 30;
 
 fn dispersion(position: f64) -> f64 {
@@ -29,12 +29,12 @@ fn dispersion(position: f64) -> f64 {
 /// Dispersion by abundance.
 #[derive(Clone, Debug)]
 pub(super) struct Trend {
-    /// Abundance, and position in the grid of dispersions; ascending.
+    /// Abundance and position in the grid of dispersions, ascending.
     knots: Vec<(f64, f64)>,
 }
 
 impl Trend {
-    /// The same everywhere.
+    /// Creates a trend with the same dispersion at every abundance.
     pub(super) fn constant(dispersion: f64) -> Trend {
         let position = ((dispersion / 0.1).log2() - FIRST_POWER) / STEP;
         Trend {
@@ -42,7 +42,7 @@ impl Trend {
         }
     }
 
-    /// `rows` are abundances and counts by run of at least one function.
+    /// Estimates the trend from the abundances and the counts by run of at least one function.
     pub(super) fn estimate(rows: &[(f64, &[f64])], design: &Design) -> Trend {
         let mut rows = rows.to_vec();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -81,14 +81,14 @@ impl Trend {
     }
 }
 
-/// All of `count` indices, or at most so many of them at even steps, the first and the last included.
+/// Returns all of `count` indices, or `most` evenly spaced ones including the first and last.
 fn evenly(count: usize, most: usize) -> Vec<usize> {
     let chosen = count.min(most);
     let index = |number| number * (count - 1) / (chosen - 1).max(1);
     (0..chosen).map(index).collect()
 }
 
-/// The part of so many functions that the dispersion is estimated from at an abundance.
+/// Returns the share of the functions from which the dispersion at an abundance is estimated.
 fn span(functions: usize) -> f64 {
     (0.25 + 0.75 * (50.0 / functions as f64).sqrt()).min(1.0)
 }
@@ -101,7 +101,7 @@ fn adjusted_profile(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
     let of_side = |(counts, sizes): (&[f64], &[f64])| {
         let mean = negbin::mean(counts, sizes, dispersion);
         if mean == 0.0 {
-            // Nothing is zero whatever the dispersion.
+            // All counts are zero, which is independent of the dispersion.
             return 0.0;
         }
         negbin::log_likelihood(counts, sizes, mean, dispersion)
@@ -110,8 +110,7 @@ fn adjusted_profile(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
     sides.map(of_side).sum()
 }
 
-/// The position in the grid that is most likely at an abundance: of the nearest functions, weighted
-/// by the cube of one less the cube of their distance.
+/// Returns the most likely grid position at an abundance, from the nearest functions with tricube weights.
 fn most_likely(likelihoods: &[(f64, [f64; GRID])], span: f64, abundance: f64) -> f64 {
     let mut distances: Vec<f64> = likelihoods
         .iter()
@@ -136,7 +135,7 @@ fn most_likely(likelihoods: &[(f64, [f64; GRID])], span: f64, abundance: f64) ->
     peak(&sum)
 }
 
-/// Where the polynomial through the highest point and two neighbours on each side is highest.
+/// Returns the maximum of the polynomial through the highest point and two neighbours on each side.
 fn peak(values: &[f64; GRID]) -> f64 {
     let highest = (0..GRID)
         .max_by(|&a, &b| values[a].total_cmp(&values[b]))

@@ -1,9 +1,9 @@
-//! How counts vary between runs of one build, and what a difference is worth against that.
+//! Variation of counts between runs of one build, and tests of differences against it.
 //!
-//! The quasi-likelihood F-test (S. P. Lund, D. Nettleton, D. J. McCarthy and G. K. Smyth,
-//! Statistical Applications in Genetics and Molecular Biology 11:5, 2012): the variance of a count is
-//! taken to be σ² (μ + φ μ²), where φ is common to all functions of one abundance, and σ² the
-//! function's own, drawn towards those of the others as far as these agree.
+//! The quasi-likelihood F-test (S. P. Lund, D. Nettleton, D. J. McCarthy and G. K. Smyth, Statistical Applications in
+//! Genetics and Molecular Biology 11:5, 2012): a count has the variance σ² (μ + φ μ²), where φ is common to all
+//! functions of one abundance, and σ² is the function's own, shrunk towards those of the others as far as these
+//! agree.
 
 use super::design::Design;
 use super::interval::Interval;
@@ -13,54 +13,54 @@ use super::trend::Trend;
 use super::{exact, negbin};
 use rayon::prelude::*;
 
-/// Samples that are added to each run before the logarithm is taken for the abundance, and the
-/// dispersion that runs are weighted by for it.
+/// Number of samples added to each run before taking the logarithm for the abundance, and the dispersion for the
+/// weights of runs.
 const PRIOR_COUNT: f64 = 2.0;
 const ABUNDANCE_DISPERSION: f64 = 0.05;
 
-/// What p-values are rounded up to, so that no report claims certainty.
+/// Lower bound on reported p-values, so that no report claims certainty.
 const LEAST_P: f64 = 1e-300;
 
-/// How counts vary from run to run beyond Poisson.
+/// Variation of counts from run to run beyond Poisson.
 #[derive(Clone, Debug)]
 pub struct Variation {
     trend: Trend,
-    /// `None` where the dispersion is an assumption.
+    /// `None` if the dispersion is assumed rather than estimated.
     quasi: Option<Quasi>,
 }
 
 #[derive(Clone, Debug)]
 struct Quasi {
     prior: Prior,
-    /// The sum of the degrees of freedom that it was estimated from.
+    /// Sum of the degrees of freedom that it was estimated from.
     most_degrees_of_freedom: f64,
 }
 
-/// What was found of one function.
+/// Fit of one function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fit {
-    /// Logarithm to base 2 of the mean count of a run of size 1, with two samples more.
+    /// Logarithm to base 2 of the mean count of a run of size 1, plus two samples.
     abundance: f64,
-    /// φ, of all functions of this abundance.
+    /// φ of the functions of this abundance.
     pub dispersion: f64,
     /// Deviance of the counts from the means of their sides.
     pub deviance: f64,
-    /// Runs less one, of each side that has samples.
+    /// Residual degrees of freedom: runs less one, summed over the sides that have samples.
     pub df_residual: f64,
-    /// σ² of functions of this abundance.
+    /// Prior σ² of functions of this abundance.
     pub quasi_prior: f64,
-    /// σ² of this function.
+    /// Posterior σ² of this function.
     pub quasi_posterior: f64,
-    /// Degrees of freedom of the prior and of the function, together.
+    /// Sum of the prior and residual degrees of freedom.
     pub df_total: f64,
 }
 
 impl Variation {
-    /// What the runs of a comparison say; `None` where no side has several.
+    /// Estimates the variation from the runs of a comparison; `None` if neither side has several runs.
     ///
-    /// `rows` are counts by function, then by run. They had better be well above zero: deviances of
-    /// counts of one or two are no measure of variance.
+    /// `rows` are counts by function, then by run. They should be well above zero: the deviances of counts of one or
+    /// two do not measure variance.
     pub fn estimate(rows: &[Vec<f64>], design: &Design) -> Option<Variation> {
         let abundances: Vec<f64> = rows.par_iter().map(|row| abundance(row, design)).collect();
         let with_runs: Vec<(f64, &[f64])> = abundances
@@ -85,12 +85,12 @@ impl Variation {
         })
     }
 
-    /// The same, on its guard: functions are not taken to be alike, or a function to be steady, for
-    /// their few runs agreeing by chance.
+    /// Returns a more conservative estimate, which does not treat functions as alike or steady because a few runs
+    /// agree by chance.
     ///
-    /// edgeR's estimates are right on average. But with two or three runs a side, and some functions
-    /// far more erratic than the rest, a test that believes them reports something in a quarter of
-    /// comparisons of equal builds; on its guard, in fewer than 5 %.
+    /// edgeR's estimates are right on average. But with two or three runs per side and some functions far more
+    /// erratic than the rest, a test based on them reports something in a quarter of the comparisons of equal builds;
+    /// the conservative one in fewer than 5 %.
     pub fn cautious(mut self) -> Variation {
         self.quasi = self.quasi.map(|quasi| Quasi {
             prior: quasi.prior.cautious(),
@@ -99,7 +99,7 @@ impl Variation {
         self
     }
 
-    /// The same dispersion for all functions, known for sure.
+    /// Creates a variation with the same, certain dispersion for all functions.
     pub fn assumed(dispersion: f64) -> Variation {
         Variation {
             trend: Trend::constant(dispersion),
@@ -107,13 +107,13 @@ impl Variation {
         }
     }
 
-    /// Degrees of freedom that the prior is worth: how alike the functions are in their variation.
+    /// Prior degrees of freedom: how similar the functions' variation is.
     pub fn df_prior(&self) -> f64 {
         let quasi = self.quasi.as_ref();
         quasi.map_or(f64::INFINITY, |quasi| quasi.prior.degrees_of_freedom)
     }
 
-    /// What a function's counts say.
+    /// Fits one function's counts.
     pub fn fit(&self, counts: &[f64], design: &Design) -> Fit {
         let abundance = abundance(counts, design);
         let dispersion = self.trend.at(abundance);
@@ -141,18 +141,17 @@ impl Variation {
     }
 }
 
-/// No dispersion that is reported or planned with is below 2 % from run to run.
+/// Lower bound on reported and planned dispersions: 2 % from run to run.
 const LEAST_DISPERSION: f64 = 0.0004;
-/// No count is believed to have less than this part of the variance of a Poisson count (half of its
-/// deviation), however well a few runs agree. A timer that samples the same work at a steady rate does
-/// make counts steadier than Poisson's.
+/// Lower bound on the variance of a count relative to Poisson's (half its standard deviation), however well a few
+/// runs agree. A timer that samples steady work at a steady rate does make counts steadier than Poisson's.
 const LEAST_VARIANCE: f64 = 0.25;
 
 impl Variation {
-    /// The p-value of a function's counts, if its mean is the same on both sides.
+    /// Returns the p-value of a function's counts under the hypothesis of equal means on both sides.
     ///
-    /// Where the dispersion was estimated, it is that of the F-test, but at least that of the exact
-    /// test with the same variance: likelihood ratios of small counts promise too much.
+    /// If the dispersion was estimated, this is the p-value of the F-test, but at least that of the exact test with
+    /// the same variance, because likelihood ratios of small counts overstate the evidence.
     pub fn p_value(&self, fit: &Fit, counts: &[f64], design: &Design) -> f64 {
         let samples: [f64; 2] = design.sides(counts).map(|counts| counts.iter().sum());
         let p = match self.quasi {
@@ -167,7 +166,7 @@ impl Variation {
         p.clamp(LEAST_P, 1.0)
     }
 
-    /// The p-value of the samples of each side, of a function that is not known by run.
+    /// Returns the p-value of the total samples of each side, for a function without counts by run.
     pub fn p_value_of_sums(&self, samples: [f64; 2], design: &Design) -> f64 {
         let [s1, s2] = design.sums();
         let mean = (samples[0] + samples[1]) / (s1 + s2);
@@ -177,7 +176,7 @@ impl Variation {
         exact::p_value(samples, design, fit.beyond_poisson())
     }
 
-    /// The changes, candidate divided by baseline, whose p-value exceeds `alpha`.
+    /// Returns the ratios candidate / baseline whose p-value exceeds `alpha`.
     pub fn interval(&self, fit: &Fit, counts: &[f64], design: &Design, alpha: f64) -> Interval {
         let [baseline, candidate] = design
             .sides(counts)
@@ -191,27 +190,26 @@ impl Variation {
 }
 
 impl Fit {
-    /// What the variance exceeds Poisson's by, relative to the square of the mean; at least that of
-    /// 2 % from run to run.
+    /// Variance beyond Poisson relative to the squared mean; at least that of 2 % from run to run.
     pub fn beyond_poisson(&self) -> f64 {
         let (mean, variance) = self.times_poisson();
         ((variance - 1.0) / mean).max(LEAST_DISPERSION)
     }
 
-    /// The mean of a run of size 1, and what the variance is there, relative to Poisson's.
+    /// Returns the mean of a run of size 1, and the variance there relative to Poisson's.
     fn times_poisson(&self) -> (f64, f64) {
         let mean = (self.abundance.exp2() - PRIOR_COUNT).max(1.0);
         (mean, self.quasi_posterior * (1.0 + self.dispersion * mean))
     }
 
-    /// The F statistic of the candidate's mean being that of the baseline.
+    /// Returns the F statistic for equal means on both sides.
     fn f(&self, counts: &[f64], design: &Design) -> f64 {
         let by_side = deviance_of_sides(counts, design, self.dispersion);
         let together = deviance(counts, design.sizes(), self.dispersion);
         (together - by_side).max(0.0) / self.quasi_posterior
     }
 
-    /// The p-value of that statistic, with one and `df_total` degrees of freedom.
+    /// Returns the p-value of the F statistic with one and `df_total` degrees of freedom.
     pub fn p(&self, counts: &[f64], design: &Design) -> f64 {
         student_two_sided(self.f(counts, design).sqrt(), self.df_total)
     }
@@ -242,7 +240,7 @@ fn seen(counts: &[f64], design: &Design, abundance: f64, dispersion: f64) -> See
     }
 }
 
-/// Runs less one on each side; a side without samples says nothing of variation.
+/// Returns the sum of runs less one for each side; sides without samples are ignored.
 fn df_residual(counts: &[f64], design: &Design) -> f64 {
     let has_samples = |counts: &&[f64]| counts.iter().any(|&count| count > 0.0);
     let sides = design.sides(counts).into_iter().filter(has_samples);

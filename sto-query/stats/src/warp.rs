@@ -1,7 +1,7 @@
-//! Dynamic time warping: how two series go together when time ran at different speeds in them.
+//! Dynamic time warping: alignment of two series that progress at different speeds.
 //!
-//! "Dynamic time warping" of `statistics.md` has the rules. [`distance`] is the error of the best path,
-//! [`path`] the path itself, and [`warnings()`] where not to trust it.
+//! "Dynamic time warping" in `statistics.md` has the rules. [`distance`] returns the error of the best path, [`path`]
+//! the path itself, and [`warnings()`] the reasons not to trust it.
 
 mod diagonals;
 mod warnings;
@@ -13,9 +13,9 @@ pub use warnings::{Warning, warnings};
 /// One of the two series that are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first.
+    /// The first series.
     A,
-    /// The second.
+    /// The second series.
     B,
 }
 
@@ -28,24 +28,24 @@ impl fmt::Display for Side {
     }
 }
 
-/// Why two series cannot be aligned.
+/// Reason why two series cannot be aligned.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WarpError {
     /// A series has no points.
-    #[error("series {series} has no points, and nothing can be aligned with it")]
+    #[error("series {series} has no points to align")]
     Empty {
-        /// Which of the two.
+        /// The empty series.
         series: Side,
     },
     /// A point is infinite or not a number.
-    #[error("series {series} has {value} at index {index}, and only finite numbers can be aligned")]
+    #[error("series {series} has {value} at index {index}; only finite numbers can be aligned")]
     NotFinite {
-        /// Which of the two.
+        /// The series with the point.
         series: Side,
-        /// The first such point, from 0.
+        /// Index of the first such point, from 0.
         index: usize,
-        /// Its value.
+        /// Value of the point.
         value: f64,
     },
     /// The error of the best path is not finite.
@@ -56,37 +56,37 @@ pub enum WarpError {
     Overflow,
 }
 
-/// A best path from the first points of two series to their last.
+/// An optimal path from the first points of two series to their last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// (index in a, index in b) from the first to the last; either index goes up by one, or both do.
+    /// Pairs (index in a, index in b) from first to last. Each step increases one index or both by one.
     pub pairs: Vec<(usize, usize)>,
-    /// What [`distance`] is: the sum of |a_i - b_j| over the pairs, added up in their order.
+    /// Error of the path, as [`distance`] returns it: the sum of |a_i - b_j| over the pairs, added in their order.
     pub error: f64,
 }
 
-/// The error of the best path, by the paper's equation 1: the least sum of |a_i - b_j| over the pairs of a
+/// Returns the error of the best path, by the paper's equation 1: the least sum of |a_i - b_j| over the pairs of a
 /// path, not divided by its length.
 ///
-/// `band` is the half width of a Sakoe-Chiba band; `None` is any path. Takes time by the cells within the
-/// band, and memory by the points of both series.
+/// `band` is the half width of a Sakoe-Chiba band; `None` allows any path. The time is proportional to the number of
+/// cells in the band, the memory to the number of points of both series.
 ///
 /// # Errors
 ///
-/// [`WarpError`] where a series is empty or has a value that is not finite, or where the sum is not.
+/// Returns [`WarpError`] if a series is empty or has a value that is not finite, or if the sum is not finite.
 pub fn distance(a: &[f64], b: &[f64], band: Option<usize>) -> Result<f64, WarpError> {
     check(a, b)?;
     finite(Diagonals::new(a, b, band).error())
 }
 
-/// The best path, and its error.
+/// Returns the best path and its error.
 ///
-/// Takes little longer than [`distance`], and memory for some of the anti-diagonals: 5 MB for 10,000 points each
-/// without a band, 10 MB for 65,536 with one of 1,000.
+/// It takes little longer than [`distance`], and memory for some of the anti-diagonals: 5 MB for 10,000 points each
+/// without a band, 10 MB for 65,536 with a band of 1,000.
 ///
 /// # Errors
 ///
-/// Those of [`distance`].
+/// Returns the same errors as [`distance`].
 pub fn path(a: &[f64], b: &[f64], band: Option<usize>) -> Result<Path, WarpError> {
     check(a, b)?;
     let (error, pairs) = Diagonals::new(a, b, band).path();

@@ -1,17 +1,16 @@
-//! Whether two groups of measured numbers have the same mean.
+//! Test for equal means of two groups of measurements.
 
 use super::special::student_two_sided;
 
-/// What is known of one group.
+/// Summary of one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Group {
-    /// The number of numbers.
+    /// Number of measurements.
     pub runs: usize,
-    /// Their mean.
+    /// Mean of the measurements.
     pub mean: f64,
-    /// Their standard deviation, with one degree of freedom less than there are numbers; `None` if
-    /// there are fewer than two.
+    /// Sample standard deviation; `None` if there are fewer than two measurements.
     pub deviation: Option<f64>,
 }
 
@@ -29,13 +28,12 @@ impl Group {
     }
 }
 
-/// The p-value of the two groups having the same mean: the t-test of B. L. Welch (Biometrika 34:28,
-/// 1947), which does not take them to vary alike. `None` where neither has several numbers.
+/// Returns the p-value of equal means: the t-test of B. L. Welch (Biometrika 34:28, 1947), which does not assume
+/// equal variances. `None` if neither group has several measurements.
 ///
-/// Numbers that are all above zero are compared by their logarithms, as what a machine does to run
-/// times and costs, it does in proportion. `least` is the deviation, relative to the mean, that each
-/// group is taken to have at least: a few numbers may agree by chance. A group of one number is taken
-/// to vary as the other does.
+/// If all numbers are positive, their logarithms are compared, because a machine affects run times and costs in
+/// proportion. `least` is a lower bound on the standard deviation relative to the mean, because a few numbers may
+/// agree by chance. A group of one number is assumed to vary like the other group.
 pub fn welch(baseline: &[f64], candidate: &[f64], least: f64) -> Option<f64> {
     let is_positive = baseline.iter().chain(candidate).all(|&number| number > 0.0);
     let group = |numbers: &[f64]| match is_positive {
@@ -69,8 +67,8 @@ pub fn welch(baseline: &[f64], candidate: &[f64], least: f64) -> Option<f64> {
     Some(student_two_sided(t.abs(), degrees_of_freedom))
 }
 
-/// Adjusts p-values for their number: the chance that any of at most `alpha` is false is at most
-/// `alpha` (S. Holm, Scand. J. Statist. 6:65, 1979).
+/// Holm-adjusted p-values: the probability that any of those at most `alpha` is a false positive is at most `alpha`
+/// (S. Holm, Scand. J. Statist. 6:65, 1979).
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]).then(a.cmp(&b)));

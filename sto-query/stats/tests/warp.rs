@@ -111,7 +111,7 @@ fn what_cannot_be_aligned_is_an_error() {
     );
     assert_eq!(
         both(&[f64::NAN], &good).to_string(),
-        "series a has NaN at index 0, and only finite numbers can be aligned"
+        "series a has NaN at index 0; only finite numbers can be aligned"
     );
     assert_eq!(both(&[f64::MAX; 3], &[f64::MIN; 2]), WarpError::Overflow);
 }

@@ -1,4 +1,4 @@
-//! Formulas fitted to points, the likeliest first.
+//! Formulas fitted to points, ranked by likelihood.
 
 use super::condensed::Condensed;
 use super::curve::{Curve, Term};
@@ -8,57 +8,57 @@ use super::model::{Fitness, Model, ModelKind, coefficients};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
-/// Models of the same points.
+/// Models fitted to the same points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Models {
-    /// The winner first: of those whose AICc is within 2 of the least the simplest, then by AICc; those that have none
-    /// come last, by adjusted R².
+    /// The models, best first: among those whose AICc is within 2 of the lowest, the simplest comes first, and the
+    /// others follow by AICc. Models without AICc come last, by adjusted R².
     pub models: Vec<Model>,
-    /// The power of the fitted value that the standard deviation of y goes with, by which points were weighed; `null`
-    /// where it was not estimated.
+    /// The power of the fitted value that the standard deviation of y is proportional to, by which points were
+    /// weighted; `null` if it was not estimated.
     pub spread: Option<f64>,
-    /// The kinds that were asked for and cannot be fitted, and why.
+    /// The requested kinds that cannot be fitted, with the reasons.
     pub left_out: Vec<(ModelKind, Why)>,
 }
 
-/// Why a kind of model is not fitted.
+/// Reason why a kind of model cannot be fitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Why {
-    /// It has as many parameters as there are distinct x, or more.
-    #[error("needs points at {needed} or more different x, there are {found}")]
+    /// The model has at least as many parameters as there are distinct x.
+    #[error("needs points at {needed} or more distinct x, found {found}")]
     TooFewX {
-        /// How many it needs.
+        /// Required number of distinct x.
         needed: usize,
-        /// How many there are.
+        /// Number of distinct x in the points.
         found: usize,
     },
-    /// It takes the logarithm of x.
-    #[error("needs x above 0, the smallest is {smallest}")]
+    /// The model takes the logarithm of x, and some x is not above 0.
+    #[error("needs every x above 0, but the smallest is {smallest}")]
     NotAboveZero {
         /// The smallest x.
         smallest: f64,
     },
-    /// No coefficients are best: sums overflow, or more extreme ones are always better.
-    #[error("no coefficients fit best")]
+    /// There is no best fit: sums overflow, or more extreme coefficients always fit better.
+    #[error("has no best fit")]
     NoBest,
-    /// A straight line is fitted with weights by their second moment, which is 0 of kernels of fourth order.
-    #[error("needs a kernel of second order, as a straight line is fitted with it")]
+    /// A straight line needs a kernel with a second moment, which is 0 for kernels of fourth order.
+    #[error("needs a kernel of second order, because it fits straight lines")]
     FourthOrder,
     /// An option is out of its range.
-    #[error("has no curve with such a {0}")]
+    #[error("has no curve for this {0}")]
     Option(String),
-    /// It is no kind of regression.
-    #[error("is no kind of regression")]
+    /// The kind is not a regression model.
+    #[error("is not a regression model")]
     NoRegression,
 }
 
 impl Models {
-    /// The only one, or why there is none.
+    /// Creates the result of fitting a single kind.
     pub(super) fn of_one(kind: ModelKind, fitted: Result<Model, Why>) -> Models {
         let (models, left_out) = match fitted {
             Ok(model) => (vec![model], Vec::new()),
@@ -88,12 +88,12 @@ pub(super) fn fit_all(data: &Condensed, kinds: &[ModelKind]) -> Models {
     found
 }
 
-/// Models whose criterion is so near to the least are as likely (K. P. Burnham and D. R. Anderson, Model Selection and
-/// Multimodel Inference, 2nd edition, section 2.6).
+/// AICc difference up to which two models count as equally likely (K. P. Burnham and D. R. Anderson, Model Selection
+/// and Multimodel Inference, 2nd edition, section 2.6).
 const AS_LIKELY: f64 = 2.0;
 
-/// By AICc, but of those that are as likely as the best the simplest first; then by adjusted R², then from slow growth
-/// to fast.
+/// Sorts models by AICc, with the simplest of those that are as likely as the best first; then by adjusted R², then
+/// from slow growth to fast.
 pub(super) fn best_first(models: &mut [Model]) {
     by_criterion(models);
     let Some(least) = models.first().and_then(|model| model.aicc) else {
@@ -104,7 +104,7 @@ pub(super) fn best_first(models: &mut [Model]) {
     models[..count].sort_by_key(|model| model.kind.free_numbers());
 }
 
-/// Whether a model with this criterion is as likely as the one that has the least.
+/// Returns `true` if a model with this AICc is as likely as the one with the lowest.
 pub(super) fn is_as_likely(aicc: f64, least: f64) -> bool {
     aicc <= least + AS_LIKELY
 }
@@ -122,7 +122,7 @@ fn by_criterion(models: &mut [Model]) {
     });
 }
 
-/// One kind.
+/// Fits one kind of model.
 pub(super) fn fit(data: &Condensed, kind: ModelKind) -> Result<Model, Why> {
     use ModelKind::{
         Constant, Cubic, Exponential, Linear, Linearithmic, Logarithmic, Power, Quadratic,
@@ -154,7 +154,7 @@ pub(super) fn fit(data: &Condensed, kind: ModelKind) -> Result<Model, Why> {
     model.filter(finite).ok_or(Why::NoBest)
 }
 
-/// b0 + b1 x + ..., with as many coefficients.
+/// Fits b0 + b1 x + ..., with `size` coefficients.
 fn polynomial(data: &Condensed, kind: ModelKind, size: usize) -> Option<Model> {
     let (low, high) = data.range;
     let centre = low + (high - low) / 2.0;
@@ -168,7 +168,7 @@ fn polynomial(data: &Condensed, kind: ModelKind, size: usize) -> Option<Model> {
         scale,
         coefficients: solution.coefficients.clone(),
     };
-    // The part of ((x - centre) / scale)^k that is a power of x.
+    // Contribution of ((x - centre) / scale)^k to this power of x.
     let part = |power: usize, k: usize| match k.checked_sub(power) {
         None => 0.0,
         Some(others) => {
@@ -182,7 +182,7 @@ fn polynomial(data: &Condensed, kind: ModelKind, size: usize) -> Option<Model> {
     Some(describe(data, kind, &solution.in_terms_of(&by), curve))
 }
 
-/// b0 + b1 x^power ln(x)
+/// Fits b0 + b1 x^power ln(x).
 fn logarithms(data: &Condensed, kind: ModelKind, power: f64) -> Option<Model> {
     let column = data.at_nodes(|x| if power == 0.0 { x.ln() } else { x * x.ln() });
     let solution = solve(data, &[vec![1.0; data.x.len()], column])?;
@@ -232,7 +232,7 @@ fn model(
     residual: f64,
     curve: Curve,
 ) -> Model {
-    let fitness = Fitness::of(data, values.len(), residual);
+    let fitness = Fitness::from_residual(data, values.len(), residual);
     Model {
         kind,
         coefficients: coefficients(data, values, variances, residual),

@@ -1,4 +1,4 @@
-//! How sure it is which kind fits best, and how y grows with x.
+//! Bootstrap estimates of the certainty of the best model and of the growth of y with x.
 
 use super::candidates::{Models, is_as_likely};
 use super::condensed::Condensed;
@@ -11,54 +11,53 @@ use crate::Random;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Times that runs are dealt anew.
+/// Number of bootstrap resamples.
 const TIMES: usize = 400;
-/// The most points: of more, chance has little say.
+/// Maximum number of points; with more, chance matters little.
 const MOST: usize = 8_192;
-/// Exponents of a kind that are tried on each side of the one that fits best, and how many of its standard errors they
-/// reach.
+/// Number of exponents tried on each side of the best one, and the distance they cover in standard errors.
 const NEIGHBOURS: usize = 24;
 const REACH: f64 = 8.0;
-/// Exponents of growth beyond a constant that are tried, and the steps between.
+/// Range and number of exponents of growth that are tried.
 const SLOWEST: f64 = -1.0;
 const FASTEST: f64 = 8.0;
 const STEPS: usize = 180;
-/// The most that a point may count for in its own fitted value.
+/// Upper bound on a point's leverage.
 const LEVERAGE: f64 = 0.95;
-/// Residuals that are less than this part of y, squared, are too near to rounding.
+/// Residuals whose square is below this share of the square of y count as rounding errors.
 const EXACT: f64 = 1e-12;
 
-/// What other runs of the same kind would have said.
+/// Bootstrap estimate of the certainty of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Certainty {
-    /// The part of them in which the same kind wins, from 0 to 1.
+    /// Share of resamples in which the same kind wins, from 0 to 1.
     pub winner: f64,
-    /// How y grows beyond a constant; `null` where x is not above 0, or y is constant.
+    /// Growth of y beyond a constant; `null` if some x is not above 0 or y is constant.
     pub exponent: Option<Exponent>,
 }
 
-/// How y grows beyond a constant: the c of a + b x^c that fits best, from -1 to 8. 0 is a logarithm, 1 a straight line,
-/// 2 a parabola, and n log n somewhat above 1.
+/// Growth of y beyond a constant: the c of the best-fitting a + b x^c, from -1 to 8. 0 means a logarithm, 1 a
+/// straight line, 2 a parabola; n log n is somewhat above 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Exponent {
-    /// Of the points.
+    /// Estimate from the points.
     pub value: f64,
-    /// Start of the interval that 95 % of the other runs have it in.
+    /// Lower bound of the interval that contains 95 % of the resamples.
     pub low: f64,
-    /// End of that interval.
+    /// Upper bound of that interval.
     pub high: f64,
 }
 
-/// How sure it is which of these models of the points wins, and which power of x fits best. `None` where there are more
-/// than 8192 points, too few for any criterion, or all of them are on the best curve.
+/// Estimates how certain it is which of the models wins, and which power of x fits best. Returns `None` if there are
+/// more than 8192 points, if there are too few for any criterion, or if all of them lie on the best curve.
 ///
-/// What the points differ from the best curve by, as parts of how much they vary there and made as large as they would
-/// be had the curve not been fitted to them, is dealt anew to the curve, 400 times, always the same ones, and all models
-/// are fitted again (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application, 1997, algorithm 6.3).
+/// The bootstrap resamples the residuals of the best curve, standardised by their variance and corrected for
+/// leverage. It adds them to the curve 400 times, with a fixed seed, and fits all models again (A. C. Davison and D.
+/// V. Hinkley, Bootstrap Methods and their Application, 1997, algorithm 6.3).
 pub(super) fn certainty(points: &Points, data: &Condensed, models: &Models) -> Option<Certainty> {
     let best = models.models.first()?;
     if points.len() > MOST || best.aicc.is_none() {
@@ -85,8 +84,8 @@ pub(super) fn certainty(points: &Points, data: &Condensed, models: &Models) -> O
     let wins = dealt.iter().filter(|(is_same, _)| *is_same).count();
     let mut exponents: Vec<f64> = dealt.iter().map(|(_, exponent)| *exponent).collect();
     exponents.sort_by(f64::total_cmp);
-    // Runs that are dealt anew differ from the curve as the points do from what they are of.
-    let value = exponent(&Other::of(data));
+    // The shift removes the bias that resampling around the curve introduces.
+    let value = exponent(&Other::from_points(data));
     let curve = data.at_nodes(|x| best.curve.at(x));
     let shift = value - exponent(&Other::new(data, &curve, 0.0));
     let end = |part: f64| quantile(&exponents, part) + shift;
@@ -100,7 +99,7 @@ pub(super) fn certainty(points: &Points, data: &Condensed, models: &Models) -> O
     })
 }
 
-/// The kind that wins, as [`regression`](super::regression()) has it.
+/// Returns the winning kind, chosen as in [`regression`](super::regression()).
 fn winner(shapes: &[Shape], y: &Other) -> Option<ModelKind> {
     let criteria = shapes.iter().filter_map(|shape| {
         let residual = (y.squares - shape.fit(y).0).max(f64::MIN_POSITIVE);
@@ -117,11 +116,11 @@ fn winner(shapes: &[Shape], y: &Other) -> Option<ModelKind> {
     near.min_by(order).map(|of| of.0)
 }
 
-/// The runs at each x, and what they differ from a curve by.
+/// The runs at each x, and their residuals.
 struct Runs {
-    /// By node: the curve, the number of runs, and the root of the weight of each.
+    /// For each node, the value of the curve, the number of runs, and the square root of the weight of each.
     nodes: Vec<(f64, usize, f64)>,
-    /// Of runs, in units of what each varies by.
+    /// Standardised residuals of the runs.
     residuals: Vec<f64>,
 }
 
@@ -153,7 +152,7 @@ impl Runs {
         (left > EXACT * squares).then_some(Runs { nodes, residuals })
     }
 
-    /// By node the mean of y, and the weighted sum of squares about those means.
+    /// Returns the resampled mean of y for each node, and the weighted sum of squares about those means.
     fn dealt(&self, random: &mut Random) -> (Vec<f64>, f64) {
         let mut rest = 0.0;
         let means = self.nodes.iter().map(|&(curve, count, weight)| {
@@ -170,17 +169,17 @@ impl Runs {
     }
 }
 
-/// Other y at the same x.
+/// Resampled y at the same x.
 struct Other {
-    /// By node: the weighted sum of y.
+    /// Weighted sum of y for each node.
     sums: Vec<f64>,
     squares: f64,
     points: f64,
 }
 
 impl Other {
-    /// The points themselves.
-    fn of(data: &Condensed) -> Other {
+    /// Returns the original y.
+    fn from_points(data: &Condensed) -> Other {
         Other {
             sums: (0..data.x.len()).map(|ix| data.weights_of(ix).1).collect(),
             squares: data.squares,
@@ -204,7 +203,7 @@ impl Other {
     }
 }
 
-/// What y can be of a kind.
+/// The space of curves of one kind of model.
 struct Shape {
     kind: ModelKind,
     parameters: f64,
@@ -212,9 +211,10 @@ struct Shape {
 }
 
 enum Columns {
-    /// Any sum of these.
+    /// Any linear combination of these columns.
     All(Vec<Vec<f64>>),
-    /// A multiple of one, each with its exponent: neighbours of the best one at equal distances.
+    /// A multiple of one of these columns, each with its exponent. The exponents are evenly spaced around the best
+    /// one.
     One(Vec<(f64, Vec<f64>)>),
 }
 
@@ -233,13 +233,13 @@ impl Shape {
         })
     }
 
-    /// Powers of x, of which each is taken as what it has beyond a constant; `None` where x is not above 0.
+    /// Returns the powers of x without their constant part; `None` if some x is not above 0.
     fn beyond_constant(data: &Condensed) -> Option<Shape> {
         let (low, high) = data.range;
         let ones = vec![1.0; data.x.len()];
         let column = |step: usize| {
             let exponent = SLOWEST + (FASTEST - SLOWEST) * step as f64 / STEPS as f64;
-            // The limit of (x^c - 1) / c is the logarithm.
+            // The limit of (x^c - 1) / c for c = 0 is the logarithm.
             let power = data.at_nodes(|x| match exponent.abs() < 1e-9 {
                 true => x.ln(),
                 false => (x / high).powf(exponent),
@@ -255,7 +255,7 @@ impl Shape {
         })
     }
 
-    /// What of the squares of y the best curve has, and its exponent.
+    /// Returns the part of the squares of y that the best curve explains, and its exponent.
     fn fit(&self, y: &Other) -> (f64, f64) {
         let columns = match &self.columns {
             Columns::All(columns) => {
@@ -270,7 +270,7 @@ impl Shape {
         if best == 0 || best + 1 == parts.len() {
             return (part, exponent);
         }
-        // The top of the parabola through the best one and its neighbours.
+        // Vertex of the parabola through the best exponent and its neighbours.
         let (before, after) = (parts[best - 1], parts[best + 1]);
         let (slope, bend) = ((after - before) / 2.0, before + after - 2.0 * part);
         match bend < 0.0 {
@@ -286,7 +286,7 @@ impl Shape {
     }
 }
 
-/// What the curve changes by with each of its coefficients, at the nodes.
+/// Returns the partial derivatives of the curve by its coefficients, at the nodes.
 fn tangents(data: &Condensed, curve: &Curve) -> Option<Vec<Vec<f64>>> {
     Some(match curve {
         Curve::Polynomial {
@@ -325,7 +325,7 @@ fn tangents(data: &Condensed, curve: &Curve) -> Option<Vec<Vec<f64>>> {
     })
 }
 
-/// Columns of length 1 with exponents about that of a power or an exponential.
+/// Returns normalised columns with exponents around that of a power or exponential model.
 fn neighbours(data: &Condensed, model: &Model) -> Option<Vec<(f64, Vec<f64>)>> {
     let of_base = model.coefficients.get(1)?;
     let half = (of_base.high? - of_base.low?) / 2.0;

@@ -1,62 +1,63 @@
-//! Points as few numbers that have the same sums.
+//! Points condensed to a few weighted nodes with the same sums.
 
 use super::points::Points;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Up to so many distinct x, each is kept.
+/// Number of distinct x up to which each is kept.
 const EXACT: usize = 8192;
-/// Stretches of x that points are gathered in where there are more.
+/// Number of cells if there are more distinct x.
 const CELLS: usize = 1024;
-/// No stretch goes from one x to more than this many times it, as logarithms bend there.
+/// Maximum ratio between the x at the two ends of a cell, because logarithms bend near zero.
 const RATIO: f64 = 1.1;
-/// Nodes that stand for the points of a stretch.
+/// Number of nodes that represent the points of a cell.
 pub(super) const NODES: usize = 8;
 
-/// Points, gathered in cells of neighbouring x.
+/// Points gathered in cells of neighbouring x.
 ///
-/// Points of one x are a node with their number and the mean of y. Where there are too many, the points of a cell
-/// become eight nodes with weights w such that the sum of any smooth f over the points is the sum of w f over the
-/// nodes: f is taken as the polynomial through the nodes, which at this width is f to the last digits.
+/// Points with the same x become one node with their number and mean y. If there are too many distinct x, the points
+/// of a cell become eight nodes with weights w such that for any smooth f, the sum of f over the points equals the
+/// sum of w f over the nodes. The method replaces f by its interpolation polynomial, which for cells of this width
+/// agrees to the last digits.
 pub(super) struct Condensed {
-    /// By node: its x.
+    /// x of each node.
     pub(super) x: Vec<f64>,
-    /// By node: its weight, which may be negative.
+    /// Weight of each node; may be negative.
     weight: Vec<f64>,
-    /// By node: the mean of y in its cell.
+    /// Mean of y in each node's cell.
     mean: Vec<f64>,
-    /// By node: the weight of what y differs by from that mean.
+    /// Weighted deviation of y from that mean, for each node.
     rest: Vec<f64>,
-    /// By node: the weight of the square of that.
+    /// Weighted squared deviation of y from that mean, for each node.
     rest_squared: Vec<f64>,
     /// Number of points.
     pub(super) points: usize,
-    /// The smallest and the largest x; no number of no points.
+    /// The smallest and largest x; NaN if there are no points.
     pub(super) range: (f64, f64),
-    /// Number of distinct x; at least [`EXACT`] where there are more.
+    /// Number of distinct x; only a lower bound of at least [`EXACT`] if there are more than that.
     pub(super) distinct: usize,
-    /// Sum of the logarithms of weights.
+    /// Sum of the logarithms of the weights.
     pub(super) log_weights: f64,
     /// Sum of the squares of y.
     pub(super) squares: f64,
-    /// Sum of squares of what y differs by from its mean.
+    /// Sum of the squared deviations of y from its mean.
     pub(super) about_mean: f64,
 }
 
-/// Points of neighbouring x.
+/// Points with neighbouring x.
 struct Cell {
-    /// x, and the weights of 1, of what y differs by from the mean, and of the square of that.
+    /// x, and the weights of 1, of the deviation of y from the mean, and of its square.
     nodes: Vec<[f64; 4]>,
     mean: f64,
     squares: f64,
 }
 
-/// Where a cell's nodes are, of cells of equal width.
+/// Location of a cell's nodes, for cells of equal width.
 pub(super) struct Place {
-    /// Cells before it, from the smallest x.
+    /// Index of the cell, counted from the smallest x.
     pub(super) number: usize,
     pub(super) nodes: Range<usize>,
-    /// Whether its nodes are at [`Lagrange`]'s places.
+    /// Whether the nodes are those of [`Lagrange`].
     pub(super) dense: bool,
 }
 
@@ -90,7 +91,7 @@ impl Condensed {
         Condensed::of_cells(points, cells, distinct)
     }
 
-    /// Points of each distinct x, without their weights.
+    /// Condenses points to one unweighted node per distinct x.
     pub(super) fn by_x(points: &Points) -> Condensed {
         let mut from = 0;
         let runs: Vec<Range<usize>> = points
@@ -111,8 +112,7 @@ impl Condensed {
         Condensed::of_cells(&plain, cells, distinct)
     }
 
-    /// Points without their weights, in cells of this width; where a cell has no more distinct x than it would have
-    /// nodes, they are kept.
+    /// Condenses unweighted points in cells of this width. A cell with no more distinct x than nodes keeps each x.
     pub(super) fn by_width(points: &Points, width: f64) -> (Condensed, Vec<Place>) {
         let x = points.x();
         let low = x.first().copied().unwrap_or(0.0);
@@ -191,44 +191,44 @@ impl Condensed {
         condensed
     }
 
-    /// A function's values at the nodes.
+    /// Evaluates a function at the nodes.
     pub(super) fn at_nodes(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
         self.x.iter().map(|&x| f(x)).collect()
     }
 
-    /// Sum over the points of w f g.
+    /// Returns the sum of w f g over the points.
     pub(super) fn inner(&self, f: &[f64], g: &[f64]) -> f64 {
         let both = self.weight.iter().zip(f).zip(g);
         both.map(|((w, f), g)| w * f * g).sum()
     }
 
-    /// Sum over the points of w y f.
+    /// Returns the sum of w y f over the points.
     pub(super) fn with_y(&self, f: &[f64]) -> f64 {
         (0..f.len())
             .map(|ix| (self.weight[ix] * self.mean[ix] + self.rest[ix]) * f[ix])
             .sum()
     }
 
-    /// Sum over the points of w (y - fitted) f.
+    /// Returns the sum of w (y - fitted) f over the points.
     pub(super) fn residual_with(&self, fitted: &[f64], f: &[f64]) -> f64 {
         (0..f.len())
             .map(|ix| (self.weight[ix] * (self.mean[ix] - fitted[ix]) + self.rest[ix]) * f[ix])
             .sum()
     }
 
-    /// Sum over the points of w (y - fitted)².
+    /// Returns the sum of w (y - fitted)² over the points.
     pub(super) fn residual_squares(&self, fitted: &[f64]) -> f64 {
         let all = (0..fitted.len()).map(|ix| self.residual_square(ix, fitted[ix]));
         all.sum::<f64>().max(0.0)
     }
 
-    /// What a node adds to the sum over the points of w (y - fitted)².
+    /// Returns one node's contribution to the sum of w (y - fitted)².
     pub(super) fn residual_square(&self, ix: usize, fitted: f64) -> f64 {
         let off = self.mean[ix] - fitted;
         self.rest_squared[ix] + (self.weight[ix] * off + 2.0 * self.rest[ix]) * off
     }
 
-    /// The same points, where those of each node weigh so many times what they did; scaled to a mean of 1.
+    /// Returns the same points with each node's weights multiplied by `times`, scaled to a mean of 1.
     pub(super) fn reweighed(&self, mut times: Vec<f64>) -> Condensed {
         let ones = vec![1.0; self.x.len()];
         let mean = self.inner(&times, &ones) / self.inner(&ones, &ones);
@@ -255,7 +255,7 @@ impl Condensed {
         other
     }
 
-    /// A node's weights of 1 and of y.
+    /// Returns a node's weights of 1 and of y.
     pub(super) fn weights_of(&self, ix: usize) -> (f64, f64) {
         (
             self.weight[ix],
@@ -272,7 +272,7 @@ fn distinct(x: &[f64]) -> usize {
     1 + others.take(EXACT).count()
 }
 
-/// Where cells begin and end: of equal width, and cut further where x is near zero.
+/// Returns the ranges of cells of equal width, split further if x is near zero.
 fn stretches(x: &[f64]) -> Vec<Range<usize>> {
     let (low, high) = (x[0], x[x.len() - 1]);
     let mut edges = Vec::with_capacity(CELLS + 512);
@@ -301,7 +301,7 @@ fn stretches(x: &[f64]) -> Vec<Range<usize>> {
     cells
 }
 
-/// Points of one x.
+/// Creates the cell of points with a single x.
 fn one_x(points: &Points, range: Range<usize>) -> Cell {
     let (x, y) = (points.x()[range.start], &points.y()[range.clone()]);
     let weights = points.weights().map(|weights| &weights[range]);
@@ -316,14 +316,14 @@ fn one_x(points: &Points, range: Range<usize>) -> Cell {
     }
 }
 
-/// Points within `half` of `middle`, as nodes.
+/// Creates the cell of points within `half` of `middle`.
 fn cell(points: &Points, range: Range<usize>, lagrange: &Lagrange, middle: f64, half: f64) -> Cell {
     let (x, y) = (&points.x()[range.clone()], &points.y()[range.clone()]);
     let weights = points.weights().map(|weights| &weights[range]);
     let weight = |ix: usize| weights.map_or(1.0, |weights| weights[ix]);
     let total: f64 = weights.map_or(x.len() as f64, |weights| weights.iter().sum());
     let mean = (0..x.len()).map(|ix| weight(ix) * y[ix]).sum::<f64>() / total;
-    // Sums of powers of x, and of those times what y differs by and its square.
+    // Sums of powers of x, alone and times the deviation of y and its square.
     let mut sums = [[0.0; 3]; NODES];
     let mut squares = 0.0;
     for ix in 0..x.len() {
@@ -351,11 +351,11 @@ fn cell(points: &Points, range: Range<usize>, lagrange: &Lagrange, middle: f64, 
     }
 }
 
-/// Polynomials that are 1 at one node and 0 at the others.
+/// Lagrange polynomials: 1 at one node and 0 at the others.
 pub(super) struct Lagrange {
     /// Zeros of the Chebyshev polynomial, between -1 and 1.
     pub(super) nodes: [f64; NODES],
-    /// By node: the coefficients of its polynomial, the constant one first.
+    /// Coefficients of each node's polynomial, the constant one first.
     coefficients: [[f64; NODES]; NODES],
 }
 

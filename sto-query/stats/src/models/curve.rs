@@ -1,22 +1,22 @@
-//! What y is at x.
+//! Curves of models.
 
 use super::simpson::simpson;
 use serde::{Deserialize, Serialize};
 
-/// What a model says y is.
+/// The curve of a fitted model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Curve {
-    /// The sum of c t^k with t = (x - centre) / scale: the same polynomial as the coefficients say, but exact where x
-    /// is far from zero.
+    /// The sum of c t^k with t = (x - centre) / scale: the polynomial of the model's coefficients, in a form that is
+    /// accurate for x far from zero.
     Polynomial {
-        /// Middle of x.
+        /// Middle of the range of x.
         centre: f64,
         /// Half of the range of x.
         scale: f64,
-        /// c, the constant one first.
+        /// The coefficients c, the constant one first.
         coefficients: Vec<f64>,
     },
     /// A sum of terms.
@@ -25,7 +25,7 @@ pub enum Curve {
     Power {
         /// The x at which y is `value`.
         at: f64,
-        /// y there.
+        /// y at `at`.
         value: f64,
         /// The power of x.
         exponent: f64,
@@ -34,23 +34,24 @@ pub enum Curve {
     Exponential {
         /// The x at which y is `value`.
         at: f64,
-        /// y there.
+        /// y at `at`.
         value: f64,
-        /// The logarithm of what y is multiplied by for each 1 of x.
+        /// Logarithm of the factor by which y grows for each 1 of x.
         rate: f64,
     },
-    /// One value from each edge to the next.
+    /// A step function.
     Steps {
-        /// One more than values, from small to large. The last one is part of the last step.
+        /// Edges of the steps in ascending order, one more than there are values. The last edge belongs to the last
+        /// step.
         edges: Vec<f64>,
-        /// y; `null` where no point is.
+        /// y of each step; `null` for a step without points.
         values: Vec<Option<f64>>,
     },
-    /// Values at some x, and straight lines between.
+    /// Samples joined by straight lines.
     Samples {
-        /// From small to large.
+        /// x of the samples, ascending.
         x: Vec<f64>,
-        /// y there.
+        /// y of the samples.
         y: Vec<f64>,
     },
 }
@@ -60,7 +61,7 @@ pub enum Curve {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Term {
-    /// What it is multiplied by.
+    /// The factor.
     pub coefficient: f64,
     /// Power of x.
     pub power: f64,
@@ -82,7 +83,7 @@ impl Term {
         }
     }
 
-    /// The integral from 0 or 1 to x: by parts, as often as there are logarithms.
+    /// Returns the integral from 0 or 1 to x, integrating by parts once per logarithm.
     fn integral(&self, x: f64) -> f64 {
         if x == 0.0 {
             return 0.0;
@@ -98,7 +99,8 @@ impl Term {
 }
 
 impl Curve {
-    /// What y is at x; no number where the curve has none: in a step without points, of a logarithm below zero.
+    /// Returns y at x, or NaN if the curve is undefined there: in a step without points, or for the logarithm of a
+    /// number below zero.
     pub fn at(&self, x: f64) -> f64 {
         match self {
             Curve::Polynomial {
@@ -136,8 +138,9 @@ impl Curve {
         }
     }
 
-    /// The integral from one x to a larger one. Steps without points add nothing. Samples of equal distance are taken by
-    /// Simpson's rule, others as the straight lines between them: where distances differ much, parabolas swing.
+    /// Returns the integral from one x to a larger one. Steps without points add nothing. Evenly spaced samples are
+    /// integrated by Simpson's rule, others along the straight lines between them, because parabolas oscillate if
+    /// distances differ much.
     pub fn integral(&self, from: f64, to: f64) -> f64 {
         match self {
             Curve::Polynomial {

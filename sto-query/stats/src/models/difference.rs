@@ -1,27 +1,26 @@
-//! Whether two groups of runs follow different curves.
+//! Permutation test for two groups of runs following different curves.
 
 use super::points::Points;
 use super::regression::weighted_regression;
 use super::{Curve, ModelKind};
 use crate::Random;
 
-/// Relabellings that are tried where there are more.
+/// Number of random permutations if there are too many to try all.
 const TRIED: u32 = 9_999;
-/// Differences between statistics that are but rounding.
+/// Difference between statistics that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// How likely runs of one curve differ as much as two groups of them do: the share of ways to deal the runs of each x
-/// to the two groups that make the groups differ at least as much. `None` where no other way exists, as no x has runs
-/// of both.
+/// Returns the probability that two groups of runs of the same curve differ at least as much: the share of ways to
+/// assign the runs of each x to the two groups for which they do. Returns `None` if no other assignment exists
+/// because no x has runs of both groups.
 ///
-/// Runs differ by their cost relative to the curve of all of them, so that where y is large does not decide alone. The
-/// statistic is the sum over x of the squared difference of the groups' means, each weighed as by n m / (n + m) of n
-/// and m runs, and once more the part of that sum that is alike for all x or grows from one x to the next: curves differ
-/// so, and chance does not (a stratified permutation test: P. Good, Permutation, Parametric and Bootstrap Tests of
-/// Hypotheses, 3rd edition, section 7). Without that part, the sum would be the same whichever of two runs is called the
-/// candidate's, and one run a side for each x could never differ. Runs of different x are dealt together with their
-/// neighbours, so that each part has runs of both groups. Up to 10,000 ways are all tried; of more, 9,999 that chance
-/// chooses, always the same ones.
+/// Runs are compared by their cost relative to the curve fitted to all of them, so that large y do not dominate. The
+/// statistic is the sum over x of the squared difference of the groups' means, weighted by n m / (n + m) for n and m
+/// runs, plus the part of that sum that is constant over x or grows with x, because real differences have such trends
+/// and chance does not (a stratified permutation test: P. Good, Permutation, Parametric and Bootstrap Tests of
+/// Hypotheses, 3rd edition, section 7). Without the trend part, exchanging two runs would not change the sum, and one
+/// run per side for each x could never differ. Neighbouring x are combined so that each part has runs of both groups.
+/// Up to 10,000 assignments are all tried; otherwise 9,999 random ones with a fixed seed.
 pub fn curves_differ(baseline: &Points, candidate: &Points) -> Option<f64> {
     let parts = parts(baseline, candidate)?;
     let trends = trends(&parts);
@@ -67,17 +66,17 @@ pub fn curves_differ(baseline: &Points, candidate: &Points) -> Option<f64> {
                 }
                 dealt(&labels) >= threshold
             });
-            // What was observed is one of the ways.
+            // The observed assignment is one of the permutations.
             Some((as_far.count() + 1) as f64 / f64::from(TRIED + 1))
         }
     }
 }
 
-/// What differences of parts add up to.
+/// Sums over the differences of parts.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     squares: f64,
-    /// Along each trend.
+    /// Projections on each trend.
     along: [f64; 2],
 }
 
@@ -94,8 +93,8 @@ impl Sums {
     }
 }
 
-/// By part its weight times how much a trend has there: one that is alike everywhere, and one that grows from part to part.
-/// Scaled so that the square of a sum along it is a part of the sum of weighed squares, and of what the other leaves.
+/// Returns two trends, as one factor per part: a constant one and one that grows from part to part. They are
+/// orthonormal in the weights of the parts.
 fn trends(parts: &[Part]) -> [Vec<f64>; 2] {
     let weights: Vec<f64> = parts.iter().map(Part::weight).collect();
     let all: f64 = weights.iter().sum();
@@ -118,15 +117,15 @@ fn trends(parts: &[Part]) -> [Vec<f64>; 2] {
     [alike.collect(), grows.collect()]
 }
 
-/// Runs that may be dealt to either group.
+/// Runs that may be assigned to either group.
 struct Part {
-    /// By run: its cost as a part of what the curve of all says.
+    /// Cost of each run relative to the curve of all runs.
     cost: Vec<f64>,
     is_candidate: Vec<bool>,
 }
 
 impl Part {
-    /// Of the groups' means.
+    /// Returns the difference of the groups' means.
     fn difference(&self, is_candidate: &[bool]) -> f64 {
         let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
         for (cost, &is_candidate) in self.cost.iter().zip(is_candidate) {
@@ -145,13 +144,13 @@ impl Part {
         self.is_candidate.iter().filter(|is| **is).count()
     }
 
-    /// Number of ways to deal its runs.
+    /// Returns the number of ways to assign the runs.
     fn ways(&self) -> f64 {
         let (runs, chosen) = (self.cost.len(), self.candidates());
         (0..chosen).fold(1.0, |ways, k| ways * (runs - k) as f64 / (k + 1) as f64)
     }
 
-    /// Each way; there are few.
+    /// Returns all ways to assign the runs; there must be few.
     fn all_ways(&self) -> Vec<Vec<bool>> {
         let mut ways = Vec::new();
         self.deal(
@@ -176,7 +175,7 @@ impl Part {
     }
 }
 
-/// The runs by x, and where an x has runs of one group alone together with those of the next.
+/// Groups the runs by x; an x with runs of only one group is combined with the next.
 fn parts(baseline: &Points, candidate: &Points) -> Option<Vec<Part>> {
     let of = |points: &Points, is_candidate: bool| {
         let points = points.x().iter().zip(points.y());
@@ -212,7 +211,7 @@ fn parts(baseline: &Points, candidate: &Points) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-/// What the curve of all runs says at x: the best one, but never less than a hundredth of the mean.
+/// Returns the best curve of all runs, bounded below by a hundredth of the mean.
 fn expected(runs: &[(f64, f64, bool)]) -> Option<impl Fn(f64) -> f64 + use<>> {
     let points = Points::new(runs.iter().map(|&(x, y, _)| (x, y))).ok()?;
     let best = weighted_regression(&points, &ModelKind::REGRESSION)
@@ -239,27 +238,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_one_curve_differ_by_chance_alone_and_one_run_of_each_x_is_enough_to_see_more() {
+    fn detects_a_different_curve_with_one_run_for_each_x() {
         let points = |y: &[f64]| Points::new((1..).map(f64::from).zip(y.iter().copied())).unwrap();
-        // One run a side at each of seven x: 2^7 ways, of which two make the sides differ most, the one that was and its mirror.
+        // One run per side at each of seven x: 2^7 assignments, of which two have the greatest difference.
         let old = points(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         let shifted = points(&[1.2, 2.4, 3.6, 4.8, 6.0, 7.2, 8.4]);
         assert_eq!(curves_differ(&old, &shifted), Some(2.0 / 128.0));
         assert_eq!(curves_differ(&shifted, &old), Some(2.0 / 128.0));
         let grown = points(&[1.0, 2.2, 3.6, 5.2, 7.0, 9.0, 11.2]);
         assert_eq!(curves_differ(&old, &grown), Some(2.0 / 64.0));
-        // What goes to and fro does not make another curve.
+        // Alternating differences are not a different curve.
         let jitter = points(&[1.1, 1.8, 3.3, 3.6, 5.5, 5.4, 7.7]);
         let p = curves_differ(&old, &jitter).unwrap();
         assert!(p > 0.5, "{p}");
         assert_eq!(curves_differ(&old, &old), Some(1.0));
-        // No x has two runs that could be dealt otherwise.
+        // No x has two runs that could be exchanged.
         assert_eq!(curves_differ(&points(&[1.0]), &points(&[])), None);
     }
 
     #[test]
-    fn equal_builds_differ_as_often_as_alpha_says_with_one_run_of_each_x_or_several() {
-        // 20 of 400 and 3 of 60; by chance at most 33 and 10 in all but one of a thousand times.
+    fn rejects_equal_builds_as_often_as_alpha() {
+        // Expected: 20 of 400 and 3 of 60. With a probability of 99.9 %, at most 33 and 10.
         for (runs, times, most) in [(1, 400, 33), (3, 60, 10)] {
             let mut random = Random::new(runs);
             let mut side = || {

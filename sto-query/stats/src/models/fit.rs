@@ -1,4 +1,4 @@
-//! Ways to make a curve of points, each with its options.
+//! Methods of fitting curves to points, with their options.
 
 use super::candidates::{Models, Why};
 use super::kernel::{Bandwidth, Estimator, Kernel, kernel_regression, kernel_ridge};
@@ -11,43 +11,44 @@ use super::regressogram::{Buckets, Middle, regressogram};
 use crate::models::Certainty;
 use serde::{Deserialize, Serialize};
 
-/// Gammas of kernel ridge that are tried where none is named: of bandwidths from a quarter of the range of x to a
-/// thousandth of it, each this part of the one before.
+/// Gammas of kernel ridge regression that are tried if none are given: bandwidths from a quarter to a thousandth of
+/// the range of x, each 0.6 times the one before.
 const WIDEST: f64 = 0.25;
 const NARROWEST: f64 = 1e-3;
 const NEXT: f64 = 0.6;
 
-/// How curves are made of points.
+/// Method of fitting a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fit {
-    /// Formulas of these kinds, weighed by how much points vary; the best one first.
+    /// Formulas of these kinds, weighted by the spread of the points; best first.
     Regression(Vec<ModelKind>),
     /// A constant and a term x^i log2(x)^j.
     NormalForm,
     /// One y for each bucket of x.
     Regressogram {
-        /// How many.
+        /// Number of buckets.
         buckets: Buckets,
-        /// What y is in one.
+        /// Statistic of a bucket.
         middle: Middle,
     },
-    /// One y of neighbouring points.
+    /// Average of neighbouring points.
     MovingAverage(Average),
-    /// The same, with a window that is made narrower until it fits.
+    /// Moving average whose window narrows until the curve fits.
     IterativeMovingAverage(Average),
-    /// Neighbours that weigh less the farther away they are.
+    /// Average of neighbours whose weights decrease with distance.
     KernelRegression {
-        /// How weights fall.
+        /// Weight function.
         kernel: Kernel,
-        /// What is made of them.
+        /// Statistic of the weighted neighbours.
         estimator: Estimator,
-        /// How far they reach.
+        /// Width of the kernel.
         bandwidth: Bandwidth,
     },
-    /// The same with e^(-gamma d²), and the best of these gammas; of none, of some that go with the range of x.
+    /// Kernel regression with weights e^(-gamma d²) and the best of these gammas; if empty, of gammas chosen by the
+    /// range of x.
     KernelRidge(Vec<f64>),
 }
 
@@ -58,7 +59,7 @@ impl Default for Fit {
 }
 
 impl Fit {
-    /// The models of points, and how sure it is which one is best, where there are several.
+    /// Fits the models, and estimates the certainty of the best one if there are several.
     pub fn models(&self, points: &Points) -> (Models, Option<Certainty>) {
         let none = |name: &str| match points.is_empty() {
             true => Why::TooFewX {

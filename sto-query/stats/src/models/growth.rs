@@ -1,16 +1,16 @@
-//! The kinds whose exponent is fitted: b0 x^b1 and b0 b1^x.
+//! Models with a fitted exponent: b0 x^b1 and b0 b1^x.
 
 use super::condensed::Condensed;
 use super::curve::Curve;
 use super::least_squares::{Solution, solve};
 
-/// The largest power of e that values may have, so that sums of their squares stay numbers.
+/// Largest exponent of e in fitted values, so that sums of their squares do not overflow.
 const LARGEST: f64 = 300.0;
-/// Exponents of x that are tried, in each direction.
+/// Range of exponents of x that are tried, in each direction.
 const EXPONENT: f64 = 24.0;
 const STEPS: usize = 48;
 
-/// The best curve of a kind, in the coefficients b0 and b1.
+/// Best curve of a kind, with its coefficients b0 and b1.
 pub(super) struct Growth {
     pub(super) curve: Curve,
     pub(super) values: [f64; 2],
@@ -18,7 +18,7 @@ pub(super) struct Growth {
     pub(super) residual_squares: f64,
 }
 
-/// b0 x^b1; all x are above 0.
+/// Fits b0 x^b1; all x must be above 0.
 pub(super) fn power(data: &Condensed) -> Option<Growth> {
     let (low, high) = (data.range.0.ln(), data.range.1.ln());
     let middle = (low + high) / 2.0;
@@ -39,7 +39,7 @@ pub(super) fn power(data: &Condensed) -> Option<Growth> {
     })
 }
 
-/// b0 b1^x.
+/// Fits b0 b1^x.
 pub(super) fn exponential(data: &Condensed) -> Option<Growth> {
     let (low, high) = data.range;
     let at = low + (high - low) / 2.0;
@@ -55,8 +55,8 @@ pub(super) fn exponential(data: &Condensed) -> Option<Growth> {
     })
 }
 
-/// b0 = value scale, and the variances of b0 and b1, given those of `value` and of the exponent: b0 changes by
-/// `shift` b0 with the exponent, and b1 by `slope`.
+/// Returns b0 = value scale, and the variances of b0 and b1 computed from those of `value` and of the exponent: the
+/// derivative of b0 by the exponent is `shift` b0, and that of b1 is `slope`.
 fn in_b(solution: &Solution, value: f64, scale: f64, shift: f64, slope: f64) -> (f64, [f64; 2]) {
     let b0 = value * scale;
     let [of_value, of_exponent] = [scale, shift * b0];
@@ -67,11 +67,11 @@ fn in_b(solution: &Solution, value: f64, scale: f64, shift: f64, slope: f64) -> 
     (b0, [variance, slope * slope * covariance[1][1]])
 }
 
-/// The value at position 0 and the exponent that are best for y = value e^(exponent position), and the linear problem
-/// there.
+/// Returns the value at position 0 and the exponent that fit y = value e^(exponent position) best, and the linearised
+/// problem there.
 ///
-/// Of a given exponent the best value is known, so that one number is looked for: on a grid, then between the
-/// neighbours of the best one, where the slope of the sum of squares changes its sign.
+/// The best value for a given exponent is known, so the search is one-dimensional: on a grid, then between the
+/// neighbours of the best grid point, where the slope of the sum of squares changes its sign.
 fn best(data: &Condensed, position: &[f64], reach: f64) -> Option<(f64, f64, Solution)> {
     let trial = |exponent: f64| -> Trial {
         let growth: Vec<f64> = position.iter().map(|p| (exponent * p).exp()).collect();
@@ -85,13 +85,13 @@ fn best(data: &Condensed, position: &[f64], reach: f64) -> Option<(f64, f64, Sol
             columns: [growth, bent],
         }
     };
-    // Of each alone, what is left of the sum of squares of y: enough to find the neighbourhood of the best one.
+    // The residual sum of squares for each exponent, exact enough to find the neighbourhood of the best one.
     let left = |exponent: f64| -> f64 {
         let growth: Vec<f64> = position.iter().map(|p| (exponent * p).exp()).collect();
         let explained = data.with_y(&growth);
         data.squares - explained * explained / data.inner(&growth, &growth)
     };
-    // Denser near zero: exponents are small numbers.
+    // Denser near zero, because exponents are small.
     let exponent = |step: usize| {
         let part = step as f64 / STEPS as f64 - 1.0;
         reach * part * part.abs()
@@ -112,13 +112,14 @@ fn best(data: &Condensed, position: &[f64], reach: f64) -> Option<(f64, f64, Sol
 
 struct Trial {
     value: f64,
-    /// Half of what the sum of squares grows by with the exponent.
+    /// Half the derivative of the sum of squares by the exponent.
     slope: f64,
     squares: f64,
     columns: [Vec<f64>; 2],
 }
 
-/// Where a function that is negative at `low` and positive at `high` is zero, by bisection and regula falsi in turn.
+/// Finds the zero of a function that is negative at `low` and positive at `high`, alternating bisection and regula
+/// falsi.
 fn zero(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (f(low), f(high));
     for round in 0..200 {

@@ -1,26 +1,25 @@
-//! The sum of columns that is nearest to y.
+//! Linear least squares.
 
 use super::condensed::Condensed;
 
-/// Part of a column that must be left when what others say is taken away.
+/// Share of a column that must be independent of the other columns.
 const OWN: f64 = 1e-11;
 
 /// Numbers by column, then by row.
 type Columns = Vec<Vec<f64>>;
 
-/// The best coefficients.
+/// Best-fitting coefficients.
 pub(super) struct Solution {
-    /// By column.
+    /// Coefficient of each column.
     pub(super) coefficients: Vec<f64>,
-    /// By column and column: the covariance of coefficients, for a variance of y of 1.
+    /// Covariance matrix of the coefficients, for a variance of y of 1.
     pub(super) covariance: Vec<Vec<f64>>,
-    /// Weighted sum of the squares of what y differs by.
+    /// Weighted sum of squared residuals.
     pub(super) residual_squares: f64,
 }
 
-/// Columns of which each has length 1 and nothing in common with the others, and the upper triangle of what the given
-/// ones are made of: column c is the sum over r of triangle`[r][c]` times orthogonal column r. `None` where one is a sum
-/// of the others.
+/// Returns the QR decomposition of the columns: orthonormal columns, and the upper triangle such that column c is the
+/// sum over r of triangle`[r][c]` times orthonormal column r. `None` if the columns are linearly dependent.
 pub(super) fn orthonormal(data: &Condensed, columns: &[Vec<f64>]) -> Option<(Columns, Columns)> {
     let size = columns.len();
     let mut orthogonal: Vec<Vec<f64>> = Vec::with_capacity(size);
@@ -46,10 +45,10 @@ pub(super) fn orthonormal(data: &Condensed, columns: &[Vec<f64>]) -> Option<(Col
     Some((orthogonal, triangle))
 }
 
-/// Fits y by these columns of values at the nodes; `None` where one is a sum of the others.
+/// Fits y by these columns of values at the nodes; `None` if they are linearly dependent.
 ///
-/// Columns are made orthogonal one after the other, twice (L. Giraud, J. Langou and M. Rozložník, Comput. Math. Appl.
-/// 50:1069, 2005), and what is left of y is fitted once more.
+/// Columns are orthogonalised twice by the Gram-Schmidt process (L. Giraud, J. Langou and M. Rozložník, Comput. Math.
+/// Appl. 50:1069, 2005), and the residual of y is fitted once more.
 pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> {
     let size = columns.len();
     let (orthogonal, triangle) = orthonormal(data, columns)?;
@@ -65,7 +64,7 @@ pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> 
                 .for_each(|(f, c)| *f += more * c);
         }
     }
-    // Inverse of the triangle, column by column from the diagonal up.
+    // Inverse of the triangle, column by column, from the diagonal up.
     let mut inverse = vec![vec![0.0; size]; size];
     for c in 0..size {
         inverse[c][c] = 1.0 / triangle[c][c];
@@ -88,7 +87,7 @@ pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> 
 }
 
 impl Solution {
-    /// The same fit in other coefficients, each the sum of `by[row][column]` times these.
+    /// Returns the same fit in other coefficients: each is the sum of `by[row][column]` times these.
     pub(super) fn in_terms_of(mut self, by: &[Vec<f64>]) -> Solution {
         let times = |row: &[f64], column: &dyn Fn(usize) -> f64| -> f64 {
             row.iter()

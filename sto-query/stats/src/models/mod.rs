@@ -1,24 +1,23 @@
-//! Cost as a function: points of x and y in, fitted curves out.
+//! Cost as a function: fits curves to points (x, y).
 //!
 //! ```text
-//! x and y of one function      points       sorted, finite; of which run, and how much each weighs
+//! x and y of one function      points       sorted and finite, with the run and weight of each
 //!         |
 //!         v
-//! fewer numbers, same sums     condensed    by distinct x, or by nodes that keep every sum
+//! fewer numbers, same sums     condensed    by distinct x, or by nodes that preserve sums
 //!         |
 //!         v
-//! where y varies more          spread
+//! weights by spread of y       spread
 //!         |
 //!         v
 //! best coefficients            least_squares, growth
 //!         |
 //!         v
-//! curves, the best one first   regression; regressogram, moving_average, kernel: curves without a formula
+//! curves, best first           regression; regressogram, moving_average, kernel: curves without a formula
 //!         |
 //!         v
-//! did it change                changes
+//! change between two curves    changes
 //! ```
-//!
 #![doc = include_str!("models.md")]
 
 mod candidates;

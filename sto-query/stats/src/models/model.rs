@@ -1,4 +1,4 @@
-//! A fitted model, and how well it fits.
+//! A fitted model and its goodness of fit.
 
 use super::condensed::Condensed;
 use super::curve::Curve;
@@ -7,7 +7,7 @@ use crate::student_quantile;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How y may depend on x, from slow growth to fast.
+/// Kind of a model, formulas in order of growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -29,15 +29,15 @@ pub enum ModelKind {
     Power,
     /// b0 b1^x
     Exponential,
-    /// A sum of terms x^i log2(x)^j, as Extra-P has it.
+    /// A sum of terms x^i log2(x)^j, as in Extra-P.
     NormalForm,
     /// The mean or median of each bucket of x.
     Regressogram,
     /// The mean or median of neighbouring points.
     MovingAverage,
-    /// Mean or line of neighbouring points that weigh less the farther away they are.
+    /// Weighted mean of, or line through, neighbouring points.
     KernelRegression,
-    /// The same, with a width that leaving out one point at a time chose.
+    /// Kernel regression with a cross-validated width.
     KernelRidge,
 }
 
@@ -54,8 +54,8 @@ impl ModelKind {
         ModelKind::Exponential,
     ];
 
-    /// How much a formula can bend: its coefficients, an exponent counting for half of one more. Among models that are as
-    /// likely the one with the fewest is the simplest.
+    /// Complexity of a formula: twice its number of coefficients, plus one for an exponent. Among equally likely
+    /// models, the one with the lowest is the simplest.
     pub(super) fn free_numbers(self) -> u32 {
         match self {
             ModelKind::Constant => 2,
@@ -66,7 +66,7 @@ impl ModelKind {
         }
     }
 
-    /// As it is written in JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ModelKind::Constant => "constant",
@@ -87,8 +87,8 @@ impl ModelKind {
 }
 
 impl Model {
-    /// The criterion of so many points with this sum of squared residuals, less what all models of them have in common;
-    /// `None` where the points are too few.
+    /// Returns AICc for this sum of squared residuals, without terms common to all models of the same points; `None`
+    /// if there are too few points.
     pub(super) fn criterion(parameters: f64, points: f64, residual: f64) -> Option<f64> {
         let all = parameters + 1.0;
         let correction = 2.0 * all * (all + 1.0) / (points - all - 1.0);
@@ -107,13 +107,13 @@ impl fmt::Display for ModelKind {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Coefficient {
-    /// b0, b1, and so on.
+    /// `b0`, `b1`, and so on.
     pub name: String,
-    /// Its value.
+    /// Estimate of the coefficient.
     pub value: f64,
-    /// Start of the interval that it is in with 95 %; `null` where there are no more points than coefficients.
+    /// Lower bound of the 95 % confidence interval; `null` if there are no more points than coefficients.
     pub low: Option<f64>,
-    /// End of that interval.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
 }
 
@@ -122,41 +122,42 @@ pub struct Coefficient {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Model {
-    /// Which formula or way.
+    /// Kind of the model.
     pub kind: ModelKind,
-    /// Of the formula; none where a model is its values.
+    /// Coefficients of the formula; empty if the model has no formula.
     pub coefficients: Vec<Coefficient>,
-    /// Part of the variance of y that it explains: 1 where all points are on the curve.
+    /// R²: the share of the variance of y that the model explains.
     pub r_square: f64,
-    /// The same, less what so many parameters explain by chance; `null` where there are as many as points.
+    /// R² adjusted for the number of parameters; `null` if there are as many parameters as points.
     pub adjusted_r_square: Option<f64>,
-    /// Akaike's criterion for few points: of two models of the same points, the one that has less is the likelier.
-    /// `null` where there are too few points for it.
+    /// Corrected Akaike criterion (AICc). Of two models of the same points, the one with the lower value is more
+    /// likely. `null` if there are too few points.
     pub aicc: Option<f64>,
-    /// Number of parameters that were fitted; of a smoothed curve, the trace of what smooths.
+    /// Number of fitted parameters; for a smoothed curve, the trace of the smoothing matrix.
     pub parameters: f64,
-    /// What smooths: number of buckets, points of a window, bandwidth, gamma; `null` of a formula.
+    /// Smoothing parameter: number of buckets, points in a window, bandwidth, or gamma; `null` for a formula.
     pub smoothing: Option<f64>,
     /// The smallest x of the points.
     pub x_start: f64,
-    /// The largest.
+    /// The largest x of the points.
     pub x_end: f64,
-    /// What y is at x.
+    /// The fitted curve.
     pub curve: Curve,
 }
 
-/// How well a curve fits.
+/// Goodness of fit of a curve.
 pub(super) struct Fitness {
     pub(super) r_square: f64,
     pub(super) adjusted_r_square: Option<f64>,
     pub(super) aicc: Option<f64>,
 }
 
-/// Residuals that are but rounding, as part of y.
+/// Residual relative to y that counts as a rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 impl Fitness {
-    /// Of so many points with these sums of squares: of residuals, about the mean of y, and of y itself.
+    /// Computes the fitness from the number of points and parameters, and the sums of squares of the residuals, of y
+    /// about its mean, and of y.
     pub(super) fn new(
         (points, parameters): (f64, f64),
         (residual, about_mean, squares): (f64, f64, f64),
@@ -172,7 +173,8 @@ impl Fitness {
         // The variance is a parameter, too.
         let all = parameters + 1.0;
         let correction = 2.0 * all * (all + 1.0) / (points - all - 1.0);
-        // Rounding says nothing: among curves on which all points are, the one with the fewest parameters has least.
+        // Among curves through all points, rounding must not decide: the one with the fewest parameters gets the
+        // least AICc.
         let variance = residual
             .max(ROUNDING * ROUNDING * squares)
             .max(f64::MIN_POSITIVE)
@@ -186,7 +188,7 @@ impl Fitness {
         }
     }
 
-    /// A curve that is no formula.
+    /// Creates a model without a formula.
     pub(super) fn smoothed(
         self,
         kind: ModelKind,
@@ -210,8 +212,8 @@ impl Fitness {
         }
     }
 
-    /// Of a curve with these sums of squared residuals.
-    pub(super) fn of(data: &Condensed, parameters: usize, residual: f64) -> Fitness {
+    /// Computes the fitness of a curve with this sum of squared residuals.
+    pub(super) fn from_residual(data: &Condensed, parameters: usize, residual: f64) -> Fitness {
         Fitness::new(
             (data.points as f64, parameters as f64),
             (residual, data.about_mean, data.squares),
@@ -220,7 +222,7 @@ impl Fitness {
     }
 }
 
-/// Coefficients b0, b1 and so on, with intervals from their covariance for a variance of y of 1.
+/// Creates coefficients b0, b1 and so on, with intervals from their covariance for a variance of y of 1.
 pub(super) fn coefficients(
     data: &Condensed,
     values: &[f64],

@@ -1,4 +1,4 @@
-//! Means and medians of neighbouring points.
+//! Moving averages: means and medians of neighbouring points.
 
 use super::curve::Curve;
 use super::model::{Fitness, Model, ModelKind};
@@ -7,38 +7,38 @@ use super::rolling::{self, Window};
 use super::sums::sums;
 use serde::{Deserialize, Serialize};
 
-/// What neighbouring points are made one of.
+/// Kind of moving average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Average {
-    /// The mean of a window.
+    /// Mean of a window.
     Simple(Window),
-    /// The median of a window.
+    /// Median of a window.
     Median(Window),
-    /// The mean of all points before, which weigh less the farther they are.
+    /// Exponentially weighted mean of the point and all earlier ones.
     Exponential(Decay),
 }
 
-/// How fast weights fall from one point to the one before.
+/// Rate at which weights decrease from each point to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Decay {
-    /// By 2 / (span + 1), at least 1.
+    /// By 2 / (span + 1), for a span of at least 1.
     Span(f64),
-    /// By 1 / (centre of mass + 1), at least 0.
+    /// By 1 / (centre of mass + 1), for a centre of mass of at least 0.
     CentreOfMass(f64),
-    /// To a half after so many points, above 0.
+    /// By half after this many points, above 0.
     HalfLife(f64),
-    /// By this part, above 0 and at most 1.
+    /// By this share, above 0 and at most 1.
     Part(f64),
 }
 
 impl Decay {
-    /// The part by which weights fall; `None` where the number is out of its range.
+    /// Returns the share by which weights decrease; `None` if the number is out of its range.
     pub fn part(self) -> Option<f64> {
         let part = match self {
             Decay::Span(span) if span >= 1.0 => 2.0 / (span + 1.0),
@@ -51,15 +51,15 @@ impl Decay {
     }
 }
 
-/// R² that ends the search for a window.
+/// R² at which the search for a window ends.
 const ENOUGH: f64 = 0.88;
-/// Part of the range of x that the search begins with.
+/// Initial window, as a share of the range of x.
 const FIRST: f64 = 0.05;
-/// Part of the window that is left out at once, for each 1 that R² lacks.
+/// Share of the window removed in each step, per 1 that R² lacks.
 const STEP: f64 = 0.15;
 
-/// Averages neighbouring points in their order; `None` of no points, of a window of none, or where the decay is out of
-/// its range. R² is of the points that have a value.
+/// Averages neighbouring points in order. Returns `None` if there are no points, the window is empty, or the decay is
+/// out of its range. R² only covers the points that have a value.
 pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
     let y = points.y();
     if y.is_empty() {
@@ -74,7 +74,7 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
             (rolling::exponential(y, part), part)
         }
     };
-    // What a point adds to its own average.
+    // Sum of each point's weight in its own average.
     let own = match average {
         Average::Simple(window) | Average::Median(window) => {
             let counts = (0..y.len()).map(|ix| window.range(ix, y.len()).len());
@@ -88,8 +88,8 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
     Some(fitness.smoothed(ModelKind::MovingAverage, points, own, smoothing, curve))
 }
 
-/// The same with a window that is made narrower until R² is 0.88, by the rule of Perun's algorithm 1; `average` says of
-/// what kind, and whether centred.
+/// Averages with a window that narrows until R² reaches 0.88, by the rule of Perun's algorithm 1. `average` says
+/// whether to use means or medians, and whether the window is centred.
 pub fn iterative_moving_average(points: &Points, average: Average) -> Option<Model> {
     let (low, high) = points.range()?;
     let mut width = ((FIRST * (high - low)) as usize).clamp(1, points.len());
@@ -110,7 +110,7 @@ pub fn iterative_moving_average(points: &Points, average: Average) -> Option<Mod
     }
 }
 
-/// Of the points that have a value; `None` where none has.
+/// Returns the fitness for the points that have a value; `None` if there are none.
 fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
     let of_all = values.iter().all(|value| value.is_finite());
     let defined: Vec<f64>;
@@ -130,17 +130,17 @@ fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
     let of_y = sums(y_of);
     let all = (residual, of_y.about_mean(), of_y.squares);
     let fitness = Fitness::new((y_of.len() as f64, parameters), all, 0.0);
-    // Of other points, it does not compare.
+    // AICc of different sets of points cannot be compared.
     (!y_of.is_empty()).then_some(Fitness {
         aicc: fitness.aicc.filter(|_| of_all),
         ..fitness
     })
 }
 
-/// Samples that a curve has, at most.
+/// Maximum number of samples in a curve.
 const SAMPLES: usize = 8192;
 
-/// The values that there are, or as many of them as a curve has, at equal distances.
+/// Creates a curve of the values, or of evenly spaced ones if there are too many.
 pub(super) fn samples(x: &[f64], values: &[f64]) -> Curve {
     let step = x.len().div_ceil(SAMPLES).max(1);
     let last = x.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The normal form of performance models: a constant and a term x^i log2(x)^j.
+//! The performance model normal form: a constant and a term x^i log2(x)^j.
 
 use super::candidates::Why;
 use super::condensed::Condensed;
@@ -7,7 +7,8 @@ use super::model::{Fitness, Model, ModelKind, coefficients};
 use super::points::Points;
 use rayon::prelude::*;
 
-/// The exponents that are tried: of x as a fraction, of its logarithm; of equals the first one wins.
+/// The exponents that are tried: numerator and denominator for x, and the power of its logarithm. Of equally good
+/// ones, the first wins.
 const EXPONENTS: [(i32, i32, u32); 42] = [
     (0, 1, 1),
     (0, 1, 2),
@@ -52,19 +53,20 @@ const EXPONENTS: [(i32, i32, u32); 42] = [
     (3, 1, 0),
     (3, 1, 1),
 ];
-/// The part of y that a term has to be somewhere, and below which a constant is taken as 0 where it is checked.
+/// Share of y that a term must reach somewhere; a smaller constant counts as 0 in cross-validation.
 pub(super) const LEAST: f64 = 0.0005;
 
-/// A constant, or a constant and the term with those exponents that tell each mean of y best from the others: by the mean
-/// of |fitted - y| / (|fitted| + |y|), each x left out in turn.
+/// Fits a constant, or a constant and the term whose exponents predict the mean of y at each x best in leave-one-out
+/// cross-validation. The error is the mean of |fitted - y| / (|fitted| + |y|).
 ///
-/// The exponents and the choice are those of Extra-P (A. Calotoiu and others, SC '13, article 45; its modeler `Basic`),
-/// held to the results of version 4.2.5. Each x counts once, as the mean of its points; weights do not count.
+/// The exponents and the choice are those of Extra-P (A. Calotoiu and others, SC '13, article 45; its modeler
+/// `Basic`), with results that agree with version 4.2.5. Each x counts once, with the mean of its points; weights are
+/// ignored.
 pub fn normal_form(points: &Points) -> Result<Model, Why> {
     Ok(model(points, &best(&Means::new(points)?)))
 }
 
-/// The best term of means, if any is better than their mean.
+/// Returns the best term, or the constant if no term predicts better.
 pub(super) fn best(means: &Means) -> Fit {
     let constant = means.y.iter().sum::<f64>() / means.y.len() as f64;
     let off: f64 = means.y.iter().map(|y| off(constant, *y)).sum();
@@ -91,7 +93,7 @@ pub(super) fn best(means: &Means) -> Fit {
     best
 }
 
-/// What a value is from another, as a part of both.
+/// Returns the difference of two values relative to their sum.
 pub(super) fn off(fitted: f64, y: f64) -> f64 {
     let both = fitted.abs() + y.abs();
     if both == 0.0 {
@@ -104,7 +106,7 @@ pub(super) fn off(fitted: f64, y: f64) -> f64 {
 pub(super) struct Fit {
     pub(super) term: Option<Term>,
     pub(super) constant: f64,
-    /// The mean of what left out means are off by.
+    /// Mean leave-one-out prediction error.
     off: f64,
 }
 
@@ -141,7 +143,7 @@ impl Means {
         })
     }
 
-    /// The best coefficients of a term, unless it says next to nothing.
+    /// Fits the coefficients of a term; `None` if the term is negligible.
     fn fit(&self, power: f64, log: u32) -> Option<Fit> {
         let unit = Term {
             coefficient: 1.0,
@@ -165,7 +167,7 @@ impl Means {
         }
         let mut total = 0.0;
         for (t, y) in column.iter().zip(&self.y) {
-            // The same line through all others.
+            // The line fitted to all other points.
             let (from_t, from_y) = (t - of_column, y - of_y);
             let share = size / (size - 1.0);
             let slope = (products - share * from_t * from_y) / (squares - share * from_t * from_t);
@@ -204,9 +206,9 @@ fn model(points: &Points, best: &Fit) -> Model {
     let values: Vec<f64> = terms.iter().map(|term| term.coefficient).collect();
     let curve = Curve::Terms(terms);
     let residual = data.residual_squares(&data.at_nodes(|x| curve.at(x)));
-    let fitness = Fitness::of(&data, values.len(), residual);
+    let fitness = Fitness::from_residual(&data, values.len(), residual);
     let mut coefficients = coefficients(&data, &values, &vec![0.0; values.len()], residual);
-    // Exponents are chosen, so that intervals of what stands before them say too little.
+    // Because the exponents were chosen, intervals of the coefficients would be too narrow.
     for of in &mut coefficients {
         (of.low, of.high) = (None, None);
     }

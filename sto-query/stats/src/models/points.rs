@@ -1,41 +1,41 @@
-//! What curves are fitted to.
+//! Points to which curves are fitted.
 
 use rayon::prelude::*;
 
-/// Pairs of x and y, in the order of x, then y.
+/// Pairs of x and y, sorted by x, then y.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Points {
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Empty where all are of one.
+    /// Empty if all points are of one run.
     group: Vec<u32>,
-    /// Empty where all weigh the same.
+    /// Empty if all weights are equal.
     weight: Vec<f64>,
 }
 
-/// Why numbers are no points.
+/// Reason why numbers are not valid points.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointsError {
-    /// A number is infinite or none.
+    /// A number is infinite or NaN.
     #[error("point {position} is ({x}, {y}); expected two finite numbers")]
     NotFinite {
-        /// Which one, from 1, as they were given.
+        /// Position of the point in the input, from 1.
         position: usize,
-        /// Its x.
+        /// x of the point.
         x: f64,
-        /// Its y.
+        /// y of the point.
         y: f64,
     },
-    /// A weight is zero, negative, infinite or none.
+    /// A weight is zero, negative, infinite or NaN.
     #[error("weight {position} is {weight}; expected a finite number above 0")]
     Weight {
-        /// Which one, from 1, in the order of points.
+        /// Position of the weight in the order of points, from 1.
         position: usize,
         /// The weight.
         weight: f64,
     },
-    /// There are more or fewer weights than points.
+    /// The number of weights differs from the number of points.
     #[error("there are {weights} weights for {points} points; expected one for each")]
     Weights {
         /// Number of weights.
@@ -46,7 +46,11 @@ pub enum PointsError {
 }
 
 impl Points {
-    /// Points that are all of one run.
+    /// Creates points that are all of one run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a number is not finite.
     pub fn new(points: impl IntoIterator<Item = (f64, f64)>) -> Result<Points, PointsError> {
         let mut points: Vec<(f64, f64)> = points.into_iter().collect();
         finite(points.iter().copied())?;
@@ -61,7 +65,11 @@ impl Points {
         })
     }
 
-    /// Points, each with the number of the run that it is of.
+    /// Creates points with the number of each point's run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a number is not finite.
     pub fn grouped(
         points: impl IntoIterator<Item = (f64, f64, u32)>,
     ) -> Result<Points, PointsError> {
@@ -78,8 +86,12 @@ impl Points {
         })
     }
 
-    /// The same points, each with a weight: a point whose variance is twice that of another should have half of its
-    /// weight. In the order of points; weights are scaled to a mean of 1.
+    /// Sets the weights, in the order of points; they are scaled to a mean of 1. A point with twice the variance of
+    /// another should have half its weight.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is not one weight for each point, or if one is not a finite number above 0.
     pub fn with_weights(mut self, mut weights: Vec<f64>) -> Result<Points, PointsError> {
         if weights.len() != self.len() {
             return Err(PointsError::Weights {
@@ -105,32 +117,32 @@ impl Points {
         self.x.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no points.
     pub fn is_empty(&self) -> bool {
         self.x.is_empty()
     }
 
-    /// By point: x, from small to large.
+    /// x of each point, ascending.
     pub fn x(&self) -> &[f64] {
         &self.x
     }
 
-    /// By point: y.
+    /// y of each point.
     pub fn y(&self) -> &[f64] {
         &self.y
     }
 
-    /// By point: the run that it is of; `None` where all are of one.
+    /// Run of each point; `None` if all are of one run.
     pub fn groups(&self) -> Option<&[u32]> {
         (!self.group.is_empty()).then_some(&self.group)
     }
 
-    /// By point: its weight; `None` where all weigh the same.
+    /// Weight of each point; `None` if all are equal.
     pub fn weights(&self) -> Option<&[f64]> {
         (!self.weight.is_empty()).then_some(&self.weight)
     }
 
-    /// The same points, all with the same weight.
+    /// Returns the points with equal weights.
     pub(super) fn without_weights(&self) -> std::borrow::Cow<'_, Points> {
         use std::borrow::Cow;
         match self.weight.is_empty() {
@@ -142,7 +154,7 @@ impl Points {
         }
     }
 
-    /// The smallest and the largest x; `None` of no points.
+    /// Returns the smallest and largest x; `None` if there are no points.
     pub fn range(&self) -> Option<(f64, f64)> {
         Some((*self.x.first()?, *self.x.last()?))
     }

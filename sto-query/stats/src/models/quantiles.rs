@@ -1,7 +1,6 @@
 //! Quantiles of sorted numbers.
 
-/// The value below which this part of sorted numbers is, on a straight line between neighbours, as numpy has it; no
-/// number of none.
+/// Returns the quantile of sorted numbers with linear interpolation, as in numpy; NaN if there are none.
 pub(super) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return f64::NAN;

@@ -1,4 +1,4 @@
-//! Formulas fitted to points, each weighed by how much y varies where it is.
+//! Formulas fitted to points with weights by the spread of y.
 
 use super::candidates::{Models, fit_all};
 use super::certainty::{Certainty, certainty};
@@ -7,18 +7,18 @@ use super::model::ModelKind;
 use super::points::Points;
 use super::spread;
 
-/// Fits these kinds to points, by least squares of y with the points' weights.
+/// Fits these kinds of models by least squares with the points' weights.
 pub fn regression(points: &Points, kinds: &[ModelKind]) -> Models {
     fit_all(&Condensed::new(points), kinds)
 }
 
-/// Fits these kinds to points, each weighed by how much y varies where it is: estimated by how the spread goes with
-/// the fitted value, unless the points have weights.
+/// Fits these kinds of models with weights by the spread of y as a function of the fitted value, unless the points
+/// have weights.
 pub fn weighted_regression(points: &Points, kinds: &[ModelKind]) -> Models {
     weighted(points, kinds).1
 }
 
-/// The same, and how sure it is which kind wins, where that can be told.
+/// Like [`weighted_regression`], and estimates the certainty of the winning kind if possible.
 pub fn regression_with_certainty(
     points: &Points,
     kinds: &[ModelKind],

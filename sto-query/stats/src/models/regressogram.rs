@@ -1,4 +1,4 @@
-//! Buckets of x, each with one y.
+//! Regressogram: a step function over buckets of x.
 
 use super::curve::Curve;
 use super::model::{Fitness, Model, ModelKind};
@@ -8,7 +8,7 @@ use super::sums::{by_chunks, sums};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How many buckets there are: as `numpy.histogram_bin_edges` has it, but never more than points.
+/// Rule for the number of buckets, as in `numpy.histogram_bin_edges`, but at most the number of points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -21,19 +21,19 @@ pub enum Buckets {
     Sturges,
     /// By the standard deviation of x (D. W. Scott, Biometrika 66:605, 1979).
     Scott,
-    /// By its quartiles (D. Freedman and P. Diaconis, Z. Wahrscheinlichkeitstheor. Verw. Geb. 57:453, 1981).
+    /// By the quartiles of x (D. Freedman and P. Diaconis, Z. Wahrscheinlichkeitstheor. Verw. Geb. 57:453, 1981).
     FreedmanDiaconis,
     /// The square root of n.
     SquareRoot,
     /// Twice the cube root of n.
     Rice,
-    /// That of Sturges or of Freedman and Diaconis, whichever has more buckets.
+    /// The rule of Sturges or of Freedman and Diaconis, whichever gives more buckets.
     Auto,
-    /// So many.
+    /// A fixed number.
     Number(usize),
 }
 
-/// What y is in a bucket.
+/// Statistic of the y in a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -46,7 +46,7 @@ pub enum Middle {
     Median,
 }
 
-/// The mean or median of y in buckets of equal width; `None` of no points.
+/// Fits the mean or median of y in buckets of equal width; `None` if there are no points.
 pub fn regressogram(points: &Points, buckets: Buckets, middle: Middle) -> Option<Model> {
     let edges = edges(points, buckets)?;
     let x = points.x();
@@ -54,7 +54,7 @@ pub fn regressogram(points: &Points, buckets: Buckets, middle: Middle) -> Option
         .par_iter()
         .map(|edge| x.partition_point(|x| x < edge))
         .collect();
-    // The last bucket has its end, too.
+    // The last bucket includes its end.
     *starts.last_mut()? = x.len();
     let values: Vec<(Option<f64>, f64)> = starts
         .par_windows(2)
@@ -85,7 +85,7 @@ pub fn regressogram(points: &Points, buckets: Buckets, middle: Middle) -> Option
     Some(fitness.smoothed(ModelKind::Regressogram, points, parameters, number, curve))
 }
 
-/// Where buckets begin, and where the last one ends.
+/// Returns the edges of the buckets.
 fn edges(points: &Points, buckets: Buckets) -> Option<Vec<f64>> {
     let (mut low, mut high) = points.range()?;
     let range = high - low;
@@ -105,7 +105,7 @@ fn edges(points: &Points, buckets: Buckets) -> Option<Vec<f64>> {
     Some(edges)
 }
 
-/// Width of a bucket, before it is rounded to a whole number of them.
+/// Returns the width of a bucket, before rounding to a whole number of buckets.
 fn width(points: &Points, rule: Buckets, range: f64) -> f64 {
     let x = points.x();
     let n = x.len() as f64;

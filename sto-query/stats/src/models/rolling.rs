@@ -1,23 +1,24 @@
-//! Means and medians of windows that go along numbers, as pandas has them.
+//! Rolling means and medians, as in pandas.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Which neighbours are averaged.
+/// A window of neighbouring points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Window {
-    /// Number of points.
+    /// Size in points.
     pub width: usize,
-    /// Whether as many are after as before, one more before where the width is even; else all are before.
+    /// Whether the window is centred at the point, with one more before if the width is even; otherwise it ends at
+    /// the point.
     pub centred: bool,
-    /// Points that a window must have to have a value; at both ends there are fewer.
+    /// Minimum number of points for a value; at both ends, windows have fewer.
     pub least: usize,
 }
 
 impl Window {
-    /// A window of so many points that has a value wherever it has a point.
+    /// Creates a window of `width` points that has a value wherever it has a point.
     pub fn new(width: usize, centred: bool) -> Window {
         Window {
             width,
@@ -37,10 +38,10 @@ impl Window {
     }
 }
 
-/// Numbers that one thread averages, at least.
+/// Minimum number of values per thread.
 const CHUNK: usize = 1 << 15;
 
-/// By number: the mean of its window, not a number where it has too few.
+/// Returns the mean of the window at each number; NaN if the window has too few points.
 pub(super) fn mean(y: &[f64], window: Window) -> Vec<f64> {
     along(y, window, |at, values| {
         let mut range = window.range(at, y.len());
@@ -58,7 +59,7 @@ pub(super) fn mean(y: &[f64], window: Window) -> Vec<f64> {
     })
 }
 
-/// By number: the median of its window, not a number where it has too few.
+/// Returns the median of the window at each number; NaN if the window has too few points.
 pub(super) fn median(y: &[f64], window: Window) -> Vec<f64> {
     along(y, window, |at, values| {
         let mut range = window.range(at, y.len());
@@ -81,7 +82,8 @@ pub(super) fn median(y: &[f64], window: Window) -> Vec<f64> {
     })
 }
 
-/// By number: the mean of all up to it, of which each weighs less by `part` than the next one.
+/// Returns the exponentially weighted mean at each number; weights decrease by `part` from each number to the one
+/// before.
 pub(super) fn exponential(y: &[f64], part: f64) -> Vec<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     let next = |y: &f64| {
@@ -92,7 +94,7 @@ pub(super) fn exponential(y: &[f64], part: f64) -> Vec<f64> {
     y.iter().map(next).collect()
 }
 
-/// Sum over so many numbers of what each weighs in its own exponential mean.
+/// Returns the sum of each number's weight in its own exponential mean.
 pub(super) fn own_weights(part: f64, size: usize) -> f64 {
     let mut weights = 0.0;
     let own = (0..size).map(|_| {
@@ -102,7 +104,7 @@ pub(super) fn own_weights(part: f64, size: usize) -> f64 {
     own.sum()
 }
 
-/// Values by number, each chunk by one thread from where it begins.
+/// Computes values in chunks, each by one thread.
 fn along(y: &[f64], window: Window, f: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
     let mut values = vec![f64::NAN; y.len()];
     let chunk = CHUNK.max(4 * window.width);
@@ -113,7 +115,7 @@ fn along(y: &[f64], window: Window, f: impl Fn(usize, &mut [f64]) + Sync) -> Vec
     values
 }
 
-/// A sum that keeps what rounding loses (A. Neumaier, Z. Angew. Math. Mech. 54:39, 1974).
+/// Compensated sum (A. Neumaier, Z. Angew. Math. Mech. 54:39, 1974).
 #[derive(Default)]
 struct Sum {
     sum: f64,

@@ -1,10 +1,10 @@
-//! Integrals of samples.
+//! Integration of samples.
 
-/// The integral of samples of y at these x, of which no two are equal, by Simpson's rule.
+/// Integrates samples of y at distinct x by Simpson's rule.
 ///
-/// Each two intervals are taken as the parabola through their three samples. Where their number is odd, the last one is
-/// taken by the parabola through the last three samples (K. V. Cartwright, J. Math. Sci. & Math. Educ. 12:1, 2017), as
-/// SciPy does from 1.11 on. Two samples are a straight line, and one has no integral: 0.
+/// Each pair of intervals is approximated by the parabola through its three samples. If the number of intervals is
+/// odd, the last one uses the parabola through the last three samples (K. V. Cartwright, J. Math. Sci. & Math. Educ.
+/// 12:1, 2017), as SciPy does since 1.11. Two samples are joined by a straight line; the integral of one sample is 0.
 pub fn simpson(x: &[f64], y: &[f64]) -> f64 {
     let size = x.len().min(y.len());
     let width = |ix: usize| x[ix + 1] - x[ix];

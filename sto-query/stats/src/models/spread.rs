@@ -1,23 +1,23 @@
-//! Weights of points whose y varies the more, the larger it is.
+//! Weights of points whose y varies more for larger values.
 
 use super::candidates::fit_all;
 use super::condensed::Condensed;
 use super::model::{Model, ModelKind};
 
-/// Powers of the fitted value that are tried, from 0, where all points vary alike, and the steps between.
+/// Range of powers of the fitted value that are tried, from 0 (equal variance), and the number of steps.
 const LARGEST: f64 = 1.5;
 const STEPS: usize = 30;
-/// Fits, and estimates from their residuals, in turn.
+/// Number of iterations of fitting and estimating the variance.
 const CYCLES: usize = 3;
-/// A fitted value counts as no less than this part of the largest: a formula may come near to zero.
+/// Lower bound on a fitted value, as a share of the largest, because a formula may come near zero.
 const LEAST: f64 = 1e-4;
 
-/// The same points, each weighed by the inverse of its variance, and the power of the fitted value that the standard
-/// deviation goes with; none where points are too few, or all of them on a curve.
+/// Returns the points weighted by their inverse variance, and the power of the fitted value that the standard
+/// deviation is proportional to; `None` if there are too few points or all lie on a curve.
 ///
-/// That is generalised least squares with the power of the mean as variance function, which is estimated by
-/// pseudo-likelihood (R. J. Carroll and D. Ruppert, Transformation and Weighting in Regression, 1988, sections 2.3 and
-/// 3.3.1). The fitted values are those of the best of the kinds.
+/// This is generalised least squares with the power of the mean as variance function, estimated by pseudo-likelihood
+/// (R. J. Carroll and D. Ruppert, Transformation and Weighting in Regression, 1988, sections 2.3 and 3.3.1). The
+/// fitted values are those of the best of the kinds.
 pub(super) fn weighed(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Option<f64>) {
     let (mut weighed, mut found) = (None, None);
     for _ in 0..CYCLES {
@@ -35,7 +35,7 @@ pub(super) fn weighed(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Optio
     (weighed.unwrap_or(data), found)
 }
 
-/// By node: the size of the fitted value, as a part of the largest.
+/// Returns the fitted value of each node as a share of the largest.
 fn sizes(data: &Condensed, model: &Model) -> Vec<f64> {
     let sizes: Vec<f64> = data.x.iter().map(|&x| model.curve.at(x).abs()).collect();
     let largest = sizes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -43,7 +43,7 @@ fn sizes(data: &Condensed, model: &Model) -> Vec<f64> {
     sizes.into_iter().map(part).collect()
 }
 
-/// The power under which these residuals are the likeliest.
+/// Returns the power with the highest likelihood of these residuals.
 fn power(data: &Condensed, model: &Model, sizes: &[f64]) -> f64 {
     let points = data.points as f64;
     let residuals: Vec<f64> = (0..sizes.len())
@@ -62,7 +62,7 @@ fn power(data: &Condensed, model: &Model, sizes: &[f64]) -> f64 {
         points * (squares / points).ln() + 2.0 * power * logarithms
     };
     let tried = (0..=STEPS).map(|ix| step * ix as f64);
-    // The first of equals: the least power.
+    // Of equal likelihoods, the smallest power wins.
     tried
         .map(|power| (unlikely(power), power))
         .min_by(|(a, _), (b, _)| a.total_cmp(b))

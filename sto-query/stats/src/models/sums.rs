@@ -1,33 +1,33 @@
-//! Sums of many numbers, the same in whatever order threads run.
+//! Sums of many numbers, independent of thread scheduling.
 
 use rayon::prelude::*;
 
-/// Numbers of a chunk, which one thread sums.
+/// Length of a chunk that one thread sums.
 const CHUNK: usize = 1 << 16;
 
-/// Sums of numbers.
+/// Summary statistics of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sums {
     pub(super) count: f64,
     pub(super) mean: f64,
-    /// Of squares.
+    /// Sum of squares.
     pub(super) squares: f64,
     about: f64,
 }
 
 impl Sums {
-    /// Of squares of what numbers differ by from their mean.
+    /// Returns the sum of squared deviations from the mean.
     pub(super) fn about_mean(&self) -> f64 {
         self.about
     }
 
-    /// The standard deviation, of as many numbers as there are.
+    /// Returns the standard deviation, dividing by the number of values.
     pub(super) fn deviation(&self) -> f64 {
         (self.about / self.count).sqrt()
     }
 }
 
-/// What f of parts of these numbers adds up to.
+/// Sums f over chunks of the numbers.
 pub(super) fn by_chunks(numbers: &[f64], f: impl Fn(&[f64]) -> f64 + Sync + Send) -> f64 {
     let parts: Vec<f64> = numbers.par_chunks(CHUNK).map(f).collect();
     parts.into_iter().sum()

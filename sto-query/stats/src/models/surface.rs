@@ -1,4 +1,4 @@
-//! The normal form of two variables: a constant, and terms of one of them or of both.
+//! The performance model normal form for two variables.
 
 use super::candidates::Why;
 use super::curve::Term;
@@ -7,29 +7,29 @@ use super::points::Points;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// y of two variables: a constant, and the sum of up to two terms.
+/// A function of two variables: a constant and up to two terms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Surface {
-    /// y where all terms are nothing.
+    /// The constant part of y.
     pub constant: f64,
     /// The terms.
     pub terms: Vec<SurfaceTerm>,
-    /// Part of the variance of the points that it explains.
+    /// R² of the model.
     pub r_square: f64,
-    /// The mean of |fitted - mean| / (|fitted| + |mean|) over the places that have points.
+    /// Error of the model: the mean of |fitted - mean| / (|fitted| + |mean|) over the distinct positions.
     pub off: f64,
 }
 
-/// A coefficient, and what it stands before.
+/// A coefficient times a product of powers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SurfaceTerm {
     /// The coefficient.
     pub coefficient: f64,
-    /// By variable its powers, where the term has it.
+    /// The powers of each variable, if the term contains it.
     pub factors: [Option<Powers>; 2],
 }
 
@@ -44,15 +44,16 @@ pub struct Powers {
     pub log: u32,
 }
 
-/// A place in the plane of the variables, and the mean of y there.
+/// A position in the plane of the variables, and the mean of y there.
 type Mean = ([f64; 2], f64);
 
-/// The normal form of points of two variables.
+/// Fits the normal form to points of two variables.
 ///
-/// The way is that of Extra-P (A. Calotoiu and others, Fast Multi-Parameter Performance Modeling, CLUSTER 2016), held to
-/// the results of version 4.2.5: the best term of each variable is that of [`normal_form()`](super::normal_form())
-/// where the other one stays the same; of their product, their sum, and the product with either, that wins which is off
-/// least. Each place counts once, as the mean of its points.
+/// The method is that of Extra-P (A. Calotoiu and others, Fast Multi-Parameter Performance Modeling, CLUSTER 2016),
+/// with results that agree with version 4.2.5. The best term of each variable comes from
+/// [`normal_form()`](super::normal_form()) along a line on which the other variable is constant. Of the product of
+/// these terms, their sum, and the sum of the product and either term, the combination with the least error wins.
+/// Each position counts once, with the mean of its points.
 pub fn normal_form_of_two(points: &[([f64; 2], f64)]) -> Result<Surface, Why> {
     let means = means(points);
     let mut fits = Vec::with_capacity(2);
@@ -80,7 +81,7 @@ pub fn normal_form_of_two(points: &[([f64; 2], f64)]) -> Result<Surface, Why> {
     };
     let fitted = shapes.iter().filter_map(|shape| fit(shape, &means));
     let mut candidates: Vec<Surface> = fitted.collect();
-    // Where one variable matters, the line along it may say more than all places do.
+    // If only one variable matters, the line along it may be more precise than all positions.
     if let ([a, None] | [None, a], [_]) = (powers, &shapes[..])
         && a.is_some()
     {
@@ -89,7 +90,7 @@ pub fn normal_form_of_two(points: &[([f64; 2], f64)]) -> Result<Surface, Why> {
         let factors = powers;
         candidates.insert(
             0,
-            Surface::of(
+            Surface::new(
                 fit.constant,
                 vec![SurfaceTerm {
                     coefficient,
@@ -112,7 +113,7 @@ pub fn normal_form_of_two(points: &[([f64; 2], f64)]) -> Result<Surface, Why> {
 }
 
 impl Surface {
-    fn of(constant: f64, terms: Vec<SurfaceTerm>, means: &[Mean]) -> Surface {
+    fn new(constant: f64, terms: Vec<SurfaceTerm>, means: &[Mean]) -> Surface {
         let mut surface = Surface {
             constant,
             terms,
@@ -124,7 +125,7 @@ impl Surface {
         surface
     }
 
-    /// y at these values of the variables.
+    /// Returns y at these values of the variables.
     pub fn at(&self, x: [f64; 2]) -> f64 {
         self.terms
             .iter()
@@ -154,7 +155,7 @@ impl SurfaceTerm {
         })
     }
 
-    /// Whether it is more than next to nothing somewhere.
+    /// Returns `true` if the term is not negligible everywhere.
     fn contributes(&self, means: &[Mean]) -> bool {
         let mut parts = means.iter().map(|(at, y)| (self.at(*at) / y).abs());
         self.coefficient != 0.0 && parts.any(|part| part >= LEAST)
@@ -169,7 +170,7 @@ fn unit(power: f64, log: u32) -> Term {
     }
 }
 
-/// The mean of each place, in the order of places.
+/// Returns the mean of each position, sorted by position.
 fn means(points: &[Mean]) -> Vec<Mean> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
@@ -183,11 +184,12 @@ fn means(points: &[Mean]) -> Vec<Mean> {
     places.map(mean).collect()
 }
 
-/// x of a variable, and the mean of y there over those values of the other variable at which this one has most values:
-/// of these, those that are there at the first.
+/// Returns x of one variable and the mean of y, along the values of the other variable that have the most x; of
+/// several such sets of x, the first.
 fn line(means: &[Mean], variable: usize) -> Vec<(f64, f64)> {
     let other = 1 - variable;
-    // Numbers that are told apart exactly, and are not in order where they are negative: that is refused elsewhere.
+    // The bit patterns are only compared for equality, and their order differs for negative numbers, which are
+    // rejected elsewhere.
     let mut lines: BTreeMap<u64, Vec<&Mean>> = BTreeMap::new();
     for mean in means {
         lines.entry(mean.0[other].to_bits()).or_default().push(mean);
@@ -207,7 +209,7 @@ fn line(means: &[Mean], variable: usize) -> Vec<(f64, f64)> {
     of_x.collect()
 }
 
-/// The best coefficients of these terms beside a constant: least squares by orthogonal columns.
+/// Fits the coefficients of these terms and a constant by least squares with orthogonal columns.
 fn fit(shape: &[[Option<Powers>; 2]], means: &[Mean]) -> Option<Surface> {
     let term = |factors: [Option<Powers>; 2]| SurfaceTerm {
         coefficient: 1.0,
@@ -230,17 +232,18 @@ fn fit(shape: &[[Option<Powers>; 2]], means: &[Mean]) -> Option<Surface> {
         coefficient,
         factors,
     });
-    Some(Surface::of(coefficients[0], terms.collect(), means))
+    Some(Surface::new(coefficients[0], terms.collect(), means))
 }
 
-/// The coefficients of columns whose sum is nearest to y; none where a column is a sum of others.
+/// Solves for the coefficients of the columns whose sum is nearest to y; `None` if the columns are linearly
+/// dependent.
 fn solve(columns: &[Vec<f64>], y: &[f64]) -> Option<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let mut orthonormal: Vec<Vec<f64>> = Vec::new();
     let mut triangle: Vec<Vec<f64>> = Vec::new();
     for column in columns {
         let (mut left, mut row) = (column.clone(), vec![0.0; columns.len()]);
-        // Twice, as the first time leaves what rounding adds.
+        // The second pass removes the rounding errors of the first.
         for _ in 0..2 {
             for (ix, known) in orthonormal.iter().enumerate() {
                 let part = dot(known, &left);

@@ -1,26 +1,26 @@
-//! The least error up to each pair of points, one anti-diagonal after the other.
+//! Dynamic programming over anti-diagonals: the least error up to each pair of points.
 //!
-//! Pairs of an anti-diagonal do not depend on each other, so that the compiler works out several at once. A
-//! path needs the errors along it only: some anti-diagonals are kept on the way, and what lies between two
-//! of them is worked out again, as far as the path can have come from there.
+//! The pairs of an anti-diagonal are independent of each other, so the compiler can vectorise them. Only the errors
+//! along the path are needed to find it: some anti-diagonals are kept, and the cells between two of them are computed
+//! again, as far as the path can pass through them.
 
 use std::mem::swap;
 use std::ops::Range;
 
-/// Pairs (i, j) of points of two series within a band. Anti-diagonal d has those with i + j = d.
+/// Pairs (i, j) of points of two series within a band. Anti-diagonal d has the pairs with i + j = d.
 ///
-/// Errors of an anti-diagonal are kept by *slot*: that of the pair with row i is i + 1, and a slot before
-/// and after those of its pairs is infinite.
+/// Errors of an anti-diagonal are stored by *slot*: the pair with row i has slot i + 1, and the slots before and
+/// after its pairs are infinite.
 pub(super) struct Diagonals<'a> {
     a: &'a [f64],
-    /// Backwards: along an anti-diagonal i goes up and j down.
+    /// The second series in reverse, because along an anti-diagonal i rises and j falls.
     b: Vec<f64>,
-    /// Pairs have |j (|a| - 1) - i (|b| - 1)| up to this.
+    /// Pairs satisfy |j (|a| - 1) - i (|b| - 1)| <= `reach`.
     reach: Option<u64>,
 }
 
-/// What is needed to go on from some anti-diagonal: the errors of the two before it.
-struct Kept {
+/// Checkpoint: the errors of the two anti-diagonals before some anti-diagonal.
+struct Checkpoint {
     first_slot: usize,
     errors: [Vec<f64>; 2],
 }
@@ -43,7 +43,8 @@ impl<'a> Diagonals<'a> {
         self.a.len() + self.b.len() - 1
     }
 
-    /// The indices in a of the pairs of an anti-diagonal. Both ends stay or go up by one from each to the next.
+    /// Returns the indices in a of the pairs of an anti-diagonal. From each to the next, both ends stay or rise by
+    /// one.
     fn rows(&self, diagonal: usize) -> Range<usize> {
         let (last_a, last_b) = (self.a.len() - 1, self.b.len() - 1);
         let mut rows = diagonal.saturating_sub(last_b)..diagonal.min(last_a) + 1;
@@ -58,7 +59,8 @@ impl<'a> Diagonals<'a> {
         rows
     }
 
-    /// Errors of some rows of an anti-diagonal by those of the two before it. All begin with slot `base`.
+    /// Computes the errors of some rows of an anti-diagonal from those of the two before it. All slices begin with
+    /// slot `base`.
     fn advance(
         &self,
         diagonal: usize,
@@ -77,22 +79,22 @@ impl<'a> Diagonals<'a> {
         let one_a = &last[start..][..length];
         let one_b = &last[start + 1..][..length];
         let next = &mut next[start + 1..][..length];
-        // A comparison instead of `f64::min`, which has a rule for NaN that costs half as much again.
+        // A comparison, because the NaN rule of `f64::min` takes half as much time again.
         let least = |x: f64, y: f64| if x < y { x } else { y };
         for ix in 0..length {
             next[ix] = (a[ix] - b[ix]).abs() + least(both[ix], least(one_a[ix], one_b[ix]));
         }
     }
 
-    /// Errors of the two anti-diagonals before the first: nothing but the start, from where both series
-    /// step to their first point.
+    /// Returns the errors of the two anti-diagonals before the first, which contain only the start, from where both
+    /// series step to their first point.
     fn before_the_first(&self) -> [Vec<f64>; 2] {
         let mut errors = [(); 2].map(|()| vec![f64::INFINITY; self.a.len() + 2]);
         errors[0][0] = 0.0;
         errors
     }
 
-    /// Works out all anti-diagonals, shows the two before each, and returns the error of the last pair.
+    /// Computes all anti-diagonals, passes the two before each to `show`, and returns the error of the last pair.
     fn run(&self, mut show: impl FnMut(usize, [&[f64]; 2])) -> f64 {
         let [mut before, mut last] = self.before_the_first();
         let mut next = vec![f64::INFINITY; last.len()];
@@ -111,15 +113,15 @@ impl<'a> Diagonals<'a> {
         last[self.a.len()]
     }
 
-    /// The least error of any path; infinite where that is more than a number holds.
+    /// Returns the least error of any path; infinite if it overflows.
     pub(super) fn error(&self) -> f64 {
         self.run(|_, _| ())
     }
 
-    /// The least error and a path that has it, which is empty where the error is infinite.
+    /// Returns the least error and a path with that error; the path is empty if the error is infinite.
     pub(super) fn path(&self) -> (f64, Vec<(usize, usize)>) {
-        // What is kept, and what is worked out between two of them, is about equally much; but in a narrow band,
-        // little is worked out twice.
+        // Checkpoints and the cells computed again between two of them take about equal memory; in a narrow band,
+        // few cells are computed twice.
         let cells: usize = (0..self.count())
             .map(|diagonal| self.rows(diagonal).len())
             .sum();
@@ -148,12 +150,12 @@ impl<'a> Diagonals<'a> {
         (error, pairs)
     }
 
-    fn keep(&self, diagonal: usize, errors: [&[f64]; 2]) -> Kept {
+    fn keep(&self, diagonal: usize, errors: [&[f64]; 2]) -> Checkpoint {
         let slots = match diagonal {
             0 => 0..2,
             _ => self.rows(diagonal - 2).start..self.rows(diagonal - 1).end + 2,
         };
-        Kept {
+        Checkpoint {
             first_slot: slots.start,
             errors: errors.map(|errors| errors[slots.clone()].to_vec()),
         }
@@ -161,11 +163,11 @@ impl<'a> Diagonals<'a> {
 
     /// Adds the pairs of the path before the given one, until it leaves the anti-diagonals from `first` on.
     ///
-    /// Only rows that a path to that pair can have come through are worked out.
+    /// Computes only rows that a path to that pair can have passed through.
     fn walk_back(
         &self,
         first: usize,
-        kept: &Kept,
+        kept: &Checkpoint,
         (diagonal, row): (&mut usize, &mut usize),
         pairs: &mut Vec<(usize, usize)>,
     ) {

@@ -1,54 +1,55 @@
-//! Where a warp path is the best one, and yet may not say which points belong together.
+//! Reasons why the best warp path may not align the points that belong together.
 
 use super::{Path, Side};
 use std::ops::Range;
 
-/// Points of one series on one of the other, in units of what their lengths ask for, from which there are many.
+/// Number of points matched to a single point of the other series that counts as many, in units of the ratio of
+/// lengths.
 const MANY: f64 = 4.0;
-/// Part of a series' range within which a stretch of it is nearly constant.
+/// Share of a series' range within which a stretch is nearly constant.
 const FLAT: f64 = 0.25;
-/// Points of a nearly constant stretch, in the same units. Shorter ones are found in noise, too.
+/// Minimum length of a nearly constant stretch, in the same units. Shorter ones occur in noise.
 const LONG: f64 = 8.0;
-/// Part of a nearly constant stretch that is on one point.
+/// Share of a nearly constant stretch that is matched to a single point.
 const STUCK: f64 = 0.25;
-/// Correlation of a series with itself a period later, at least; more where few points overlap.
+/// Minimum autocorrelation of a repetitive series one period later; higher if few points overlap.
 const REPETITIVE: f64 = 0.5;
 
 /// A reason not to trust an alignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// A good part of a nearly constant stretch is on one point: noise decides on which, and so where the
-    /// alignment within the stretch, and of its ends, is (section 4.2.1, figure 4).
+    /// A large part of a nearly constant stretch is matched to one point. Noise decides which, so the alignment
+    /// within the stretch and at its ends is arbitrary (section 4.2.1, figure 4).
     NearlyConstant {
         /// The indices in a of the stretch.
         a: Range<usize>,
         /// The indices in b of the stretch.
         b: Range<usize>,
-        /// The series that has several points on one of the other.
+        /// The series with several points matched to one point of the other.
         many: Side,
-        /// How many they are, at most.
+        /// Maximum number of such points.
         points: usize,
     },
-    /// A series repeats itself, and the path is farther than half a period from the line between the ends:
-    /// it may go from one repetition to another (section 4.2.2, figure 5).
+    /// A series repeats itself, and the path is farther than half a period from the line between the ends, so it may
+    /// match different repetitions (section 4.2.2, figure 5).
     Repetitive {
-        /// The series that repeats itself; if both do, a.
+        /// The repetitive series; `A` if both are.
         series: Side,
-        /// Its period, in points of it.
+        /// Its period in points.
         period: usize,
-        /// How far the path is from the line at most, in points of it, up or down.
+        /// Maximum distance of the path from the line, in points of the series, up or down.
         shift: usize,
-        /// The indices in a where it is farther than half a period there.
+        /// Range of indices in a in which the path is farther than half a period from the line.
         a: Range<usize>,
-        /// The indices in b where it is.
+        /// Range of indices in b in which the path is farther than half a period from the line.
         b: Range<usize>,
     },
 }
 
-/// Where a path of two series is not to be trusted: nearly constant stretches in their order, then
-/// repetitions, where the path is farthest from the line. Nothing where it is.
+/// Returns the reasons not to trust a path: nearly constant stretches in order, then repetitions where the path is
+/// farthest from the line. Empty if there are none.
 ///
-/// Takes time by the points of both times how far the path is from the line.
+/// The time is proportional to the number of points of both series times the path's distance from the line.
 pub fn warnings(a: &[f64], b: &[f64], path: &Path) -> Vec<Warning> {
     let mut warnings = nearly_constant(a, b, path);
     warnings.extend(repetitive(a, b, path));
@@ -56,8 +57,8 @@ pub fn warnings(a: &[f64], b: &[f64], path: &Path) -> Vec<Warning> {
 }
 
 fn nearly_constant(a: &[f64], b: &[f64], path: &Path) -> Vec<Warning> {
-    let mut stretches = [Stretches::of(a), Stretches::of(b)];
-    // Points of a, and of b, that are on one of the other.
+    let mut stretches = [Stretches::new(a), Stretches::new(b)];
+    // Runs of points of a, and of b, matched to one point of the other series.
     let on_b = path.pairs.chunk_by(|x, y| x.1 == y.1);
     let on_a = path.pairs.chunk_by(|x, y| x.0 == y.0);
     let mut runs: Vec<(&[(usize, usize)], Side)> = on_b
@@ -114,16 +115,16 @@ fn nearly_constant(a: &[f64], b: &[f64], path: &Path) -> Vec<Warning> {
 /// Nearly constant stretches of a series.
 struct Stretches<'a> {
     values: &'a [f64],
-    /// How far its values may be apart.
+    /// Maximum range of the values.
     height: f64,
-    /// The one last found.
+    /// The stretch found last.
     last: Range<usize>,
 }
 
 impl<'a> Stretches<'a> {
-    fn of(values: &'a [f64]) -> Self {
+    fn new(values: &'a [f64]) -> Self {
         let (low, high) = span(values);
-        // Halves, as the difference of two numbers may be infinite.
+        // Halves, because the difference of two numbers may overflow.
         let height = FLAT * (high / 2.0 - low / 2.0) * 2.0;
         Stretches {
             values,
@@ -132,7 +133,8 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// The stretch that has these points, as far back as it goes, and then as far on; none where they vary.
+    /// Returns the longest stretch that contains these points, extended first backwards and then forwards; `None` if
+    /// they vary.
     fn around(&mut self, points: Range<usize>) -> Option<Range<usize>> {
         if self.last.start <= points.start && points.end <= self.last.end {
             return Some(self.last.clone());
@@ -203,10 +205,10 @@ fn repetitive(a: &[f64], b: &[f64], path: &Path) -> Option<Warning> {
     })
 }
 
-/// The lag up to `longest` after which a series is most like itself, if it is much like itself.
+/// Returns the lag up to `longest` at which a series is most similar to itself, if it is similar enough.
 ///
-/// By Pearson's coefficient of what overlaps, after the line of least squares was taken off. Lags before the
-/// first negative coefficient are no periods, and of those that are within a tenth of the highest, it is the first.
+/// Similarity is Pearson's correlation of the overlapping values without their linear trend. Lags before the first
+/// negative coefficient are not periods; of the lags within a tenth of the highest coefficient, the first wins.
 fn period(values: &[f64], longest: usize) -> Option<usize> {
     let values = without_trend(values)?;
     let sums = |of: fn(f64) -> f64| {
@@ -243,12 +245,12 @@ fn period(values: &[f64], longest: usize) -> Option<usize> {
         .take_while(|pair| pair[0] < pair[1])
         .count();
     let period = near + rise;
-    // Three standard errors of a coefficient that is zero.
+    // Three standard errors of a coefficient of zero.
     let by_chance = 3.0 / ((count - period) as f64).sqrt();
     (coefficients[period] >= REPETITIVE.max(by_chance)).then_some(period)
 }
 
-/// Residuals of the line of least squares, scaled to at most 1; `None` where nothing is left.
+/// Returns the residuals of the linear trend, scaled to at most 1; `None` if they are all zero.
 fn without_trend(values: &[f64]) -> Option<Vec<f64>> {
     let largest = values
         .iter()
@@ -267,12 +269,12 @@ fn without_trend(values: &[f64]) -> Option<Vec<f64>> {
         .map(|(time, value)| value - mean - slope * time)
         .collect();
     let (low, high) = span(&left);
-    // Less is rounding.
+    // Smaller differences are rounding errors.
     let varies = high - low > 1e-12;
     varies.then_some(left)
 }
 
-/// The sum of products, as eight sums that do not wait for each other.
+/// Returns the sum of products, with eight independent partial sums.
 fn product(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (x, y) = (x.chunks_exact(8), y.chunks_exact(8));

@@ -1,17 +1,17 @@
-//! Means of points, and orders of models.
+//! Comparison of means of points, and of orders of models.
 
 use super::{Change, ChangeKind};
 use crate::models::model::{Model, ModelKind};
 use crate::models::points::Points;
 
-/// Ratio of means from which on cost grew.
+/// Ratio of means above which cost grew.
 const TWICE: f64 = 2.0;
-/// Ratio of means down from which it fell.
+/// Ratio of means below which cost fell.
 const HALF: f64 = 0.5;
-/// R² that both models must have for their orders to be compared.
+/// Minimum R² of both models for their orders to be compared.
 const CONFIDENCE: f64 = 0.9;
 
-/// Compares the means of y; the error rate is their ratio. `None` where the baseline has no mean above 0.
+/// Compares the means of y. The error rate is their ratio. Returns `None` if the baseline's mean is not above 0.
 pub fn average_amount(baseline: &Points, candidate: &Points) -> Option<Change> {
     let mean = |points: &Points| points.y().iter().sum::<f64>() / points.len() as f64;
     let ratio = mean(candidate) / mean(baseline);
@@ -31,9 +31,9 @@ pub fn average_amount(baseline: &Points, candidate: &Points) -> Option<Change> {
     })
 }
 
-/// Compares the kinds of both sides' best models, where both fit well; the error rate is by how many kinds the
-/// candidate's grows faster: of constant, logarithmic, linear, n log n, quadratic, cubic, power and exponential.
-/// `None` where a model is no formula.
+/// Compares the kinds of both sides' best models if both fit well. The error rate is the number of kinds by which the
+/// candidate's grows faster, in the order constant, logarithmic, linear, n log n, quadratic, cubic, power,
+/// exponential. Returns `None` if a model is not a formula.
 pub fn best_model_order(baseline: &Model, candidate: &Model) -> Option<Change> {
     let order = |model: &Model| {
         ModelKind::REGRESSION

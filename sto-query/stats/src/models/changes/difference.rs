@@ -1,4 +1,4 @@
-//! The difference of both curves, and what it grows like.
+//! The difference of two curves, and the kind of its growth.
 
 use super::{Change, ChangeKind, SAMPLES, shared};
 use crate::models::candidates::Models;
@@ -6,20 +6,20 @@ use crate::models::model::{Model, ModelKind};
 use crate::models::points::Points;
 use crate::models::regression::regression;
 
-/// Part of a coefficient that it may change by while the curve does not.
+/// Relative change of a coefficient up to which curves count as equal.
 const SAME: f64 = 0.05;
-/// Mean relative change above which a change is sure.
+/// Mean relative change above which a change is certain.
 const CHANGE: f64 = 0.25;
-/// Part of a slope that another may be off by.
+/// Relative difference up to which two slopes count as equal.
 const NEAR: f64 = 0.3;
-/// R² that says a difference is a straight line, and that it is a parabola.
+/// Minimum R² for the difference to count as a straight line or a parabola.
 const STRAIGHT: f64 = 0.95;
 const BENT: f64 = 0.90;
-/// What a parabola must explain more than a line.
+/// Minimum share that a parabola must explain beyond a line.
 const MORE: f64 = 0.01;
 
-/// Compares the best models of two sides; the difference is of the kind that fits it best. `None` where the best models
-/// are no formulas, or have no x in common.
+/// Compares the best models of two sides. The difference has the kind that fits it best. Returns `None` if the best
+/// models are not formulas or have no x in common.
 pub fn fast_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     check(baseline, candidate, |sides| {
         let found = regression(&sides.difference(sides.best)?, &ModelKind::REGRESSION);
@@ -27,8 +27,9 @@ pub fn fast_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     })
 }
 
-/// Compares the best models of two sides; the difference is that of their straight lines: constant where it hardly has
-/// a slope, linear where it has theirs. `None` where the best models are no formulas, or have no x in common.
+/// Compares the best models of two sides. The difference is that of their straight lines: constant if its slope is
+/// negligible, linear if it has their slope. Returns `None` if the best models are not formulas or have no x in
+/// common.
 pub fn linear_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     check(baseline, candidate, |sides| {
         let [before, after] = sides.lines?;
@@ -66,8 +67,9 @@ pub fn linear_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     })
 }
 
-/// Compares the best models of two sides; the difference is of the lowest degree, up to cubic, whose polynomial leaves
-/// less than a hundredth of its squares. `None` where the best models are no formulas, or have no x in common.
+/// Compares the best models of two sides. The difference has the lowest degree, up to cubic, whose polynomial leaves
+/// less than a hundredth of its squares unexplained. Returns `None` if the best models are not formulas or have no x
+/// in common.
 pub fn polynomial_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     const LEFT: f64 = 0.01;
     const DEGREES: [ModelKind; 4] = [
@@ -91,7 +93,7 @@ pub fn polynomial_check(baseline: &Models, candidate: &Models) -> Option<Change>
     })
 }
 
-/// The models of two sides, baseline first, and where they are compared.
+/// The models of two sides, baseline first, and the x at which they are compared.
 struct Sides<'a> {
     best: [&'a Model; 2],
     lines: Option<[&'a Model; 2]>,
@@ -99,7 +101,7 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// What the candidate has more, at each x where both have a value.
+    /// Returns candidate minus baseline at each x where both have a value.
     fn difference(&self, [before, after]: [&Model; 2]) -> Option<Points> {
         let at = |&x: &f64| (x, after.curve.at(x) - before.curve.at(x));
         Points::new(self.x.iter().map(at).filter(|(_, y)| y.is_finite())).ok()
@@ -152,7 +154,7 @@ fn check(
     })
 }
 
-/// Whether both are of one kind, and the first two coefficients hardly differ.
+/// Returns `true` if both models have the same kind and nearly the same first two coefficients.
 fn same(before: &Model, after: &Model) -> bool {
     let mut pairs = before.coefficients.iter().zip(&after.coefficients).take(2);
     before.kind == after.kind

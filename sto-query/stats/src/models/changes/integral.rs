@@ -1,14 +1,14 @@
-//! Areas under both curves.
+//! Comparison of the areas under two curves.
 
 use super::{Change, classify, relative, shared};
 use crate::models::model::Model;
 
-/// Relative change of the area up to which there is none.
+/// Relative change of the area up to which nothing changed.
 const NO_CHANGE: f64 = 0.10;
-/// Above it, a change is sure.
+/// Relative change of the area above which a change is certain.
 const CHANGE: f64 = 0.25;
 
-/// Compares the areas under two curves over the x that both have; `None` where they have none in common.
+/// Compares the areas under two curves over the x that both cover; `None` if they have none in common.
 pub fn integral_comparison(baseline: &Model, candidate: &Model) -> Option<Change> {
     let (from, to) = shared(baseline, candidate)?;
     let area = |model: &Model| model.curve.integral(from, to);

@@ -1,19 +1,19 @@
-//! Statistics of parts of both curves.
+//! Comparison of two curves by statistics of their parts.
 
 use super::{Change, ChangeKind, PartialChange, classify, relative, samples, shared};
 use crate::models::model::Model;
 use crate::models::quantiles::quantile;
 use crate::models::simpson::simpson;
 
-/// How [`local_statistics_of`] cuts curves and judges parts.
+/// Rules by which [`local_statistics_of`] splits curves and judges their parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LocalRules {
-    /// Part of all values that one part of x has.
+    /// Share of all values in one part of x.
     pub density: f64,
-    /// Relative change of a statistic up to which there is none.
+    /// Relative change of a statistic up to which it is unchanged.
     pub no_change: f64,
-    /// Above it, a change is sure.
+    /// Relative change of a statistic above which its change is certain.
     pub change: f64,
 }
 
@@ -27,16 +27,16 @@ impl Default for LocalRules {
     }
 }
 
-/// Values of a part, at least: with fewer, x is one part.
+/// Minimum number of values in a part; otherwise all x form one part.
 const LEAST: usize = 2;
-/// Statistics of a part.
+/// Number of statistics of a part.
 const STATISTICS: usize = 8;
-/// Part of all statistics that may change while the part does not.
+/// Share of the statistics that may change in an unchanged part.
 const FOR_NO_CHANGE: f64 = 0.2;
-/// Part of all statistics, above which a change is sure.
+/// Share of changed statistics above which the change of a part is certain.
 const FOR_CHANGE: f64 = 0.5;
 
-/// Compares two curves by statistics of parts of the x that both have; `None` where that is no part.
+/// Compares two curves by statistics of parts of the x that both cover; `None` if they have no x in common.
 pub fn local_statistics(baseline: &Model, candidate: &Model) -> Option<Change> {
     let mut x = samples(baseline, shared(baseline, candidate)?);
     x.retain(|&x| baseline.curve.at(x).is_finite() && candidate.curve.at(x).is_finite());
@@ -48,7 +48,7 @@ pub fn local_statistics(baseline: &Model, candidate: &Model) -> Option<Change> {
     })
 }
 
-/// Compares two curves by their values at the same x, from small to large; `None` of no value.
+/// Compares two curves by their values at the same ascending x; `None` if there are no values.
 pub fn local_statistics_of(
     x: &[f64],
     baseline: &[f64],
@@ -56,7 +56,7 @@ pub fn local_statistics_of(
     rules: &LocalRules,
 ) -> Option<Change> {
     let size = x.len().min(baseline.len()).min(candidate.len());
-    // A part of a hundredth may be a hair less than a whole number of values.
+    // The product may be slightly below a whole number because of rounding.
     let part = (rules.density * size as f64 + 1e-9) as usize;
     let part = if part >= LEAST { part } else { size.max(1) };
     let intervals: Vec<PartialChange> = (0..size)
@@ -81,7 +81,7 @@ pub fn local_statistics_of(
     })
 }
 
-/// Integral, mean, median, largest, smallest, sum, and quartiles.
+/// Integral, mean, median, minimum and maximum, sum, and quartiles.
 fn statistics(x: &[f64], y: &[f64]) -> [f64; STATISTICS] {
     let mut sorted = y.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Whether a curve or its points changed from one side to another, as Perun finds it.
+//! Detectors of changes between two curves or sets of points, as in Perun.
 
 mod amount;
 mod difference;
@@ -13,65 +13,67 @@ pub use integral::integral_comparison;
 pub use local::{LocalRules, local_statistics, local_statistics_of};
 use serde::{Deserialize, Serialize};
 
-/// Values that a curve is taken at.
+/// Number of values at which a curve is compared.
 const SAMPLES: usize = 1000;
 
-/// What happened to cost.
+/// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// It grew.
+    /// Cost grew.
     Degradation,
-    /// It grew, by less than is sure.
+    /// Cost may have grown.
     MaybeDegradation,
-    /// It is what it was.
+    /// Cost did not change.
     NoChange,
-    /// It fell, by less than is sure.
+    /// Cost may have fallen.
     MaybeOptimisation,
-    /// It fell.
+    /// Cost fell.
     Optimisation,
 }
 
-/// What a detector found.
+/// Result of a detector.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
-    /// What happened.
+    /// Outcome of the comparison.
     pub result: ChangeKind,
-    /// By how much, in the measure of the detector: 0 of the same, 1 of twice as much, unless it says another.
+    /// Size of the change in the detector's measure. Unless the detector says otherwise, this is the relative change:
+    /// 0 means equal, 1 means twice as much.
     pub error_rate: f64,
-    /// The lower R² of both models; `null` where points are compared.
+    /// The lower R² of the two models; `null` if points are compared.
     pub confidence: Option<f64>,
     /// Kind of the baseline's model.
     pub from: Option<ModelKind>,
     /// Kind of the candidate's model.
     pub to: Option<ModelKind>,
-    /// What the difference grows like, of detectors that say so.
+    /// Kind of growth of the difference; `null` if the detector does not determine it.
     pub difference: Option<ModelKind>,
-    /// Parts of x, of local statistics.
+    /// Results by part of x, for local statistics.
     pub intervals: Vec<PartialChange>,
 }
 
-/// What happened in a part of x.
+/// Outcome in one part of x.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PartialChange {
-    /// What happened.
+    /// Outcome of the comparison.
     pub result: ChangeKind,
-    /// Statistics that grew less those that fell, half of one where it is not sure.
+    /// Number of statistics that grew minus those that fell; uncertain changes count half.
     pub score: f64,
-    /// Mean of the relative changes of statistics.
+    /// Mean relative change of the statistics.
     pub error_rate: f64,
-    /// Where it begins.
+    /// Start of the part.
     pub x_start: f64,
-    /// Where it ends.
+    /// End of the part.
     pub x_end: f64,
 }
 
-/// What a change by `error` is: none up to `no_change` in either direction, one that is not sure up to `change`.
+/// Classifies a relative change: no change up to `no_change` in either direction, a possible change up to `change`,
+/// and a certain one above.
 pub fn classify(error: f64, no_change: f64, change: f64) -> ChangeKind {
     let size = error.abs();
     match (size <= no_change, size <= change, error < 0.0) {
@@ -102,14 +104,15 @@ impl Change {
     }
 }
 
-/// The x that both models have; `None` where that is one value or none.
+/// Returns the range of x that both models cover; `None` if it is empty or a single value.
 fn shared(baseline: &Model, candidate: &Model) -> Option<(f64, f64)> {
     let from = baseline.x_start.max(candidate.x_start);
     let to = baseline.x_end.min(candidate.x_end);
     (from < to).then_some((from, to))
 }
 
-/// Where curves are compared: where the baseline's has its values, else at a thousand x of equal distance.
+/// Returns the x at which curves are compared: those of the baseline's values if it has any, otherwise a thousand
+/// evenly spaced ones.
 fn samples(baseline: &Model, (from, to): (f64, f64)) -> Vec<f64> {
     let within = |x: &f64| (from..=to).contains(x);
     match &baseline.curve {
@@ -126,7 +129,7 @@ fn samples(baseline: &Model, (from, to): (f64, f64)) -> Vec<f64> {
     }
 }
 
-/// The change as part of the baseline; 0 where that is 0.
+/// Returns the change relative to the baseline, or 0 if the baseline is 0.
 fn relative(baseline: f64, candidate: f64) -> f64 {
     match baseline == 0.0 {
         true => 0.0,

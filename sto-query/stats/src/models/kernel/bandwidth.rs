@@ -1,37 +1,37 @@
-//! How wide a kernel is.
+//! Choice of the kernel bandwidth.
 
 use super::Problem;
 use crate::models::quantiles::quantile;
 use crate::models::sums::sums;
 use serde::{Deserialize, Serialize};
 
-/// How the bandwidth is chosen.
+/// Rule for choosing the bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Bandwidth {
-    /// 1.059 A n^(-1/5), with A the standard deviation of x or its quartiles' distance / 1.349, whichever is less.
+    /// 1.059 A n^(-1/5), with A the lesser of the standard deviation of x and its interquartile range / 1.349.
     #[default]
     Scott,
     /// 0.9 A n^(-1/5).
     Silverman,
-    /// That with which points are best told from all others.
+    /// The bandwidth with the least leave-one-out prediction error.
     CrossValidation,
-    /// That with the least criterion of Akaike (C. M. Hurvich, J. S. Simonoff and C.-L. Tsai, J. R. Stat. Soc. B 60:271,
-    /// 1998).
+    /// The bandwidth with the least corrected Akaike criterion (C. M. Hurvich, J. S. Simonoff and C.-L. Tsai, J. R.
+    /// Stat. Soc. B 60:271, 1998).
     Aicc,
-    /// This one, above 0.
+    /// A fixed bandwidth above 0.
     Width(f64),
 }
 
-/// Bandwidths that are tried, from the range of x down to a thousandth of it.
+/// Number of bandwidths tried, from the range of x down to a thousandth of it.
 const GRID: usize = 24;
 const NARROWEST: f64 = 1e-3;
-/// Relative exactness of the one that is found.
+/// Relative precision of the bandwidth.
 const EXACT: f64 = 1e-5;
 
-/// The bandwidth; `None` where there is none.
+/// Returns the bandwidth, or `None` if the rule does not determine one.
 pub(super) fn choose(problem: &Problem<'_>, bandwidth: Bandwidth) -> Option<f64> {
     let x = problem.points.x();
     let size = x.len() as f64;
@@ -55,7 +55,8 @@ fn spread(x: &[f64]) -> f64 {
     }
 }
 
-/// Where the criterion is least: on a grid of equal ratios, then by golden section between the neighbours of the best.
+/// Minimises the criterion on a geometric grid, then by golden section search between the neighbours of the best
+/// point.
 fn least(x: &[f64], criterion: impl Fn(f64) -> f64) -> Option<f64> {
     let range = x[x.len() - 1] - x[0];
     let at = |step: f64| (range.ln() + NARROWEST.ln() * step / GRID as f64).exp();

@@ -1,19 +1,19 @@
-//! Kernels that end somewhere: polynomials of the distance, summed by windows that go along.
+//! Kernels of bounded support: polynomials of the distance, summed over sliding windows.
 
 use super::{Around, Estimator, Kernel, Smooth, smooth_of};
 use crate::models::condensed::Condensed;
 use rayon::prelude::*;
 
-/// Powers of the distance that are summed: the ninth of the tricube, and two more for lines.
+/// Number of powers of the distance that are summed: up to the ninth for the tricube kernel, and two more for lines.
 const POWERS: usize = 12;
-/// Part of the reach after which sums begin anew, as rounding adds up.
+/// Share of the reach after which sums are computed afresh, to limit rounding errors.
 const AGAIN: f64 = 0.5;
 
-/// A kernel on the distance as part of its reach: coefficients by power.
+/// A kernel as a polynomial of the distance relative to its reach.
 struct Shape {
     reach: f64,
     coefficients: &'static [f64],
-    /// Whether odd powers are of the distance without its sign.
+    /// Whether odd powers apply to the signed distance, so one window covers both sides.
     is_two_sided: bool,
 }
 
@@ -36,7 +36,7 @@ impl Shape {
     }
 }
 
-/// Sums over a window of powers of what x is from `origin`, as parts of the reach: of 1 and of y.
+/// Sums over a window of 1 and of y, times powers of the distance of x from `origin` relative to the reach.
 struct Window {
     from: usize,
     to: usize,
@@ -67,10 +67,10 @@ impl Window {
         (self.from, self.to) = (from, to);
     }
 
-    /// The same sums of what x is from another place.
+    /// Returns the sums around another origin.
     fn around(&self, place: f64, powers: usize) -> [[f64; 2]; POWERS] {
         let mut sums = self.sums;
-        // Of (t - place)^k, from those of t^k: Horner's scheme.
+        // Sums of (t - place)^k from those of t^k, by Horner's scheme.
         for k in 1..powers {
             for power in (k..powers).rev() {
                 let [of_one, of_y] = sums[power - 1];
@@ -123,7 +123,7 @@ fn block(
         [(x[ix] - origin) / shape.reach, weight, of_y]
     };
     let first = x.partition_point(|&x| (origin - x) / shape.reach > 1.0);
-    // Both sides in one, or what is before and what is not.
+    // One window for both sides, or one for the points before and one for those from here on.
     let mut before = Window::new(first);
     let mut after = Window::new(if shape.is_two_sided { from } else { first });
     let mut values = Vec::with_capacity(to - from);
@@ -161,7 +161,7 @@ fn block(
     values
 }
 
-/// Adds what a window weighs: powers of the distance have this sign on its side.
+/// Adds the kernel-weighted sums of a window; `sign` is the sign of the distance on its side.
 fn add(around: &mut Around, sums: &[[f64; 2]; POWERS], shape: &Shape, sign: f64, more: usize) {
     let mut factor = 1.0;
     for (power, coefficient) in shape.coefficients.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! Kernels that never end: summed over nodes that stand for the points of narrow cells.
+//! Kernels of unbounded support: summed over nodes that represent the points of narrow cells.
 
 use super::{Around, Estimator, Kernel, Smooth, smooth_of};
 use crate::models::condensed::{Condensed, Lagrange, NODES, Place};
 use crate::models::points::Points;
 use rayon::prelude::*;
 
-/// Cells of a bandwidth: so narrow that a kernel is a polynomial of seventh degree there, to 1e-11.
+/// Cells per bandwidth, so narrow that within one the kernel is a polynomial of seventh degree to 1e-11.
 const CELLS: usize = 3;
-/// Bandwidths from which on a weight is no more than rounding.
+/// Number of bandwidths beyond which weights are rounding errors.
 const REACH: usize = 8;
-/// Cells on each side within reach.
+/// Number of cells within reach on each side.
 const FAR: usize = REACH * CELLS + 1;
 
-/// A weight, and the same times the distance and its square, in bandwidths.
+/// A weight, and the weight times the distance and its square, in bandwidths.
 type Weights = [f64; 3];
 
 fn weights(kernel: Kernel, distance: f64) -> Weights {
@@ -41,7 +41,7 @@ pub(super) fn smooth(points: &Points, kernel: Kernel, estimator: Estimator, widt
     smooth_of(&data, values.concat())
 }
 
-/// By node of a cell: sums of the weights of all nodes within reach.
+/// Returns the sums of the weights of all nodes within reach, for each node of a cell.
 fn around(
     data: &Condensed,
     places: &[Place],
@@ -79,7 +79,7 @@ fn around(
     sums
 }
 
-/// Weights from node to node, by how many cells are between.
+/// Weights between nodes, by the number of cells between them.
 struct Table(Vec<[[Weights; NODES]; NODES]>);
 
 impl Table {

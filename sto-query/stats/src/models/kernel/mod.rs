@@ -1,4 +1,4 @@
-//! Averages of neighbouring points that weigh less the farther away they are.
+//! Kernel regression: averages of neighbouring points whose weights decrease with distance.
 
 mod bandwidth;
 mod compact;
@@ -14,7 +14,8 @@ pub use bandwidth::Bandwidth;
 pub use ridge::kernel_ridge;
 use serde::{Deserialize, Serialize};
 
-/// How weights fall with the distance; all but those of fourth order have a standard deviation of one bandwidth.
+/// Weight function of the distance. All kernels except those of fourth order have a standard deviation of one
+/// bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -29,26 +30,26 @@ pub enum Kernel {
     Tricube,
     /// (1 - z²/7)²
     Quartic,
-    /// (3 - z²) e^(-z²/2): the second moment is 0
+    /// (3 - z²) e^(-z²/2); the second moment is 0.
     Gaussian4,
-    /// 9 - 15 z² up to 1: the second moment is 0
+    /// 9 - 15 z² up to 1; the second moment is 0.
     Epanechnikov4,
 }
 
-/// What is made of weighted neighbours.
+/// Statistic of the weighted neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Estimator {
-    /// Their mean (E. A. Nadaraya, Theory Probab. Appl. 9:141, 1964; G. S. Watson, Sankhya A 26:359, 1964).
+    /// The weighted mean (E. A. Nadaraya, Theory Probab. Appl. 9:141, 1964; G. S. Watson, Sankhya A 26:359, 1964).
     #[default]
     NadarayaWatson,
-    /// A straight line through them.
+    /// The value of the weighted straight line.
     LocalLinear,
 }
 
-/// A kernel regression of points; their weights do not count.
+/// Fits a kernel regression; weights of points are ignored.
 pub fn kernel_regression(
     points: &Points,
     kernel: Kernel,
@@ -61,8 +62,7 @@ pub fn kernel_regression(
     problem.model(ModelKind::KernelRegression, &smooth, width)
 }
 
-/// What [`Bandwidth::CrossValidation`] makes least: the mean square by which points differ from the curve through all
-/// others.
+/// Returns the criterion of [`Bandwidth::CrossValidation`]: the mean squared leave-one-out prediction error.
 pub fn cross_validation(
     points: &Points,
     kernel: Kernel,
@@ -73,7 +73,7 @@ pub fn cross_validation(
     Ok(problem.smooth(bandwidth).left_out / points.len() as f64)
 }
 
-/// What [`Bandwidth::Aicc`] makes least: Akaike's criterion of Hurvich and others.
+/// Returns the criterion of [`Bandwidth::Aicc`]: the corrected Akaike criterion of Hurvich and others.
 pub fn hurvich(
     points: &Points,
     kernel: Kernel,
@@ -84,12 +84,12 @@ pub fn hurvich(
     Ok(problem.smooth(bandwidth).hurvich(points.len() as f64))
 }
 
-/// Points that are smoothed with one bandwidth after another.
+/// Points to be smoothed with several bandwidths.
 struct Problem<'a> {
     points: &'a Points,
     kernel: Kernel,
     estimator: Estimator,
-    /// Points of one x, for kernels that end somewhere.
+    /// Points grouped by x, for kernels of bounded support.
     by_x: Option<super::condensed::Condensed>,
 }
 
@@ -99,9 +99,9 @@ struct Smooth {
     y: Vec<f64>,
     /// Sum of squared residuals.
     residual: f64,
-    /// The same, each point taken from the curve through all others.
+    /// Sum of squared leave-one-out residuals.
     left_out: f64,
-    /// Sum of what each point adds to its own value.
+    /// Trace of the smoothing matrix: the sum of the weight of each point in its own value.
     trace: f64,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Sums around one x: of weights, with the distance and its square, then the same of y.
+/// Sums around one x: of weights times powers 0 to 2 of the distance, and of y times powers 0 and 1.
 #[derive(Clone, Copy, Default)]
 struct Around {
     weights: [f64; 3],
@@ -164,7 +164,7 @@ struct Around {
 }
 
 impl Around {
-    /// The value there, and what a point there adds to it, if it weighs `own`.
+    /// Returns the value at this x, and the weight in it of a point there whose kernel weight is `own`.
     fn value(&self, estimator: Estimator, own: f64) -> (f64, f64) {
         let [zero, one, two] = self.weights;
         let mean = (self.of_y[0] / zero, own / zero);
@@ -172,7 +172,7 @@ impl Around {
             Estimator::NadarayaWatson => mean,
             Estimator::LocalLinear => {
                 let determinant = zero * two - one * one;
-                // All neighbours have one x.
+                // All neighbours have the same x.
                 if determinant.abs() <= 1e-12 * (zero * two).abs() {
                     return mean;
                 }
@@ -183,7 +183,7 @@ impl Around {
     }
 }
 
-/// The sums of squares and the trace, from values and what points add to them, by node.
+/// Computes the sums of squares and the trace from each node's value and own weight.
 fn smooth_of(data: &super::condensed::Condensed, values: Vec<(f64, f64)>) -> Smooth {
     let (mut residual, mut left_out, mut trace) = (0.0, 0.0, 0.0);
     for (ix, (value, own)) in values.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Gaussian weights whose width leaving out points chooses.
+//! Kernel regression with a Gaussian kernel and a cross-validated width.
 
 use super::{Estimator, Kernel, Problem};
 use crate::models::candidates::Why;
 use crate::models::model::{Model, ModelKind};
 use crate::models::points::Points;
 
-/// The mean of all points, each weighted by e^(-gamma d²) of its distance d, with that of these gammas, above 0, with
-/// which points are best told from all others; the first of equals.
+/// Fits the mean of all points weighted by e^(-gamma d²) at distance d. Uses the gamma, above 0, with the least
+/// leave-one-out prediction error; of equals, the first.
 pub fn kernel_ridge(points: &Points, gammas: &[f64]) -> Result<Model, Why> {
     let problem = Problem::new(points, Kernel::Gaussian, Estimator::NadarayaWatson)?;
     let width = |gamma: f64| (0.5 / gamma).sqrt();
