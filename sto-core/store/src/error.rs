@@ -130,7 +130,7 @@ fn hint(error: &io::Error) -> &'static str {
 /// Linux's error number of a failing device, which [`io::ErrorKind`] lacks.
 const EIO: i32 = 5;
 
-fn is_of_full_disk(error: &io::Error) -> bool {
+fn is_disk_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
@@ -144,8 +144,8 @@ impl StoreError {
     }
 
     /// Whether the disk or the user's quota is full, or the file has reached its size limit.
-    pub(crate) fn is_of_full_disk(&self) -> bool {
-        matches!(self, StoreError::Io { source, .. } if is_of_full_disk(source))
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, StoreError::Io { source, .. } if is_disk_full(source))
     }
 }
 
@@ -174,7 +174,7 @@ pub enum InternalError {
 }
 
 /// Converts an error of a temporary file of calls.
-pub(crate) fn unspooled(error: std::io::Error) -> InternalError {
+pub(crate) fn spool_error(error: std::io::Error) -> InternalError {
     InternalError::Redb(redb::Error::Io(error))
 }
 
@@ -188,8 +188,8 @@ impl InternalError {
     }
 
     /// Whether the disk or the user's quota is full, or the file has reached its size limit.
-    pub(crate) fn is_of_full_disk(&self) -> bool {
-        matches!(self, InternalError::Redb(redb::Error::Io(error)) if is_of_full_disk(error))
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, InternalError::Redb(redb::Error::Io(error)) if is_disk_full(error))
     }
 
     /// Adds the path to an error of copying from one file into another. Errors of the system are about

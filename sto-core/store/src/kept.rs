@@ -90,7 +90,7 @@ impl Snapshot {
             Ok(Some(KeptCalls {
                 snapshot: self.clone(),
                 profile: record.number,
-                callees: Callees::of(&loaded.tree, &head),
+                callees: Callees::new(&loaded.tree, &head),
                 calls: loaded.calls,
                 frames: loaded.frames,
                 tree: loaded.tree,
@@ -113,7 +113,7 @@ impl KeptCalls {
 
     /// The threads, in the order of [`Snapshot::load_calls`].
     pub fn threads(&self) -> impl ExactSizeIterator<Item = &CallThread> {
-        self.calls.threads.iter().map(|of| &of.thread)
+        self.calls.threads.iter().map(|calls| &calls.thread)
     }
 
     /// The number and the packed size of the calls.
@@ -166,8 +166,12 @@ impl KeptCalls {
     ) -> std::result::Result<RunCalls<NodeIx>, StoreError> {
         let (begin, end) = window.unwrap_or((Nanoseconds(0), Nanoseconds(u64::MAX)));
         let threads = self.calls.threads.par_iter().enumerate();
-        let threads = threads.map(|(index, of)| {
-            let time = of.end.min(end).0.saturating_sub(of.begin.max(begin).0);
+        let threads = threads.map(|(index, thread)| {
+            let time = thread
+                .end
+                .min(end)
+                .0
+                .saturating_sub(thread.begin.max(begin).0);
             let mut paths = Paths::default();
             let mut regtime = RegTime::new(&thresholds, Nanoseconds(time), &mut paths);
             self.each_during(index, (begin, end), &mut |call, stack| {
@@ -182,7 +186,7 @@ impl KeptCalls {
                 records: records
                     .map(|record| record.map(|path| NodeIx(paths.function(path).0)))
                     .collect(),
-                ..of.clone()
+                ..thread.clone()
             })
         });
         let calls = RunCalls {
@@ -243,14 +247,14 @@ impl KeptCalls {
 /// The stack of each call, by caller and function.
 #[derive(Clone)]
 struct Callees {
-    of: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
+    stacks: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
     /// The frames of each function, outermost first.
     functions: Vec<Vec<FrameIx>>,
 }
 
 impl Callees {
-    fn of(tree: &StackTree, head: &KeptHead) -> Callees {
-        let of = tree
+    fn new(tree: &StackTree, head: &KeptHead) -> Callees {
+        let stacks = tree
             .nodes()
             .map(|node| ((tree.parent(node), tree.frame(node)), node));
         let frames = |&(node, count): &(NodeIx, u32)| {
@@ -263,7 +267,7 @@ impl Callees {
             frames
         };
         Callees {
-            of: of.collect(),
+            stacks: stacks.collect(),
             functions: head.functions.iter().map(frames).collect(),
         }
     }
@@ -271,7 +275,7 @@ impl Callees {
     fn call(&self, caller: Option<NodeIx>, function: FunctionNo) -> Option<NodeIx> {
         let mut frames = self.functions[function.get()].iter();
         frames.try_fold(caller, |caller, &frame| {
-            Some(Some(*self.of.get(&(caller, frame))?))
+            Some(Some(*self.stacks.get(&(caller, frame))?))
         })?
     }
 }
@@ -302,15 +306,16 @@ pub(crate) fn check(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Resul
     let executable = ExecutableId::of(&builds::build_of(rows, record)?.executable);
     let Loaded { tree, .. } = builds::load(rows, executable, &[id])?;
     let head = head(rows, record, tree.len())?;
-    let callees = Callees::of(&tree, &head);
+    let callees = Callees::new(&tree, &head);
     for (info, part) in head.pieces.iter().zip(1..) {
         let piece = read_piece(rows, record.number, (info, part), &head)?;
         each_stack(&callees, &piece, |_, _, _| ())
             .ok_or_else(|| without_stack(record.number, part))?;
     }
-    match rows.has_column(Column::Calls(record.number))? {
-        true => Ok(()),
-        false => Err(without_calls(record)),
+    if rows.has_column(Column::Calls(record.number))? {
+        Ok(())
+    } else {
+        Err(without_calls(record))
     }
 }
 

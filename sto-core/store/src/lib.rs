@@ -227,9 +227,10 @@ impl Store {
             on_wait,
             ..StoreOptions::default()
         };
-        match open::inspect(&folder, &file)? {
-            true => verify::verify(&file, &Turn::new(options), progress),
-            false => Err(StoreError::NotFound { folder }),
+        if open::inspect(&folder, &file)? {
+            verify::verify(&file, &Turn::new(options), progress)
+        } else {
+            Err(StoreError::NotFound { folder })
         }
     }
 }

@@ -104,14 +104,14 @@ pub(crate) enum Column {
 pub(crate) const SEGMENT: usize = 4096 - 4 - 4 - 13;
 
 /// Maximum number of frames in a pack.
-pub(crate) const MOST_FRAMES: u32 = 1 << 16;
+pub(crate) const MAX_PACK_FRAMES: u32 = 1 << 16;
 
 /// Maximum number of nodes in a pack.
-pub(crate) const MOST_NODES: u32 = 1 << 18;
+pub(crate) const MAX_PACK_NODES: u32 = 1 << 18;
 
 /// Maximum number of profile columns that are not in a build's sum and that readers add up. So
 /// builds of few runs take no space for sums, and every fifth run rewrites them.
-pub(crate) const MOST_SEPARATE: usize = 4;
+pub(crate) const MAX_SEPARATE_COLUMNS: usize = 4;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(crate) const CACHE_BYTES: usize = 64 << 20;
@@ -171,7 +171,7 @@ impl Column {
     }
 
     /// The column with this key, if the key is valid.
-    pub(crate) fn of(key: ColumnKey) -> Option<Column> {
+    pub(crate) fn from_key(key: ColumnKey) -> Option<Column> {
         let (kind, owner, part) = key;
         let column = match kind {
             0 => Column::Frames(FrameNo(part)),

@@ -3,7 +3,7 @@
 //! Most address stacks differ from their node's stack only by address. So the pack has the number of address
 //! stacks per node, and their costs if a node has several; the rest follows from the profile.
 
-use super::bytes::{LONGEST_COLUMN, MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker};
+use super::bytes::{MAX_COLUMN_LEN, MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker};
 use super::slices::{add_up, pack_cells, unpack_cells};
 use super::{DecodeError, pack, pack_costs, unpack, unpack_costs};
 use crate::numbers::NodeNo;
@@ -53,7 +53,10 @@ pub(crate) fn pack_addresses(
     list.raw(&pack(&modules)?);
     let [mut per_module, mut numbers, mut versions, mut last] = [(); 4].map(|()| Packer::default());
     for module in 0..modules.len() as u32 {
-        let of_module = addresses.addresses.iter().filter(|&&(of, _)| of == module);
+        let of_module = addresses
+            .addresses
+            .iter()
+            .filter(|&&(owner, _)| owner == module);
         per_module.number(of_module.clone().count() as u64);
         let mut before = 0;
         for &(_, address) in of_module {
@@ -127,11 +130,11 @@ pub(crate) fn unpack_addresses(
         modules: list.into_iter().map(module).collect::<Result<_, _>>()?,
         ..Addresses::default()
     };
-    let most = |things: usize, bytes: usize| things.saturating_mul(bytes).min(LONGEST_COLUMN);
-    let per_module = pack.column_within(most(modules, MOST_BYTES_32))?;
-    let numbers = pack.column_within(most(count, MOST_BYTES_64))?;
+    let most = |things: usize, bytes: usize| things.saturating_mul(bytes).min(MAX_COLUMN_LEN);
+    let per_module = pack.column_within(most(modules, MAX_VARINT_32))?;
+    let numbers = pack.column_within(most(count, MAX_VARINT_64))?;
     let versions = pack.column()?;
-    let last = pack.column_within(most(stacks, MOST_BYTES_32))?;
+    let last = pack.column_within(most(stacks, MAX_VARINT_32))?;
     if last.len() < stacks {
         return Err(OTHER_STACKS);
     }
@@ -218,9 +221,10 @@ fn read_addresses(
     }
     per_module.finish()?;
     numbers.finish()?;
-    match addresses.len() == count {
-        true => Ok(addresses),
-        false => Err(DecodeError("there are not as many addresses as announced")),
+    if addresses.len() == count {
+        Ok(addresses)
+    } else {
+        Err(DecodeError("there are not as many addresses as announced"))
     }
 }
 
@@ -258,9 +262,10 @@ fn read_stacks(
     }
     versions.finish()?;
     last.finish()?;
-    match stacks.len() == count {
-        true => Ok(stacks),
-        false => Err(OTHER_STACKS),
+    if stacks.len() == count {
+        Ok(stacks)
+    } else {
+        Err(OTHER_STACKS)
     }
 }
 
@@ -378,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pack_is_as_specified() {
+    fn pack_matches_the_specification() {
         let (interned, addresses) = profile();
         let pack = pack_addresses(&addresses, &interned).unwrap();
         let expected = [
@@ -396,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_refused_or_are_addresses_of_the_profile() {
+    fn rejects_bytes_that_do_not_match_the_profile() {
         let (interned, addresses) = profile();
         let pack = pack_addresses(&addresses, &interned).unwrap();
         for at in 0..pack.len() {

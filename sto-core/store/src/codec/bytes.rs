@@ -41,7 +41,7 @@ impl Packer {
     /// of the two forms.
     pub(super) fn column(&mut self, column: Packer) {
         let raw = column.bytes;
-        self.too_long |= column.too_long || raw.len() > LONGEST_COLUMN;
+        self.too_long |= column.too_long || raw.len() > MAX_COLUMN_LEN;
         let packed = zstd::bulk::compress(&raw, ZSTD_LEVEL)
             .ok()
             .filter(|packed| packed.len() < raw.len());
@@ -61,21 +61,22 @@ impl Packer {
         let one_after_the_other = numbers
             .iter()
             .flat_map(|number| (0..width).map(move |at| byte(number, at)));
-        whole.column(Packer::of(one_after_the_other.collect()));
+        whole.column(Packer::from_bytes(one_after_the_other.collect()));
         for at in 0..width {
-            split.column(Packer::of(
+            split.column(Packer::from_bytes(
                 numbers.iter().map(|number| byte(number, at)).collect(),
             ));
         }
-        let shorter = match whole.bytes.len() <= split.bytes.len() {
-            true => whole,
-            false => split,
+        let shorter = if whole.bytes.len() <= split.bytes.len() {
+            whole
+        } else {
+            split
         };
         self.append(shorter);
     }
 
     /// Continues with these bytes.
-    pub(super) fn of(bytes: Vec<u8>) -> Self {
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
         Packer {
             bytes,
             too_long: false,
@@ -93,15 +94,15 @@ impl Packer {
 }
 
 /// Maximum length of a varint of 32 or 64 bits.
-pub(super) const MOST_BYTES_32: usize = 5;
-pub(super) const MOST_BYTES_64: usize = 10;
+pub(super) const MAX_VARINT_32: usize = 5;
+pub(super) const MAX_VARINT_64: usize = 10;
 
 /// Maximum compression ratio. zstd stores a block of 128 KiB of one repeated byte in 4 bytes, and
 /// nothing compresses better.
-const MOST_EXPANSION: usize = 128 * 1024 / 4;
+const MAX_COMPRESSION_RATIO: usize = 128 * 1024 / 4;
 
 /// Maximum length of a column, which bounds the memory that hostile bytes can make a reader reserve.
-pub(super) const LONGEST_COLUMN: usize = 1 << 30;
+pub(super) const MAX_COLUMN_LEN: usize = 1 << 30;
 
 /// A pack being read.
 #[derive(Clone, Copy)]
@@ -179,11 +180,12 @@ impl<'a> Unpacker<'a> {
 
     /// Reads a column of at most `most` bytes.
     pub(super) fn column_within(&mut self, most: usize) -> Result<Vec<u8>, DecodeError> {
-        match Unpacker(self.0).len()? > most {
-            true => Err(DecodeError(
+        if Unpacker(self.0).len()? > most {
+            Err(DecodeError(
                 "a column has more bytes than its content can take",
-            )),
-            false => self.column(),
+            ))
+        } else {
+            self.column()
         }
     }
 
@@ -195,7 +197,7 @@ impl<'a> Unpacker<'a> {
             return Ok(self.raw(raw_len)?.to_vec());
         }
         let packed = self.raw(packed_len)?;
-        if raw_len > LONGEST_COLUMN || raw_len / MOST_EXPANSION > packed_len {
+        if raw_len > MAX_COLUMN_LEN || raw_len / MAX_COMPRESSION_RATIO > packed_len {
             return Err(DecodeError(
                 "a column announces more bytes than it can have",
             ));
@@ -293,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(numbers: Vec<u64>) {
+        fn numbers_round_trip(numbers: Vec<u64>) {
             let mut packer = Packer::default();
             for &number in &numbers {
                 packer.number(number);
@@ -307,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn columns_come_back(run in 0usize..300_000, tail: Vec<u8>) {
+        fn columns_round_trip(run in 0usize..300_000, tail: Vec<u8>) {
             let mut column = vec![7; run];
             column.extend(tail);
             let mut packer = Packer::default();
@@ -323,7 +325,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_of_few_bytes_come_back(numbers: Vec<u32>, shift in 0u32..32, repeat in 1usize..9) {
+        fn fixed_width_numbers_round_trip(numbers: Vec<u32>, shift in 0u32..32, repeat in 1usize..9) {
             // Frequently repeated numbers are shorter number by number.
             let numbers: Vec<u32> = numbers.into_iter().map(|number| number >> shift).collect();
             let numbers = numbers.repeat(repeat);
@@ -337,7 +339,7 @@ mod tests {
         }
 
         #[test]
-        fn differences_come_back(value: u32, previous: u32) {
+        fn differences_round_trip(value: u32, previous: u32) {
             prop_assert_eq!(add_difference(previous, difference(value, previous)), value);
         }
     }
@@ -348,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_more_bytes_than_they_take_are_refused() {
+    fn rejects_overlong_numbers() {
         for bytes in [
             &[0x80, 0][..],
             &[0xff, 0x80, 0],
@@ -360,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_cannot_claim_more_than_its_bytes_can_hold() {
+    fn rejects_columns_longer_than_their_bytes_allow() {
         let mut packer = Packer::default();
         packer.number(u64::from(u32::MAX));
         packer.number(4u64);

@@ -4,7 +4,7 @@
 //! column for each byte position.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, add_difference, difference};
+use super::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use super::calls::columns::{Nodes, columns, later};
 use sto_model::limits::{MAX_CALL_FUNCTIONS, MAX_CALL_PIECES, MAX_CALL_THREADS, MAX_DEPTH};
 pub(crate) use sto_model::trace::dag::{Calls, DagNode, Item, PIECE, Piece};
@@ -78,22 +78,23 @@ pub(crate) fn unpack_kept_head(pack: &[u8], tree: usize) -> Result<KeptHead, Dec
     if functions > MAX_CALL_FUNCTIONS || pieces > MAX_CALL_PIECES {
         return Err(MANY);
     }
-    let [nodes, frames] = columns(&mut pack, functions * MOST_BYTES_32)?;
-    let [threads, begins, calls] = columns(&mut pack, pieces * MOST_BYTES_64)?;
+    let [nodes, frames] = columns(&mut pack, functions * MAX_VARINT_32)?;
+    let [threads, begins, calls] = columns(&mut pack, pieces * MAX_VARINT_64)?;
     pack.finish()?;
     let (mut nodes, mut frames) = (Nodes::new(Unpacker::new(&nodes)), Unpacker::new(&frames));
     let functions = (0..functions).map(|_| {
         let (node, frames) = (nodes.next()?, frames.number32()?);
-        match node.get() < tree && frames > 0 {
-            true => Ok((node, frames)),
-            false => Err(DecodeError("a function of kept calls does not exist")),
+        if node.get() < tree && frames > 0 {
+            Ok((node, frames))
+        } else {
+            Err(DecodeError("a function of kept calls does not exist"))
         }
     });
     let functions = functions.collect::<Result<_, _>>()?;
     nodes.column.finish()?;
     frames.finish()?;
     let [mut threads, mut begins, mut calls] =
-        [&threads, &begins, &calls].map(|of| Unpacker::new(of));
+        [&threads, &begins, &calls].map(|column| Unpacker::new(column));
     let (mut thread, mut begin) = (0u32, Nanoseconds(0));
     let pieces = (0..pieces).map(|_| {
         let more = threads.number32()?;
@@ -212,10 +213,10 @@ pub(crate) fn unpack_piece(
     let item_count = count(PIECE)?;
     let call_count = count(PIECE)?;
     let begin = Nanoseconds(pack.number()?);
-    let callers: [Vec<u8>; 3] = columns(&mut pack, caller_count * MOST_BYTES_64)?;
-    let nodes: [Vec<u8>; 2] = columns(&mut pack, node_count * MOST_BYTES_64)?;
-    let callees: [Vec<u8>; 2] = columns(&mut pack, callee_count * MOST_BYTES_64)?;
-    let items: [Vec<u8>; 3] = columns(&mut pack, item_count * MOST_BYTES_64)?;
+    let callers: [Vec<u8>; 3] = columns(&mut pack, caller_count * MAX_VARINT_64)?;
+    let nodes: [Vec<u8>; 2] = columns(&mut pack, node_count * MAX_VARINT_64)?;
+    let callees: [Vec<u8>; 2] = columns(&mut pack, callee_count * MAX_VARINT_64)?;
+    let items: [Vec<u8>; 3] = columns(&mut pack, item_count * MAX_VARINT_64)?;
     let function = |number: u64| {
         let number = u32::try_from(number).ok();
         let number = number.filter(|&number| (number as usize) < functions);
@@ -239,11 +240,15 @@ pub(crate) fn unpack_piece(
         })
     });
     let callers = callers.collect::<Result<_, _>>()?;
-    let [mut of, mut sizes] = std::array::from_fn(|at| Unpacker::new(&nodes[at]));
+    let [mut node_functions, mut sizes] = std::array::from_fn(|at| Unpacker::new(&nodes[at]));
     let [mut called, mut counts] = std::array::from_fn(|at| Unpacker::new(&callees[at]));
     let mut callees_left = callee_count;
     let nodes = (0..node_count as u32).map(|index| {
-        let function = of.number()?.checked_sub(1).map(function).transpose()?;
+        let function = node_functions
+            .number()?
+            .checked_sub(1)
+            .map(function)
+            .transpose()?;
         let size = usize::try_from(sizes.number()?).ok();
         let size = size.filter(|&size| size <= callees_left).ok_or(MISSING)?;
         callees_left -= size;
@@ -274,18 +279,26 @@ pub(crate) fn unpack_piece(
         }
         Ok(Item {
             depth,
-            what: match is_open {
-                true => Calls::Open(function(what / 2)?),
-                false => {
-                    let count = times.number()?.checked_add(1).ok_or(MANY)?;
-                    Calls::Whole(((what / 2) as u32, count))
-                }
+            what: if is_open {
+                Calls::Open(function(what / 2)?)
+            } else {
+                let count = times.number()?.checked_add(1).ok_or(MANY)?;
+                Calls::Whole(((what / 2) as u32, count))
             },
         })
     });
     let items = items.collect::<Result<_, _>>()?;
     for column in [
-        numbers, begins, durations, of, sizes, called, counts, depths, whats, times,
+        numbers,
+        begins,
+        durations,
+        node_functions,
+        sizes,
+        called,
+        counts,
+        depths,
+        whats,
+        times,
     ] {
         column.finish()?;
     }
@@ -333,7 +346,7 @@ fn pack_bytes(pack: &mut Packer, numbers: impl Iterator<Item = u64> + Clone) {
     pack.number(width);
     for at in 0..width {
         let bytes = numbers.clone().map(|number| (number >> (8 * at)) as u8);
-        pack.column(Packer::of(bytes.collect()));
+        pack.column(Packer::from_bytes(bytes.collect()));
     }
 }
 
@@ -393,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_has_the_bytes_of_the_specification() {
+    fn example_matches_the_specification() {
         let [first, second] = &example()[..] else {
             panic!()
         };
@@ -436,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_ends_early_or_has_more_is_refused() {
+    fn rejects_pieces_with_missing_or_extra_bytes() {
         let pack = pack_piece(&example()[0]).unwrap();
         for end in 0..pack.len() {
             assert!(unpack_piece(&pack[..end], FUNCTIONS).is_err(), "{end}");
@@ -447,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_cannot_claim_more_calls_than_a_piece_may_have() {
+    fn rejects_pieces_with_too_many_calls() {
         // A chain of nodes, each of which repeats the one before it a thousand times.
         let nodes = (0..20u32).map(|index| DagNode {
             function: Some(FunctionNo(0)),

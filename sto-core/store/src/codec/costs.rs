@@ -1,7 +1,7 @@
 //! Self costs: nodes, sample counts and values.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_64, Packer, Unpacker};
+use super::bytes::{MAX_VARINT_64, Packer, Unpacker};
 use super::pairs::{PairPacker, Pairs};
 use crate::numbers::NodeNo;
 use sto_model::units::Cost;
@@ -128,7 +128,7 @@ impl Values {
     pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, DecodeError> {
         match pack.number32()? {
             FIXED_PERIOD => pack.number().map(Values::Period),
-            OWN_VALUES => pack.column_within(most * MOST_BYTES_64).map(Values::Own),
+            OWN_VALUES => pack.column_within(most * MAX_VARINT_64).map(Values::Own),
             _ => Err(DecodeError("the form of the values is unknown")),
         }
     }

@@ -1,7 +1,7 @@
 //! Frames: columns of indices into distinct strings.
 
 use super::DecodeError;
-use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
+use super::bytes::{MAX_COLUMN_LEN, Packer, Unpacker};
 use hashbrown::HashMap;
 use sto_model::{Frame, FrameKind};
 
@@ -222,7 +222,7 @@ impl PackedStrings {
         let shared = unpack_column(pack, distinct as usize, |shared| {
             let len = usize::try_from(shared).ok();
             let sum = len.and_then(|len| text_len.checked_add(len));
-            text_len = sum.filter(|&sum| sum <= LONGEST_COLUMN).ok_or(TOO_LONG)?;
+            text_len = sum.filter(|&sum| sum <= MAX_COLUMN_LEN).ok_or(TOO_LONG)?;
             Ok(shared as u32)
         })?;
         let endings = pack.column()?;
@@ -232,7 +232,7 @@ impl PackedStrings {
             shared,
             endings,
             text_len: Some(text_len)
-                .filter(|&len| len <= LONGEST_COLUMN)
+                .filter(|&len| len <= MAX_COLUMN_LEN)
                 .ok_or(TOO_LONG)?,
         })
     }

@@ -1,7 +1,7 @@
 //! Line costs: self and total cost by frame and line.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
+use super::bytes::{MAX_VARINT_32, Packer, Unpacker};
 use super::costs::{TOO_FEW, ValuePacker, Values, check_sum};
 use super::pairs::{PairPacker, Pairs};
 use crate::numbers::FrameNo;
@@ -10,7 +10,7 @@ use sto_model::tree::LineCost;
 /// Packs line costs, with distinct frames and lines in ascending order.
 pub(crate) fn pack_lines(lines: &[LineCost<FrameNo>]) -> Result<Vec<u8>, DecodeError> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
-    if lines.len() > MOST_LINES {
+    if lines.len() > MAX_PACK_LINES {
         return Err(DecodeError("it has costs of more than 2^24 lines"));
     }
     let [mut frames, mut numbers] = [(); 2].map(|()| Packer::default());
@@ -46,10 +46,10 @@ pub(crate) fn unpack_lines(
 ) -> Result<Vec<LineCost<FrameNo>>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
-    if count > MOST_LINES {
+    if count > MAX_PACK_LINES {
         return Err(DecodeError("it has costs of more than 2^24 lines"));
     }
-    let longest = count * MOST_BYTES_32;
+    let longest = count * MAX_VARINT_32;
     let (frames, numbers) = (pack.column_within(longest)?, pack.column_within(longest)?);
     let (mut frames, mut numbers) = (Unpacker::new(&frames), Unpacker::new(&numbers));
     let samples = Pairs::unpack(&mut pack, count)?;
@@ -97,4 +97,4 @@ pub(crate) fn unpack_lines(
 }
 
 /// Maximum number of lines in a pack, which bounds the memory that hostile bytes can make a reader reserve.
-const MOST_LINES: usize = 1 << 24;
+const MAX_PACK_LINES: usize = 1 << 24;

@@ -4,7 +4,7 @@
 //! are read at the same times. All values round-trip bit for bit.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
+use super::bytes::{MAX_VARINT_32, Packer, Unpacker};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -121,16 +121,16 @@ impl Head {
         let last = first.checked_add(pack.number()?);
         let last = last.ok_or(DecodeError("a time takes more than 64 bits"))?;
         let list_count = within(pack.number()?, MAX_METRICS)?;
-        let lengths = pack.column_within(list_count * MOST_BYTES_32)?;
+        let lengths = pack.column_within(list_count * MAX_VARINT_32)?;
         let mut lengths = Unpacker::new(&lengths);
         let lists = (0..list_count).map(|_| within(lengths.number()?, MAX_POINTS));
         let lists: Vec<usize> = lists.collect::<Result<_, _>>()?;
         let count = within(pack.number()?, MAX_METRICS)?;
         let [names, text, kinds, own_lists] = [
-            pack.column_within(count * MOST_BYTES_32)?,
+            pack.column_within(count * MAX_VARINT_32)?,
             pack.column_within(count * MAX_GIVEN_NAME)?,
             pack.column_within(count)?,
-            pack.column_within(count * MOST_BYTES_32)?,
+            pack.column_within(count * MAX_VARINT_32)?,
         ];
         let [mut names, mut text, mut kinds, mut own_lists] =
             [&names, &text, &kinds, &own_lists].map(|column| Unpacker::new(column));
@@ -170,14 +170,14 @@ impl Head {
 const BITS: u32 = 0;
 
 /// Maximum number of decimal digits of values packed as integers. Form `1 + n` has `n` digits.
-const MOST_DIGITS: u32 = 9;
+const MAX_DECIMAL_DIGITS: u32 = 9;
 
 /// All integers up to this distance from 0 are exact in an `f64`.
 const EXACT: i64 = 1 << 53;
 
 fn pack_values(values: &[f64]) -> Packer {
     let mut pack = Packer::default();
-    match (0..=MOST_DIGITS).find_map(|digits| Some((digits, whole(values, digits)?))) {
+    match (0..=MAX_DECIMAL_DIGITS).find_map(|digits| Some((digits, whole(values, digits)?))) {
         Some((digits, whole)) => {
             pack.number(digits + 1);
             pack.append(pack_whole(&whole));
@@ -219,7 +219,7 @@ fn unpack_values(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<f64>, Deco
             });
             Ok(values.collect())
         }
-        form if form <= MOST_DIGITS + 1 => {
+        form if form <= MAX_DECIMAL_DIGITS + 1 => {
             let scale = 10f64.powi(form as i32 - 1);
             let whole = unpack_whole(pack, count)?.into_iter();
             let values = whole.map(|whole| {
@@ -277,9 +277,10 @@ fn pack_whole(numbers: &[u64]) -> Packer {
     let mut pack = Packer::default();
     pack.number(least);
     pack.number(unit);
-    pack.append(match multiples.len() <= steps.len() {
-        true => multiples,
-        false => steps,
+    pack.append(if multiples.len() <= steps.len() {
+        multiples
+    } else {
+        steps
     });
     pack
 }
@@ -296,9 +297,10 @@ fn unpack_whole(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<u64>, Decod
     let mut before = 0u64;
     for number in &mut numbers {
         let multiple = median.wrapping_add(unzigzag(*number));
-        before = match is_steps {
-            true => before.wrapping_add(multiple),
-            false => multiple,
+        before = if is_steps {
+            before.wrapping_add(multiple)
+        } else {
+            multiple
         };
         let above = before.checked_mul(unit);
         let value = above.and_then(|above| above.checked_add(least));
@@ -329,7 +331,7 @@ fn pack_changes(changes: impl Iterator<Item = u64>) -> Packer {
     pack.number(width);
     for at in 0..width {
         let bytes = others.iter().map(|other| (other >> (8 * at)) as u8);
-        pack.column(Packer::of(bytes.collect()));
+        pack.column(Packer::from_bytes(bytes.collect()));
     }
     pack
 }
@@ -340,7 +342,7 @@ fn unpack_changes(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<u64>, Dec
     if others > count {
         return Err(OTHER);
     }
-    let gaps = pack.column_within(others * MOST_BYTES_32)?;
+    let gaps = pack.column_within(others * MAX_VARINT_32)?;
     let mut gaps = Unpacker::new(&gaps);
     let width = pack.number32()?;
     if width > u64::BITS / 8 {
@@ -374,9 +376,10 @@ fn unpack_changes(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<u64>, Dec
 fn median(numbers: &[u64]) -> u64 {
     let mut numbers: Vec<i64> = numbers.iter().map(|&number| number as i64).collect();
     let middle = numbers.len() / 2;
-    match numbers.is_empty() {
-        true => 0,
-        false => *numbers.select_nth_unstable(middle).1 as u64,
+    if numbers.is_empty() {
+        0
+    } else {
+        *numbers.select_nth_unstable(middle).1 as u64
     }
 }
 
@@ -423,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_has_the_bytes_of_the_specification() {
+    fn example_matches_the_specification() {
         let pack = pack_metrics(&example()).unwrap();
         let middle = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10];
         let above = |number: u8| [&[number | 0x80], &middle[1..]].concat();
@@ -444,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_several_metrics_have_stand_once() {
+    fn shared_times_are_stored_once() {
         let times: Vec<u64> = (0..1000).map(|tick| 17 * tick * tick).collect();
         let values: Vec<f64> = vec![2.5; times.len()];
         let one = |name: &str| series(name, MetricKind::Level, &times, &values);
@@ -459,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hardly_changes_takes_hardly_any_bytes() {
+    fn nearly_constant_metrics_are_small() {
         let ticks: Vec<u64> = (0..60_000).map(|tick| 10_000_000 * tick).collect();
         let constant = vec![1e300 / 3.0; ticks.len()];
         let counter: Vec<f64> = ticks
@@ -479,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_that_break_their_rules_are_refused() {
+    fn rejects_invalid_packs() {
         let pack = pack_metrics(&example()).unwrap();
         let refused = |changes: &[(usize, u8)], why: &'static str| {
             let mut pack = pack.clone();
@@ -510,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_cannot_claim_more_than_a_run_may_have() {
+    fn rejects_packs_that_exceed_limits() {
         let most = MAX_POINTS as u64;
         for (lists, lengths, metrics) in [
             (1, vec![most + 1], 1),
@@ -533,7 +536,7 @@ mod tests {
                 vec![0; many.into()],
                 vec![0; many.into()],
             ] {
-                pack.column(Packer::of(bytes));
+                pack.column(Packer::from_bytes(bytes));
             }
             let pack = pack.finish().unwrap();
             let many = DecodeError("there are more metrics, or values, than a run may have");
@@ -568,7 +571,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn values_come_back_bit_for_bit(all in prop::collection::vec(values(), 0..4), first: u64) {
+        fn values_round_trip_bit_for_bit(all in prop::collection::vec(values(), 0..4), first: u64) {
             let series = all.iter().zip(["a", "b", "c", "d"]).map(|(values, name)| {
                 let times = (0..values.len() as u64).map(|tick| tick * tick + (first & 0xffff));
                 series(name, MetricKind::Level, &times.collect::<Vec<_>>(), values)
@@ -583,7 +586,7 @@ mod tests {
         }
 
         #[test]
-        fn times_come_back(times in prop::collection::btree_set(any::<u64>(), 0..50)) {
+        fn times_round_trip(times in prop::collection::btree_set(any::<u64>(), 0..50)) {
             let times: Vec<u64> = times.into_iter().collect();
             let run = run(vec![series("a", MetricKind::Level, &times, &vec![1.0; times.len()])]);
             prop_assert_eq!(unpack_metrics(&pack_metrics(&run).unwrap()), Ok(run));

@@ -4,9 +4,9 @@
 //! *attach point*, is an earlier node, or none for a root.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, Packer, Unpacker, add_difference, difference};
+use super::bytes::{MAX_VARINT_32, Packer, Unpacker, add_difference, difference};
 use crate::numbers::{FrameNo, NodeNo, Number};
-use crate::tables::MOST_NODES;
+use crate::tables::MAX_PACK_NODES;
 use std::ops::Range;
 use sto_model::tree::StackTree;
 
@@ -20,7 +20,7 @@ pub(crate) struct NodeColumns<Parent = NodeNo> {
 
 impl NodeColumns {
     /// The nodes of a tree whose nodes and frames already have the store's numbers.
-    pub(crate) fn of(tree: &StackTree) -> Self {
+    pub(crate) fn from_tree(tree: &StackTree) -> Self {
         let parent = |node| tree.parent(node).map_or(NodeNo::NONE, |p| NodeNo(p.0));
         NodeColumns {
             parents: tree.nodes().map(parent).collect(),
@@ -121,14 +121,14 @@ impl<'a> Segments<'a> {
     ) -> Result<Self, DecodeError> {
         let mut pack = Unpacker::new(pack);
         let len = pack.number32()?;
-        if len > MOST_NODES || first.0.checked_add(len).is_none_or(|end| end == u32::MAX) {
+        if len > MAX_PACK_NODES || first.0.checked_add(len).is_none_or(|end| end == u32::MAX) {
             return Err(DecodeError("it has more nodes than there can be"));
         }
         let count = pack.number32()?;
         if count > len {
             return Err(NOT_ALL_SEGMENTS);
         }
-        let longest = count as usize * MOST_BYTES_32;
+        let longest = count as usize * MAX_VARINT_32;
         let columns = [pack.column_within(longest)?, pack.column_within(longest)?];
         let [mut attach_points, mut frames] = columns.each_ref().map(|c| Unpacker::new(c));
         let mut roots = Vec::with_capacity(count as usize);
@@ -155,7 +155,7 @@ impl<'a> Segments<'a> {
     /// Decompresses the other nodes.
     pub(crate) fn others(&self) -> Result<Others, DecodeError> {
         let mut pack = self.rest;
-        let ups = pack.column_within(self.len as usize * MOST_BYTES_32)?;
+        let ups = pack.column_within(self.len as usize * MAX_VARINT_32)?;
         let frames = pack.numbers(self.len as usize - self.roots.len())?;
         pack.finish()?;
         Ok(Others { ups, frames })
@@ -255,9 +255,10 @@ impl<T: Copy> SegmentReader<'_, T> {
     /// Checks that nothing follows the last segment.
     fn finish(self) -> Result<(), DecodeError> {
         self.ups.finish()?;
-        match self.left == 0 && self.frames.is_empty() {
-            true => Ok(()),
-            false => Err(NOT_ALL_SEGMENTS),
+        if self.left == 0 && self.frames.is_empty() {
+            Ok(())
+        } else {
+            Err(NOT_ALL_SEGMENTS)
         }
     }
 }

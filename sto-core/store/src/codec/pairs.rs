@@ -1,7 +1,7 @@
 //! Pairs of mostly small numbers, one byte per pair.
 
 use super::DecodeError;
-use super::bytes::{ENDS_EARLY, MOST_BYTES_64, Packer, Unpacker};
+use super::bytes::{ENDS_EARLY, MAX_VARINT_64, Packer, Unpacker};
 
 /// The smallest number that does not fit into half a byte.
 const LARGE: u64 = 15;
@@ -44,7 +44,7 @@ impl Pairs {
     /// Reads the columns of at most `most` pairs.
     pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, DecodeError> {
         let bytes = pack.column_within(most)?;
-        let longest = bytes.len() * MOST_BYTES_64;
+        let longest = bytes.len() * MAX_VARINT_64;
         Ok(Pairs {
             bytes,
             large: [pack.column_within(longest)?, pack.column_within(longest)?],

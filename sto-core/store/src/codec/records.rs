@@ -163,7 +163,7 @@ impl BuildRecord {
 
 impl CommitRecord {
     /// The stored metadata of a commit, independent of the work tree's state.
-    pub(crate) fn of(commit: &Commit) -> Self {
+    pub(crate) fn from_commit(commit: &Commit) -> Self {
         CommitRecord {
             hash: commit.hash.clone(),
             parents: commit.parents.clone(),
@@ -196,17 +196,17 @@ impl CommitRecord {
 }
 
 /// Maximum length of a record. bincode checks announced lengths against it before it reserves memory.
-const LONGEST: usize = 16 << 20;
+const MAX_RECORD_LEN: usize = 16 << 20;
 
 fn config() -> impl bincode::config::Config {
-    bincode::config::standard().with_limit::<LONGEST>()
+    bincode::config::standard().with_limit::<MAX_RECORD_LEN>()
 }
 
 /// Encodes a record.
 pub(crate) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeError> {
     bincode::serde::encode_to_vec(record, config())
         .ok()
-        .filter(|bytes| bytes.len() <= LONGEST)
+        .filter(|bytes| bytes.len() <= MAX_RECORD_LEN)
         .ok_or(DecodeError("a record is longer than 16 MiB"))
 }
 
@@ -236,8 +236,9 @@ pub(crate) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, DecodeError>
     let modules: Vec<ModuleRef> = unpack(&list)?;
     let valid = |id: &GnuBuildId| GnuBuildId::from_bytes(id.as_bytes()).is_some();
     let mut ids = modules.iter().filter_map(|module| module.build_id.as_ref());
-    match ids.all(valid) {
-        true => Ok(modules),
-        false => Err(DecodeError("a GNU build id is empty, zero or too long")),
+    if ids.all(valid) {
+        Ok(modules)
+    } else {
+        Err(DecodeError("a GNU build id is empty, zero or too long"))
     }
 }

@@ -4,7 +4,7 @@
 //! with a self cost in the profile. These indices are small, and the same in every store.
 
 use super::DecodeError;
-use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
+use super::bytes::{MAX_COLUMN_LEN, Packer, Unpacker};
 use super::contexts::{pack_contexts, unpack_contexts};
 use super::costs::{ValuePacker, Values};
 use super::pairs::{PairPacker, Pairs};
@@ -112,7 +112,7 @@ pub(super) fn unpack_cells(
     costs: &SelfCosts,
 ) -> Result<SliceCosts, DecodeError> {
     let (cells, numbers, sizes) = (pack.column()?, pack.column()?, pack.column()?);
-    let pairs = Pairs::unpack(pack, LONGEST_COLUMN)?;
+    let pairs = Pairs::unpack(pack, MAX_COLUMN_LEN)?;
     let values = Values::unpack(pack, pairs.len())?;
     let mut cells = Unpacker::new(&cells);
     let (mut numbers, mut sizes) = (Unpacker::new(&numbers), Unpacker::new(&sizes));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_has_the_bytes_of_the_specification() {
+    fn example_matches_the_specification() {
         let (slices, costs) = example();
         let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
         let bytes = [
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_labels_have_the_bytes_of_the_specification() {
+    fn labels_match_the_specification() {
         let number = LabelValue::Number {
             number: -8,
             unit: "s".to_owned(),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_come_back() {
+    fn extreme_values_round_trip() {
         let all = u32::MAX;
         let threads: [ContextParts; 4] = [
             (0, all, "", &[]),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_of_other_self_costs_are_refused() {
+    fn rejects_slices_of_other_self_costs() {
         let (slices, costs) = example();
         let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
         let mut fewer = costs.clone();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_that_break_their_rules_are_refused() {
+    fn rejects_invalid_packs() {
         let (slices, costs) = example();
         let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
         let costs = [costs];
@@ -367,7 +367,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn contexts_come_back(contexts in prop::collection::btree_set(context(), 0..6)) {
+        fn contexts_round_trip(contexts in prop::collection::btree_set(context(), 0..6)) {
             let slices = Slices {
                 contexts: contexts.into_iter().collect(),
                 ..slices(&[], &[])
@@ -378,7 +378,7 @@ mod tests {
         }
 
         #[test]
-        fn changed_bytes_never_give_what_breaks_the_rules(
+        fn changed_bytes_never_give_invalid_slices(
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         ) {
             let (slices, costs) = example();

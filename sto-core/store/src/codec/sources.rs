@@ -1,7 +1,7 @@
 //! Digests of source files.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
+use super::bytes::{MAX_VARINT_32, Packer, Unpacker};
 use sto_model::limits::{MAX_NAME, MAX_SOURCES};
 use sto_model::{SourceDigest, SourceDigests};
 
@@ -32,7 +32,7 @@ pub(crate) fn unpack_sources(pack: &[u8]) -> Result<SourceDigests, DecodeError> 
         return Err(DecodeError("there are more source files than allowed"));
     }
     let [lengths, text, digests] = [
-        pack.column_within(count * MOST_BYTES_32)?,
+        pack.column_within(count * MAX_VARINT_32)?,
         pack.column_within(count * MAX_NAME)?,
         pack.column_within(count * DIGEST)?,
     ];
@@ -67,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digests_come_back(sources: BTreeMap<String, [u8; 16]>) {
+        fn digests_round_trip(sources: BTreeMap<String, [u8; 16]>) {
             let sources = sources.into_iter().map(|(path, digest)| (path, SourceDigest(digest)));
             let sources: SourceDigests = sources.collect();
             let pack = pack_sources(&sources).unwrap();
@@ -75,13 +75,13 @@ mod tests {
         }
 
         #[test]
-        fn other_bytes_are_refused_or_are_digests(bytes: Vec<u8>) {
+        fn any_bytes_are_rejected_or_valid_digests(bytes: Vec<u8>) {
             let _ = unpack_sources(&bytes);
         }
     }
 
     #[test]
-    fn a_pack_is_as_specified() {
+    fn pack_matches_the_specification() {
         let digest = |first| SourceDigest(std::array::from_fn(|byte| first + byte as u8));
         let sources = [("a.c", 0), ("b/a.c", 16)];
         let sources = sources.map(|(path, first)| (path.to_owned(), digest(first)));

@@ -91,7 +91,7 @@ fn modules() -> Vec<ModuleRef> {
 }
 
 #[test]
-fn segments_are_read_without_those_between_them() {
+fn reads_segments_without_those_in_between() {
     let (first, nodes) = (NodeNo(1500), nodes(2000, 1500));
     let pack = pack_nodes(first, &nodes).unwrap();
     let segments = Segments::unpack(&pack, first, FRAMES).unwrap();
@@ -116,7 +116,7 @@ fn segments_are_read_without_those_between_them() {
 }
 
 #[test]
-fn packs_come_back() {
+fn packs_round_trip() {
     for (len, first) in [(0, 0), (1, 0), (1, 7), (2000, 0), (2000, 1500), (0, 30)] {
         let (first, nodes) = (NodeNo(first), nodes(len, first));
         let pack = pack_nodes(first, &nodes).unwrap();
@@ -147,7 +147,7 @@ fn packs_come_back() {
 }
 
 #[test]
-fn costs_of_nodes_and_lines_of_frames_that_do_not_exist_are_found() {
+fn rejects_costs_of_missing_nodes_and_lines_of_missing_frames() {
     let pack = pack_costs(&costs(true)).unwrap();
     assert!(unpack_costs(&pack, NodeNo(842)).is_ok());
     assert!(unpack_costs(&pack, NodeNo(841)).is_err());
@@ -157,7 +157,7 @@ fn costs_of_nodes_and_lines_of_frames_that_do_not_exist_are_found() {
 }
 
 #[test]
-fn nodes_below_nothing_and_of_frames_that_do_not_exist_are_found() {
+fn rejects_nodes_with_missing_parents_or_frames() {
     let pack = pack_nodes(NodeNo(60), &nodes(12, 60)).unwrap();
     let unpack = |first, frames_end| unpack_nodes(&pack, NodeNo(first), frames_end);
     assert!(unpack(60, FRAMES).is_ok());
@@ -167,7 +167,7 @@ fn nodes_below_nothing_and_of_frames_that_do_not_exist_are_found() {
 }
 
 #[test]
-fn a_recursion_costs_next_to_nothing() {
+fn recursion_compresses_to_almost_nothing() {
     let nodes = NodeColumns {
         parents: (0..100_000u32)
             .map(|node| NodeNo(node.wrapping_sub(1)))
@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn nodes_come_back_whatever_their_order(
+    fn nodes_round_trip_in_any_order(
         shape in proptest::collection::vec((any::<prop::sample::Index>(), 0..FRAMES.0), 0..300),
         first in 0u32..50,
     ) {
@@ -248,7 +248,7 @@ proptest! {
 
 /// The example of SPEC.md: `main` calls `a`, which calls `b`, and then `c`.
 #[test]
-fn the_bytes_of_nodes_are_those_of_the_specification() {
+fn nodes_match_the_specification() {
     let nodes = NodeColumns {
         parents: vec![NodeNo::NONE, NodeNo(0), NodeNo(1), NodeNo(0)],
         frames: [0, 1, 2, 3].map(FrameNo).to_vec(),
@@ -264,7 +264,7 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
 }
 
 #[test]
-fn the_bytes_of_costs_are_those_of_the_specification() {
+fn costs_match_the_specification() {
     let fixed = [(NodeNo(2), cost(3, 300)), (NodeNo(5), cost(16, 1600))];
     let expected = [
         &[2][..],
@@ -286,7 +286,7 @@ fn the_bytes_of_costs_are_those_of_the_specification() {
 }
 
 #[test]
-fn the_bytes_of_lines_are_those_of_the_specification() {
+fn lines_match_the_specification() {
     let line = |frame, line, self_samples, total_samples| LineCost {
         frame: FrameNo(frame),
         line,
@@ -308,7 +308,7 @@ fn the_bytes_of_lines_are_those_of_the_specification() {
 }
 
 #[test]
-fn the_bytes_of_frames_are_those_of_the_specification() {
+fn frames_match_the_specification() {
     let frame = |module, symbol, kind, line| Frame {
         module,
         symbol,
@@ -336,7 +336,7 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
 }
 
 #[test]
-fn the_bytes_of_records_are_those_of_the_specification() {
+fn records_match_the_specification() {
     let contents = Contents {
         next_build: BuildNo(7),
         next_profile: ProfileNo(300),
@@ -397,7 +397,7 @@ fn the_bytes_of_records_are_those_of_the_specification() {
 }
 
 #[test]
-fn a_checksum_is_of_its_key_and_value() {
+fn checksum_covers_key_and_value() {
     let stored = with_checksum(b"key", b"value".to_vec());
     let digest = blake3::hash(b"keyvalue");
     assert_eq!(stored, [b"value", &digest.as_bytes()[..8]].concat());
@@ -412,7 +412,7 @@ fn a_checksum_is_of_its_key_and_value() {
 }
 
 #[test]
-fn the_bytes_of_a_profile_are_those_of_the_specification() {
+fn profile_record_matches_the_specification() {
     use sto_model::id::{BuildId, SourceDigest};
     use sto_model::units::{Bytes, Nanoseconds, UnixSeconds};
     use sto_model::{Granularity, Origin, Profile, Quality};

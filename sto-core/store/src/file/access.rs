@@ -67,7 +67,7 @@ impl Store {
             Backing::Folder { turn, .. } => Arc::clone(turn),
             Backing::Memory(..) => Arc::default(),
         };
-        let taken = guarded(|| Snapshot::of(open()?, (self.path(), size), turn));
+        let taken = guarded(|| Snapshot::from_file(open()?, (self.path(), size), turn));
         taken.map_err(|error| error.at(self.path(), "read"))
     }
 
@@ -155,9 +155,10 @@ impl<'s> Writer<'s> {
             let Some(mut database) = Arc::into_inner(open.database) else {
                 return Ok(());
             };
-            match open.makes_room {
-                true => open::compact(&mut database),
-                false => open::compact_small(&mut database, &open.path),
+            if open.makes_room {
+                open::compact(&mut database)
+            } else {
+                open::compact_small(&mut database, &open.path)
             }
             drop(database);
             open::reserve_behind(&open.path, Reserve::Keep);

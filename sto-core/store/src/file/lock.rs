@@ -3,7 +3,7 @@
 //! Writers queue for the folder's lock. Its holder writes next, or rewrites the store.
 
 use crate::error::{InternalError, StoreError};
-use crate::file::names::is_written_anew;
+use crate::file::names::is_being_rewritten;
 use redb::{Database, DatabaseError};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use sto_model::files::{Folder, Temporaries};
 use sto_model::files::{User, user_of_process};
 
 /// How long an operation waits without any change to the store's file before it gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Pause between two attempts.
-pub(crate) const PAUSE: Duration = Duration::from_millis(5);
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long a reader gives way to waiting writers. Most reads are shorter.
-const COURTESY: Duration = Duration::from_millis(500);
+const MAX_READER_DELAY: Duration = Duration::from_millis(500);
 
 /// A callback that is told what an operation waits for.
 pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
@@ -116,7 +116,7 @@ pub(crate) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, Stor
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     };
-    locked(path_of_folder, path, (PATIENCE, turn), lock)
+    locked(path_of_folder, path, (LOCK_TIMEOUT, turn), lock)
         .map_err(|error| error.at(path_of_folder, "lock"))
 }
 
@@ -135,13 +135,16 @@ pub(crate) fn let_writers_pass(path: &Path) {
     };
     let writer_waits = || matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
     // A process that rewrites the store does not wait for readers.
-    while start.elapsed() < COURTESY && writer_waits() && !is_written_anew(&path, &folder) {
-        std::thread::sleep(PAUSE);
+    while start.elapsed() < MAX_READER_DELAY
+        && writer_waits()
+        && !is_being_rewritten(&path, &folder)
+    {
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 
 /// How long an operation waits before it calls the callback.
-const SILENCE: Duration = Duration::from_secs(1);
+const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(1);
 
 /// Retries `open` until the lock is free. Gives up when the store's file has not changed for `patience`.
 pub(crate) fn locked<T>(
@@ -154,7 +157,7 @@ pub(crate) fn locked<T>(
     let mut seen = last_change(file);
     let mut on_wait = turn.on_wait.as_ref();
     loop {
-        if start.elapsed() > SILENCE
+        if start.elapsed() > WAIT_NOTICE_DELAY
             && let Some(on_wait) = on_wait.take()
         {
             on_wait(&Waiting {
@@ -164,7 +167,7 @@ pub(crate) fn locked<T>(
         }
         match open() {
             Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(RETRY_INTERVAL);
             }
             Err(DatabaseError::DatabaseAlreadyOpen) => {
                 let now = last_change(file);

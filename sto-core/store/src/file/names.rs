@@ -10,12 +10,12 @@ pub(crate) fn name_of(path: &Path) -> &OsStr {
 }
 
 /// Prefix of the temporary file that is to replace a store or become one. Its maker has the folder locked.
-pub(super) fn anew(path: &Path) -> OsString {
+pub(super) fn rewrite_prefix(path: &Path) -> OsString {
     named_after(path, "new-")
 }
 
 /// Prefix of all other temporary files next to a store.
-pub(super) fn made(path: &Path) -> OsString {
+pub(super) fn temporary_prefix(path: &Path) -> OsString {
     named_after(path, "made-")
 }
 
@@ -28,6 +28,6 @@ fn named_after(path: &Path, suffix: &str) -> OsString {
 }
 
 /// Whether a process is rewriting the store at this path.
-pub(crate) fn is_written_anew(path: &Path, folder: &Folder) -> bool {
-    folder.has_temporary(&anew(path))
+pub(crate) fn is_being_rewritten(path: &Path, folder: &Folder) -> bool {
+    folder.has_temporary(&rewrite_prefix(path))
 }

@@ -1,9 +1,9 @@
 //! Finding, creating and opening the store's file.
 
 use crate::error::{InternalError, StoreError, cannot};
-use crate::file::lock::{LockedFolder, PATIENCE, Turn, let_writers_pass, lock_folder, locked};
+use crate::file::lock::{LOCK_TIMEOUT, LockedFolder, Turn, let_writers_pass, lock_folder, locked};
 use crate::file::names::name_of;
-use crate::file::temporary::{check_room, remove_leftovers, temporary_beside};
+use crate::file::temporary::{check_room, remove_leftovers, temporary_next_to};
 use crate::file::unrepaired::Unrepaired;
 use crate::guard::guarded;
 use crate::read::rows;
@@ -155,7 +155,7 @@ pub(crate) fn check_creatable(folder: &Path, path: &Path, turn: &Turn) -> Result
 
 /// Checks that a temporary file can be created next to a file.
 fn check_folder(path: &Path, turn: &Turn) -> Result<(), StoreError> {
-    temporary_beside(path, turn).map(drop)
+    temporary_next_to(path, turn).map(drop)
 }
 
 /// Creates a folder and its missing parents; returns those that were missing, uppermost first.
@@ -184,7 +184,7 @@ fn remove_folders(made: &[PathBuf]) {
 }
 
 fn create_file(path: &Path, turn: &Turn) -> Result<(), StoreError> {
-    let new = temporary_beside(path, turn)?;
+    let new = temporary_next_to(path, turn)?;
     let file = new.file().try_clone();
     let made = file.map_err(InternalError::from).and_then(fresh);
     drop(made.map_err(|error| error.at(path, "make"))?);
@@ -229,7 +229,7 @@ pub(crate) fn writing(
             Ok(database)
         }
     };
-    let database = locked(path, path, (PATIENCE, turn), open);
+    let database = locked(path, path, (LOCK_TIMEOUT, turn), open);
     let database = database.map_err(|error| error.at(path, "write"))?;
     if bytes.is_none() {
         reserve_behind(path, Reserve::Release);
@@ -270,7 +270,7 @@ pub(crate) fn recover(path: &Path) {
 /// takes some milliseconds. In a large store, that would take too long for every profile, and the next
 /// profile would double the file again.
 pub(crate) fn compact_small(database: &mut Database, path: &Path) {
-    if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
+    if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL_FILE_LEN) {
         compact(database);
     }
 }
@@ -295,7 +295,7 @@ pub(crate) fn reserve(file: &File, what: Reserve) {
         Reserve::Release => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
     };
     if let Ok(found) = file.metadata() {
-        let _ = fallocate(file, how, found.len(), RESERVE);
+        let _ = fallocate(file, how, found.len(), RESERVED_BYTES);
     }
 }
 
@@ -307,10 +307,10 @@ pub(crate) fn reserve_behind(path: &Path, what: Reserve) {
 }
 
 /// Bytes that removing a profile takes before it frees any.
-const RESERVE: u64 = 96 << 10;
+const RESERVED_BYTES: u64 = 96 << 10;
 
 /// Maximum length of a file that is compacted after every profile.
-const SMALL: u64 = 4 << 20;
+const SMALL_FILE_LEN: u64 = 4 << 20;
 
 /// The file, opened for reading.
 pub(crate) enum Reading {
@@ -333,7 +333,7 @@ pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError
     if turn.shared().is_none() {
         let_writers_pass(path);
     }
-    locked(path, path, (PATIENCE, turn), || match turn.shared() {
+    locked(path, path, (LOCK_TIMEOUT, turn), || match turn.shared() {
         Some(database) => Ok(Reading::Whole(database)),
         None => read_only(path),
     })
@@ -341,7 +341,7 @@ pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError
 
 /// Like [`reading`], for a caller that has locked the folder and excludes writers in this process.
 pub(crate) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
-    locked(path, path, (PATIENCE, turn), || read_only(path))
+    locked(path, path, (LOCK_TIMEOUT, turn), || read_only(path))
 }
 
 /// Opens the file for reading without waiting.
@@ -363,7 +363,7 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
 /// Only a checked file can be traversed safely: damaged pages may refer to one another in a circle.
 pub(crate) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
     let_writers_pass(path);
-    let mut database = locked(path, path, (PATIENCE, turn), || unrepaired(path))?;
+    let mut database = locked(path, path, (LOCK_TIMEOUT, turn), || unrepaired(path))?;
     if database.check_integrity()? {
         return Ok(database);
     }
@@ -385,10 +385,10 @@ fn builder() -> Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::lock::PAUSE;
+    use crate::file::lock::RETRY_INTERVAL;
 
     #[test]
-    fn a_store_that_stays_in_use_is_told_after_a_while() {
+    fn reports_a_store_that_stays_in_use() {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
@@ -406,7 +406,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_has_the_store_is_named() {
+    fn names_the_process_that_holds_the_store() {
         use std::process::Command;
         if sto_test_support::missing(&["flock"]) {
             return;
@@ -424,7 +424,7 @@ mod tests {
         let file = File::open(&path).unwrap();
         while file.try_lock_shared().is_ok() {
             file.unlock().unwrap();
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(RETRY_INTERVAL);
         }
         let open = || builder().open_read_only(&path);
         let error = locked(
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_in_use_is_waited_for() {
+    fn waits_for_a_store_in_use() {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);

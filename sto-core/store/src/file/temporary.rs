@@ -5,16 +5,16 @@
 
 use crate::error::{StoreError, cannot};
 use crate::file::lock::{LockedFolder, Turn};
-use crate::file::names::{anew, made};
+use crate::file::names::{rewrite_prefix, temporary_prefix};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use sto_model::files::{Folder, Temporary};
 
 /// Creates an empty temporary file next to a store.
-pub(crate) fn temporary_beside(path: &Path, turn: &Turn) -> Result<Temporary, StoreError> {
+pub(crate) fn temporary_next_to(path: &Path, turn: &Turn) -> Result<Temporary, StoreError> {
     let folder = Folder::of(path).map(Arc::new);
-    let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &made(path)));
+    let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &temporary_prefix(path)));
     new.map_err(|error| cannot("make a file in", &Folder::path_of(path), error))
 }
 
@@ -24,7 +24,8 @@ pub(crate) fn temporary_to_replace(
     locked: &LockedFolder,
     turn: &Turn,
 ) -> io::Result<Temporary> {
-    turn.temporaries().private_in(&locked.folder, &anew(path))
+    turn.temporaries()
+        .private_in(&locked.folder, &rewrite_prefix(path))
 }
 
 /// Creates an empty file that will become a new store.
@@ -33,7 +34,8 @@ pub(crate) fn temporary_to_publish(
     locked: &LockedFolder,
     turn: &Turn,
 ) -> io::Result<Temporary> {
-    turn.temporaries().new_in(&locked.folder, &anew(path))
+    turn.temporaries()
+        .new_in(&locked.folder, &rewrite_prefix(path))
 }
 
 /// Removes the temporary files of killed processes next to a store.
@@ -41,7 +43,7 @@ pub(crate) fn temporary_to_publish(
 /// This may also remove the file of a process that is just creating the same store; that process
 /// then finds the store already there.
 pub(crate) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
-    for start in [anew(path), made(path)] {
+    for start in [rewrite_prefix(path), temporary_prefix(path)] {
         locked.folder.remove_temporaries(&start);
     }
 }
@@ -51,7 +53,7 @@ pub(crate) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
 pub(crate) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
     // Plus an eighth for branch pages, plus redb's own data.
     let room = bytes + bytes / 8 + (64 << 10);
-    temporary_beside(path, turn)?
+    temporary_next_to(path, turn)?
         .into_nameless()
         .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file))
         .map_err(|error| cannot("write", path, error))?;

@@ -200,7 +200,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn it_reads_what_was_written_and_leaves_the_file_alone(
+        fn reads_back_writes_without_changing_the_file(
             content in proptest::collection::vec(any::<u8>(), 0..20_000),
             steps in proptest::collection::vec(step(), 0..12),
         ) {

@@ -26,7 +26,8 @@ impl KeptCalls {
     ) -> Result<NumberedCalls<'_>, StoreError> {
         let (begin, end) = window.unwrap_or(ALL);
         let threads = self.calls.threads.iter().enumerate();
-        let mut threads = threads.filter(|(_, of)| overlaps((of.begin, of.end), (begin, end)));
+        let mut threads =
+            threads.filter(|(_, calls)| overlaps((calls.begin, calls.end), (begin, end)));
         let mut numbered = NumberedCalls {
             kept: self,
             window: (begin, end),
@@ -47,12 +48,11 @@ impl KeptCalls {
             let is_first = numbered.pieces.is_empty();
             numbered.pieces.push((number, info, part));
             // Calls that ended before the window are not in it; calls that are still running are.
-            number += match is_first && info.begin < begin {
-                true => {
-                    numbered.read(0)?;
-                    numbered.calls.len() as u64
-                }
-                false => u64::from(info.calls),
+            number += if is_first && info.begin < begin {
+                numbered.read(0)?;
+                numbered.calls.len() as u64
+            } else {
+                u64::from(info.calls)
             };
         }
         Ok(numbered)

@@ -6,12 +6,12 @@ use crate::guard::guarded;
 use crate::numbers::ModulesNo;
 use crate::read::builds::{build_of, module_list, profile_record};
 use crate::read::commits::Commits;
-use crate::read::counts::Beside;
+use crate::read::counts::SideData;
 use crate::read::cut::ExecutableTree;
 use crate::read::packs::Frames;
 use crate::read::rows::{Rows, record_location};
 use crate::tables::Record;
-use crate::write::add::Put;
+use crate::write::add::AddOutcome;
 use crate::write::tags::Tag;
 use crate::{Added, CameFrom, Snapshot, Store, StoreError, StoredProfile, Writer, write};
 use hashbrown::HashMap;
@@ -218,14 +218,14 @@ impl Source<'_> {
                         Ok(writer.put(*id, build, profile, &interned, (from, replaced)))
                     });
                 match put {
-                    Ok(Ok(Put::Added(Added::New { stored, .. }))) => {
+                    Ok(Ok(AddOutcome::Added(Added::New { stored, .. }))) => {
                         merged.added.push(*id);
                         merged.stored.0 += stored.0;
                     }
                     // Another process added it in the meantime.
-                    Ok(Ok(Put::Added(_))) => merged.already_stored += 1,
+                    Ok(Ok(AddOutcome::Added(_))) => merged.already_stored += 1,
                     // Another process added one of this source, or the other store has two.
-                    Ok(Ok(Put::OtherReading(known))) => merged.conflicts.push(Conflict {
+                    Ok(Ok(AddOutcome::OtherReading(known))) => merged.conflicts.push(Conflict {
                         there: *id,
                         here: known.profile,
                         merged_from: known.from.store().map(str::to_owned),
@@ -328,7 +328,7 @@ impl Source<'_> {
                         let is_same = known.profile.metrics == record.profile.metrics
                             && known.profile.origin.recorded == record.profile.origin.recorded
                             && known.revision == record.revision
-                            && self.has_the_same_beside(snapshot, id, record)?;
+                            && self.has_same_side_data(snapshot, id, record)?;
                         merged.different.extend((!is_same).then_some(id));
                     }
                     _ => merged.leave_out(vec![id], self.error(not_its_content(id))),
@@ -345,15 +345,15 @@ impl Source<'_> {
     }
 
     /// Whether a profile of both stores has the same metrics and calls over time in each.
-    fn has_the_same_beside(
+    fn has_same_side_data(
         &self,
         other: &Snapshot,
         id: ProfileId,
         record: &ProfileRecord,
     ) -> Result<bool, StoreError> {
-        let here = guarded(|| Beside::read(self.rows, record.number));
+        let here = guarded(|| SideData::read(self.rows, record.number));
         let here = here.map_err(|error| self.error(error))?;
-        let there = other.read(|rows| Beside::read(rows, profile_record(rows, id)?.number))?;
+        let there = other.read(|rows| SideData::read(rows, profile_record(rows, id)?.number))?;
         Ok(here.is_same(&there))
     }
 
@@ -375,7 +375,7 @@ impl Source<'_> {
                     .commits
                     .as_ref()
                     .ok()
-                    .and_then(|known| known.of_revision(record.revision.as_ref())),
+                    .and_then(|known| known.find_by_revision(record.revision.as_ref())),
             },
             record,
         })

@@ -117,7 +117,7 @@ impl Snapshot {
             return Err(not_a_store("it is not a redb file".to_owned()));
         }
         let read = || {
-            Snapshot::of(
+            Snapshot::from_file(
                 read_only(&store.path())?,
                 (name, Bytes(size)),
                 Arc::default(),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_the_same_bytes_from_any_store_and_comes_back_whole() {
+    fn packed_profile_does_not_depend_on_its_store_and_round_trips() {
         let [one, two, back] = [(); 3].map(|()| Store::in_memory().unwrap());
         add(&one, "main;a 3\n", "v1");
         add(&two, "main;b 4\n", "v2");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packed_store_is_refused_with_its_name() {
+    fn rejects_bytes_that_are_not_a_packed_store() {
         let store = Store::in_memory().unwrap();
         add(&store, "main;a 3\n", "v1");
         let (_, packed) = packed(&store);

@@ -68,12 +68,12 @@ impl Store {
     pub fn prune(&self, profiles: &BTreeSet<ProfileId>) -> Result<Rewritten, StoreError> {
         let before = self.file_size()?;
         match self.rewrite(profiles, true) {
-            Err(error) if error.is_of_full_disk() && !profiles.is_empty() => {}
+            Err(error) if error.is_disk_full() && !profiles.is_empty() => {}
             done => return done,
         }
         self.remove(profiles)?;
         let (after, in_place) = match self.compact() {
-            Err(error) if error.is_of_full_disk() => (self.file_size()?, true),
+            Err(error) if error.is_disk_full() => (self.file_size()?, true),
             compacted => (compacted?.after, false),
         };
         Ok(Rewritten {
@@ -96,9 +96,9 @@ impl Store {
                 (left, count) = (later, 2 * count);
                 let transaction = begin(database)?;
                 let rows = Rows::open(&database.begin_read()?)?;
-                let mut new = NewRows::after(rows.contents);
+                let mut new = NewRows::new(rows.contents);
                 let next = next.iter().copied().collect();
-                let gone = Removal::of(&rows, &next)?.write(&rows, &mut new)?;
+                let gone = Removal::new(&rows, &next)?.write(&rows, &mut new)?;
                 let mut tags = rows.tags()?;
                 tags.retain(|tag| !gone.contains(&tag.build()));
                 drop(rows);
@@ -160,7 +160,7 @@ impl Store {
             };
             let written = match written() {
                 // On a full disk, it is most useful to know how much space pruning would free.
-                Err(error) if !replace && error.is_of_full_disk() => {
+                Err(error) if !replace && error.is_disk_full() => {
                     write_file(&rows, &keep, false, MemoryFile::new()?.file())
                 }
                 written => written,

@@ -18,7 +18,7 @@ use crate::read::preorder::preorder;
 use crate::read::rows::{Found, NewRows, Rows};
 use crate::tables::Record;
 use crate::write::tags::{self, Tag};
-use crate::write::{Tally, add, after, frames, nodes, plan_modules, take_number};
+use crate::write::{Tally, add, frames, next_history, nodes, plan_modules, take_number};
 use hashbrown::{HashMap, HashSet};
 use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) fn rewrite(
     write_replaced(rows, keep, &mut new)?;
     // At the end, so that no sequence of additions gives the history of a rewritten store.
     let contents = &mut new.new.contents;
-    contents.history = after(contents.history, b"written anew\0\0\0\0");
+    contents.history = next_history(contents.history, b"written anew\0\0\0\0");
     new.flush()
 }
 
@@ -124,7 +124,7 @@ impl Chosen {
 /// line costs as used.
 fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks> {
     let record = &executable.record;
-    let mut marks = Marks::none(record.nodes)?;
+    let mut marks = Marks::empty(record.nodes)?;
     for chosen in executable.builds.iter().flat_map(|(_, profiles)| profiles) {
         let counts = chosen.counts(rows, record)?;
         marks.set_all(&counts.costs);
@@ -132,7 +132,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
             used[line.frame.get()] = true;
         }
     }
-    let picked = Picked::of(&rows.node_packs(record)?, marks)?;
+    let picked = Picked::new(&rows.node_packs(record)?, marks)?;
     for &frame in &picked.nodes.frames {
         used[frame.get()] = true;
     }
@@ -185,9 +185,10 @@ fn write_executable(
             let modules = to.modules(&profile)?;
             let reading = ReadingRecord {
                 profile: chosen.id,
-                from: match to.is_export {
-                    true => CameFrom::Exported,
-                    false => chosen.from.clone(),
+                from: if to.is_export {
+                    CameFrom::Exported
+                } else {
+                    chosen.from.clone()
                 },
             };
             add(
@@ -201,11 +202,11 @@ fn write_executable(
             )?;
             // Without this, an addition that was planned before an annotation would revert it.
             for (metric, value) in &profile.metrics {
-                let history = after(to.new.contents.history, &value.to_le_bytes());
-                to.new.contents.history = after(history, metric.as_bytes());
+                let history = next_history(to.new.contents.history, &value.to_le_bytes());
+                to.new.contents.history = next_history(history, metric.as_bytes());
             }
-            for (_, pack) in counts.beside.columns(ProfileNo(0)) {
-                to.new.contents.history = after(to.new.contents.history, &pack);
+            for (_, pack) in counts.side_data.columns(ProfileNo(0)) {
+                to.new.contents.history = next_history(to.new.contents.history, &pack);
             }
             to.flush_if_full()?;
         }
@@ -222,10 +223,10 @@ fn write_nodes(
     frames: &[FrameNo],
     to: &mut NewStore<'_>,
 ) -> Result<Vec<NodeNo>> {
-    let picked = Picked::of(&rows.node_packs(executable)?, marks)?;
+    let picked = Picked::new(&rows.node_packs(executable)?, marks)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|frame| FrameIx(frame.0)).collect();
     let (tree, indices) = preorder(&picked.nodes, &new_frames);
-    let nodes = NodeColumns::of(&tree);
+    let nodes = NodeColumns::from_tree(&tree);
     let record = ExecutableRecord {
         name: executable.name.clone(),
         number: take_number(&mut to.new.contents.executables)?,
@@ -234,9 +235,12 @@ fn write_nodes(
     nodes::write_packs(&mut to.new, record.number, NodeNo(0), &nodes)?;
     let id = ExecutableId::of(&record.name);
     to.new.record(Record::Executable, id.0, &record)?;
-    let number = |node| match picked.numbers.has(node) {
-        true => NodeNo(indices[picked.numbers.get(node).get()].0),
-        false => NodeNo::NONE,
+    let number = |node| {
+        if picked.numbers.has(node) {
+            NodeNo(indices[picked.numbers.get(node).get()].0)
+        } else {
+            NodeNo::NONE
+        }
     };
     Ok((0..executable.nodes.0).map(NodeNo).map(number).collect())
 }
@@ -289,7 +293,7 @@ struct NewStore<'a> {
 }
 
 /// Bytes to collect before they are written.
-const FULL: u64 = 32 << 20;
+const FLUSH_BYTES: u64 = 32 << 20;
 
 impl<'a> NewStore<'a> {
     fn new(database: &'a Database, is_export: bool) -> Result<Self> {
@@ -297,7 +301,7 @@ impl<'a> NewStore<'a> {
         Ok(NewStore {
             database,
             is_export,
-            new: NewRows::after(contents),
+            new: NewRows::new(contents),
             modules: HashMap::new(),
             tags: Vec::new(),
         })
@@ -313,7 +317,7 @@ impl<'a> NewStore<'a> {
     }
 
     fn flush_if_full(&mut self) -> Result<()> {
-        if self.new.bytes() < FULL {
+        if self.new.bytes() < FLUSH_BYTES {
             return Ok(());
         }
         self.flush()
@@ -324,7 +328,7 @@ impl<'a> NewStore<'a> {
         self.new.write(&transaction)?;
         tags::write(&transaction, &self.tags)?;
         transaction.commit()?;
-        self.new = NewRows::after(self.new.contents);
+        self.new = NewRows::new(self.new.contents);
         Ok(())
     }
 }
@@ -342,7 +346,7 @@ mod tests {
 
     /// Otherwise an addition that was planned before the rewrite would be written into different packs.
     #[test]
-    fn a_store_written_anew_has_other_contents_than_before_though_it_has_the_same_profiles() {
+    fn rewriting_changes_the_contents() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
         add(&store, "main;a 3\n", "v1");
@@ -354,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_that_were_given_show_in_the_contents_of_a_store_written_anew() {
+    fn annotations_change_the_contents_of_a_rewritten_store() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
         add(&store, "main;a 3\n", "v1");

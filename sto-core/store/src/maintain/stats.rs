@@ -120,7 +120,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
     for ((kind, owner), (count, bytes)) in columns {
         let checksums = count * CHECKSUM_LEN as u64;
         parts.add("checksums", count, checksums);
-        if let Some(column) = Column::of((kind, owner, 0)) {
+        if let Some(column) = Column::from_key((kind, owner, 0)) {
             let bytes = bytes.saturating_sub(checksums);
             parts.add(column.name(), count, bytes);
             packed.insert(column, bytes);

@@ -6,7 +6,7 @@ use crate::guard::guarded;
 use crate::numbers::{FrameNo, ModulesNo, Number};
 use crate::read::commits::Commits;
 use crate::read::counts::{NodeCosts, PackedCosts, read_lines};
-use crate::read::cut::{Cut, by_index, chosen_order, frames_of, indices_of, table_of};
+use crate::read::cut::{SelectedTree, by_index, chosen_order, frames_of, indices_of, table_of};
 use crate::read::picked::{Marks, Picked};
 use crate::read::rows::{Found, Rows, record_location};
 use crate::read::sources;
@@ -103,7 +103,7 @@ pub(crate) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>> {
 fn known(record: &BuildRecord, commits: &Commits) -> Build {
     let build = record.build();
     Build {
-        commit: commits.of_revision(build.revision.as_ref()),
+        commit: commits.find_by_revision(build.revision.as_ref()),
         ..build
     }
 }
@@ -142,7 +142,7 @@ fn stored_profile(
         id: ProfileId(id),
         profile,
         gnu_build_id: record.gnu_build_id,
-        commit: commits.of_revision(record.revision.as_ref()),
+        commit: commits.find_by_revision(record.revision.as_ref()),
         revision: record.revision,
         stored: Bytes(stored),
         slices: Bytes(record.slices),
@@ -161,7 +161,7 @@ pub(crate) fn load(
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
         .ok_or(InternalError::NoProfile(first))?;
-    cut_out(rows, &executable, || {
+    load_selected(rows, &executable, || {
         let is_meant =
             |record: &ProfileRecord| Ok(build_of(rows, record)?.executable == executable.name);
         let costs = self_costs(rows, &executable, profiles, is_meant)?;
@@ -215,10 +215,10 @@ pub(crate) fn load_build(
             })?;
     let some = profiles.filter(|profiles| profiles.len() != build.profiles as usize);
     let mut sample_types = Vec::new();
-    let loaded = cut_out(rows, &executable, || {
+    let loaded = load_selected(rows, &executable, || {
         let sums;
         (sample_types, sums) = match some {
-            Some(profiles) => added_up(rows, &executable, id, profiles)?,
+            Some(profiles) => sum_profiles(rows, &executable, id, profiles)?,
             None => {
                 let sums = build
                     .types()
@@ -240,7 +240,7 @@ pub(crate) fn load_build(
 }
 
 /// Sums the self costs of some profiles of a build by sample type. Only a few profiles are in memory at a time.
-fn added_up(
+fn sum_profiles(
     rows: &Rows,
     executable: &ExecutableRecord,
     build: BuildId,
@@ -266,7 +266,7 @@ fn added_up(
 }
 
 /// Loads the stacks that have costs and their callers, with the costs by node.
-fn cut_out(
+fn load_selected(
     rows: &Rows,
     executable: &ExecutableRecord,
     read_costs: impl FnOnce() -> Result<Vec<Vec<NodeCosts>>> + Send,
@@ -279,9 +279,14 @@ fn cut_out(
     let (costs, packs) = (costs?, packs?);
     let (frames, picked) = rayon::join(
         || guarded(|| rows.frames()),
-        || Picked::of(&packs, Marks::of(costs.iter().flatten(), executable.nodes)?),
+        || {
+            Picked::new(
+                &packs,
+                Marks::from_costs(costs.iter().flatten(), executable.nodes)?,
+            )
+        },
     );
-    let cut = Cut::of(picked?, &frames?, &[])?;
+    let cut = SelectedTree::new(picked?, &frames?, &[])?;
     let costs = costs
         .into_par_iter()
         .map(|types| types.into_iter().map(|costs| cut.by_index(costs)).collect());
@@ -323,6 +328,6 @@ pub(crate) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines>
     Ok(LoadedLines {
         frames: table_of(&order)?,
         lines: by_index(&lines, &indices_of(&order, &stored)),
-        sources: sources::of_record(rows, profile, &record)?,
+        sources: sources::load(rows, profile, &record)?,
     })
 }

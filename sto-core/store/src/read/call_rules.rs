@@ -83,9 +83,9 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
             "its calls have more than 1048576 threads, or more than 2^26 records or stacks",
         ),
         (
-            threads
-                .iter()
-                .all(|of| of.thread.name.len().max(of.thread.program.len()) <= MAX_GIVEN_NAME),
+            threads.iter().all(|calls| {
+                calls.thread.name.len().max(calls.thread.program.len()) <= MAX_GIVEN_NAME
+            }),
             "a thread's name is longer than 4096 bytes",
         ),
         (
@@ -93,7 +93,7 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
             "the threads of its calls are not in the order of their first calls",
         ),
         (
-            threads.iter().all(holds_together),
+            threads.iter().all(is_consistent),
             "the calls of a thread overlap, or do not match its records",
         ),
         (
@@ -116,18 +116,19 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
                 .chain(ended_by)
                 .all(|call| is_call(&call))
                 && outliers.iter().all(|outlier| outlier.calls > 0)
-                && meanwhile.all(|of| is_thread(of.thread) && of.stack.is_none_or(is_node)),
+                && meanwhile
+                    .all(|other| is_thread(other.thread) && other.stack.is_none_or(is_node)),
             "an outlier or a wait has a thread, stack or time that does not exist",
         ),
         (
             arguments.len() <= MAX_CALL_RECORDS
-                && arguments.iter().map(|of| of.calls.len()).sum::<usize>() <= MAX_CALL_RECORDS,
+                && arguments.iter().map(|list| list.calls.len()).sum::<usize>() <= MAX_CALL_RECORDS,
             "it has more than 2^26 calls by argument",
         ),
         (
             arguments
                 .iter()
-                .all(|of| is_thread(of.thread) && is_node(of.stack) && has_sound_calls(of)),
+                .all(|list| is_thread(list.thread) && is_node(list.stack) && has_valid_calls(list)),
             "calls by argument have no such thread or stack, are out of order, or are invalid",
         ),
     ];
@@ -139,17 +140,17 @@ fn stacks(run: &RunCalls<NodeIx>) -> impl Iterator {
 }
 
 /// Whether calls are in ascending order of their arguments, which are finite, and no self time exceeds the total time.
-fn has_sound_calls(of: &CallsWith<NodeIx>) -> bool {
+fn has_valid_calls(list: &CallsWith<NodeIx>) -> bool {
     let is_call =
         |call: &CallsAt| call.value.is_finite() && call.calls > 0 && call.own <= call.duration;
-    of.argument.len() <= MAX_GIVEN_NAME
-        && of.calls.iter().all(is_call)
-        && of.calls.is_sorted_by(|a, b| a.value <= b.value)
+    list.argument.len() <= MAX_GIVEN_NAME
+        && list.calls.iter().all(is_call)
+        && list.calls.is_sorted_by(|a, b| a.value <= b.value)
 }
 
 /// Whether a thread has records, callers come before callees, no calls of one caller overlap, and the thread's
 /// begin, end and number of calls match the records.
-fn holds_together(thread: &ThreadCalls<NodeIx>) -> bool {
+fn is_consistent(thread: &ThreadCalls<NodeIx>) -> bool {
     // Ends of the calls that may be callers of the next record, innermost last.
     let mut callers: Vec<Nanoseconds> = Vec::new();
     let mut free = Nanoseconds(0);

@@ -31,7 +31,7 @@ impl Commits {
     }
 
     /// The commit that a revision names, if its metadata is known.
-    pub(crate) fn of_revision(&self, revision: Option<&String>) -> Option<Commit> {
+    pub(crate) fn find_by_revision(&self, revision: Option<&String>) -> Option<Commit> {
         let revision = revision?;
         let record = self.0.get(&CommitHash::of_revision(revision)?)?;
         Some(record.clone().at(revision))

@@ -26,12 +26,12 @@ pub(crate) struct Counts {
     pub(crate) lines: Vec<Vec<LineCost<FrameNo>>>,
     /// Packed slices of time, in the same bytes in every store.
     pub(crate) slices: Option<Vec<u8>>,
-    pub(crate) beside: Beside,
+    pub(crate) side_data: SideData,
 }
 
 /// Packed data of a profile that its id does not cover, in the same bytes in every store.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct SideData {
     /// Metrics over time.
     pub(crate) metrics: Option<Vec<u8>>,
     /// Calls over time.
@@ -58,7 +58,7 @@ impl CallPacks {
         [Column::Calls(profile), Column::Arguments(profile)]
     }
 
-    fn of(run: &RunCalls<NodeIx>) -> Result<CallPacks> {
+    fn pack(run: &RunCalls<NodeIx>) -> Result<CallPacks> {
         let arguments = (!run.arguments.is_empty()).then(|| pack_arguments(&run.arguments));
         Ok(CallPacks {
             calls: pack_calls(run).map_err(refused)?,
@@ -76,29 +76,29 @@ impl CallPacks {
     }
 }
 
-impl Beside {
+impl SideData {
     /// Packs the side data of an interned profile.
     ///
     /// # Errors
     /// Returns an error if the data exceeds the format's limits.
-    pub(crate) fn of(interned: &Interned) -> Result<Beside> {
+    pub(crate) fn pack(interned: &Interned) -> Result<SideData> {
         let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
         let sources = &interned.sources;
         let sources = (!sources.is_empty()).then(|| pack_sources(sources));
         let addresses = interned.addresses.as_ref();
         let addresses = addresses.map(|addresses| pack_addresses(addresses, interned));
-        Ok(Beside {
+        Ok(SideData {
             addresses: addresses.transpose().map_err(refused)?,
             sources: sources.transpose().map_err(refused)?,
             metrics: metrics.map_err(refused)?,
-            calls: interned.calls.as_ref().map(CallPacks::of).transpose()?,
+            calls: interned.calls.as_ref().map(CallPacks::pack).transpose()?,
             kept: interned.kept.clone(),
         })
     }
 
     /// Reads the side data of a profile, except for kept calls.
-    pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
-        Ok(Beside {
+    pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<SideData> {
+        Ok(SideData {
             metrics: rows.optional_column(Column::Metrics(profile))?,
             calls: CallPacks::read(rows, profile)?,
             kept: None,
@@ -108,7 +108,7 @@ impl Beside {
     }
 
     /// Whether both have the same metrics and calls over time.
-    pub(crate) fn is_same(&self, other: &Beside) -> bool {
+    pub(crate) fn is_same(&self, other: &SideData) -> bool {
         self.metrics == other.metrics && self.calls == other.calls
     }
 
@@ -142,9 +142,9 @@ impl Counts {
     ///
     /// # Errors
     /// Returns an error if the slices exceed the format's limits.
-    pub(crate) fn of(
+    pub(crate) fn new(
         interned: &Interned,
-        beside: Beside,
+        side_data: SideData,
         nodes: &[NodeNo],
         frames: &[FrameNo],
     ) -> Result<Counts> {
@@ -161,7 +161,7 @@ impl Counts {
                 .map(|lines| renumbered_lines(lines, |frame: FrameIx| frames[frame.get()]))
                 .collect(),
             slices: slices.transpose()?,
-            beside,
+            side_data,
         })
     }
 
@@ -177,9 +177,9 @@ impl Counts {
             slices: (record.slices > 0)
                 .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
-            beside: Beside {
+            side_data: SideData {
                 kept: kept::packed(rows, profile)?,
-                ..Beside::read(rows, profile)?
+                ..SideData::read(rows, profile)?
             },
         })
     }
@@ -197,7 +197,7 @@ impl Counts {
             costs: costs.collect(),
             lines: lines.collect(),
             slices: self.slices,
-            beside: self.beside,
+            side_data: self.side_data,
         }
     }
 
@@ -215,12 +215,14 @@ impl Counts {
         }
         let slices = self.slices.clone();
         let slices = slices.map_or(0, |pack| new.column(Column::Slices(profile), pack));
-        let beside = self.beside.clone().columns(profile);
-        let beside: u64 = beside.map(|(column, pack)| new.column(column, pack)).sum();
-        let kept = self.beside.kept.clone();
+        let side_data = self.side_data.clone().columns(profile);
+        let side_data: u64 = side_data
+            .map(|(column, pack)| new.column(column, pack))
+            .sum();
+        let kept = self.side_data.kept.clone();
         let kept = kept.map_or(0, |kept| new.kept_calls(profile, kept));
         Ok(Sizes {
-            columns: size + slices + beside + kept,
+            columns: size + slices + side_data + kept,
             slices,
         })
     }

@@ -6,7 +6,7 @@ use crate::codec::{
 };
 use crate::error::{InternalError, Result};
 use crate::numbers::{FrameNo, NodeNo, Number};
-use crate::read::counts::{Beside, CallPacks, Counts, NodeCosts, renumbered_lines};
+use crate::read::counts::{CallPacks, Counts, NodeCosts, SideData, renumbered_lines};
 use crate::read::packs::{Frames, NodePack};
 use crate::read::picked::{Marks, Picked, PickedNos};
 use crate::read::preorder::preorder;
@@ -47,26 +47,30 @@ impl<'a> ExecutableTree<'a> {
 
     /// Loads a profile with its stacks, frames and side data, as it was added.
     pub(crate) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned> {
-        self.of(record, Counts::read(rows, record, self.nodes_end)?)
+        self.profile_from_counts(record, Counts::read(rows, record, self.nodes_end)?)
     }
 
     /// Like [`Self::profile`], for counts that were already read.
-    pub(crate) fn of(&self, record: &ProfileRecord, counts: Counts) -> Result<Interned> {
+    pub(crate) fn profile_from_counts(
+        &self,
+        record: &ProfileRecord,
+        counts: Counts,
+    ) -> Result<Interned> {
         let Counts {
             costs,
             lines,
             slices,
-            beside,
+            side_data,
         } = counts;
-        let Beside {
+        let SideData {
             metrics,
             calls,
             kept,
             sources,
             addresses,
-        } = beside;
-        let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
-        let cut = Cut::of(picked, self.frames, &lines)?;
+        } = side_data;
+        let picked = Picked::new(&self.packs, Marks::from_costs(&costs, self.nodes_end)?)?;
+        let cut = SelectedTree::new(picked, self.frames, &lines)?;
         let lines = by_index(&lines, &cut.frame_indices);
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.by_index(costs)).collect();
         let slices = slices.map(|pack| {
@@ -106,7 +110,7 @@ impl<'a> ExecutableTree<'a> {
 }
 
 /// A tree of selected nodes with its own frame table.
-pub(crate) struct Cut {
+pub(crate) struct SelectedTree {
     pub(crate) frames: FrameTable,
     /// Index in `frames` by the store's frame number.
     frame_indices: Vec<FrameIx>,
@@ -116,9 +120,9 @@ pub(crate) struct Cut {
     indices: Vec<NodeIx>,
 }
 
-impl Cut {
+impl SelectedTree {
     /// Builds the tree of the selected nodes. `frames` also contains the frames of `lines`.
-    pub(crate) fn of(
+    pub(crate) fn new(
         picked: Picked,
         stored: &Frames,
         lines: &[Vec<LineCost<FrameNo>>],
@@ -129,7 +133,7 @@ impl Cut {
         let frame_indices = indices_of(&order, stored);
         let (frames, (tree, indices)) =
             rayon::join(|| table_of(&order), || preorder(&nodes, &frame_indices));
-        Ok(Cut {
+        Ok(SelectedTree {
             frames: frames?,
             frame_indices,
             tree,

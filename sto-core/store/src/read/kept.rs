@@ -3,7 +3,7 @@
 use crate::codec::{
     DecodeError, KeptHead, PieceInfo, ProfileRecord, piece_nodes, unpack_kept_head, unpack_piece,
 };
-use crate::error::{Result, unspooled};
+use crate::error::{Result, spool_error};
 use crate::numbers::ProfileNo;
 use crate::read::rows::Rows;
 use crate::tables::Column;
@@ -81,7 +81,7 @@ pub(crate) fn packed(rows: &Rows, profile: ProfileNo) -> Result<Option<Arc<Packe
     let mut packed = PackedCalls::new(None);
     for part in 0..parts {
         let pack = rows.column(Column::CallTrees(profile, part))?;
-        packed.push(&pack).map_err(unspooled)?;
+        packed.push(&pack).map_err(spool_error)?;
     }
     Ok(Some(Arc::new(packed)))
 }

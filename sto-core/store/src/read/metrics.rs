@@ -31,7 +31,7 @@ pub(crate) fn check(run: &RunMetrics) -> Result<()> {
 }
 
 /// The metrics over time of a profile with this record, if it has any.
-pub(crate) fn of_record(
+pub(crate) fn load(
     rows: &Rows,
     id: ProfileId,
     record: &ProfileRecord,

@@ -51,7 +51,7 @@ impl<N: Number> Pack<N> {
     }
 
     /// Decodes the pack after verifying its checksum.
-    fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T> {
+    fn decode<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T> {
         read(self.body()?).map_err(|error| error.at(self.column))
     }
 }
@@ -59,7 +59,7 @@ impl<N: Number> Pack<N> {
 impl Pack<FrameNo> {
     /// Unpacks the frames.
     pub(crate) fn frames(&self) -> Result<FrameColumns> {
-        let frames = self.of(unpack_frames)?;
+        let frames = self.decode(unpack_frames)?;
         self.check_len(frames.len())?;
         Ok(frames)
     }
@@ -74,7 +74,7 @@ impl Pack<NodeNo> {
 
     /// Unpacks the nodes.
     pub(crate) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns> {
-        let nodes = self.of(|pack| unpack_nodes(pack, self.first, frames_end))?;
+        let nodes = self.decode(|pack| unpack_nodes(pack, self.first, frames_end))?;
         self.check_len(nodes.len())?;
         Ok(nodes)
     }
@@ -162,11 +162,11 @@ impl Rows {
     /// Reads all frames of the store.
     pub(crate) fn frames(&self) -> Result<Frames> {
         let packs = self.packs(self.contents.frames, Column::Frames)?;
-        let claimed = packs.iter().map(|pack| pack.of(claimed_by_frames));
+        let claimed = packs.iter().map(|pack| pack.decode(claimed_by_frames));
         memory::check(Bytes(claimed.sum::<Result<u64>>()?))?;
         let packed = packs
             .par_iter()
-            .map(|pack| pack.of(PackedFrames::decompress));
+            .map(|pack| pack.decode(PackedFrames::decompress));
         let packed: Vec<PackedFrames> = packed.collect::<Result<_>>()?;
         memory::check(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
         let unpacked = packs.par_iter().zip(packed).map(|(pack, packed)| {

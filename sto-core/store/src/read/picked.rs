@@ -15,7 +15,7 @@ pub(crate) struct Marks(Vec<u64>);
 
 impl Marks {
     /// An empty set for the nodes below `end`.
-    pub(crate) fn none(end: NodeNo) -> Result<Self> {
+    pub(crate) fn empty(end: NodeNo) -> Result<Self> {
         let words = end.get().div_ceil(64);
         // Includes the memory of [`PickedNos`].
         memory::check(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
@@ -23,11 +23,11 @@ impl Marks {
     }
 
     /// The set of nodes with a cost.
-    pub(crate) fn of<'a>(
+    pub(crate) fn from_costs<'a>(
         costs: impl IntoIterator<Item = &'a NodeCosts>,
         end: NodeNo,
     ) -> Result<Self> {
-        let mut marks = Marks::none(end)?;
+        let mut marks = Marks::empty(end)?;
         marks.set_all(costs);
         Ok(marks)
     }
@@ -63,7 +63,7 @@ pub(crate) struct PickedNos {
 }
 
 impl PickedNos {
-    fn of(marks: Marks) -> Self {
+    fn new(marks: Marks) -> Self {
         let mut before = 0;
         let words = marks.0.into_iter().map(|word| {
             let all = before;
@@ -102,7 +102,7 @@ pub(crate) struct Picked {
 
 impl Picked {
     /// Selects the marked nodes and their callers, unpacking only the packs that contain some.
-    pub(crate) fn of(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
+    pub(crate) fn new(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
         let mut parts = Vec::new();
         let mut len = 0;
         // Backwards, as callers have lower numbers than their callees.
@@ -125,7 +125,7 @@ impl Picked {
             // Five numbers per node: parent and frame here and in the tree, and the index there.
             memory::check(Bytes(len as u64 * 5 * size_of::<u32>() as u64))?;
         }
-        let numbers = PickedNos::of(marks);
+        let numbers = PickedNos::new(marks);
         let mut nodes = NodeColumns::with_capacity(len);
         for part in parts.into_iter().rev() {
             nodes.append(part);

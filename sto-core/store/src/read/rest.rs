@@ -4,9 +4,9 @@ use crate::codec::{
     DecodeError, pack_lines, pack_parts, pack_slices, unpack_lines, unpack_parts, unpack_slices,
     unpack_sources,
 };
-use crate::error::{InternalError, Result, refused, unspooled};
+use crate::error::{InternalError, Result, refused, spool_error};
 use crate::numbers::FrameNo;
-use crate::read::counts::{Beside, CallPacks, renumbered_lines};
+use crate::read::counts::{CallPacks, SideData, renumbered_lines};
 use crate::read::{call_rules, metrics};
 use std::sync::Arc;
 use sto_model::FrameIx;
@@ -44,13 +44,13 @@ pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
     let mut parts = lines.collect::<Result<Vec<_>>>()?;
     let slices = interned.slices.as_ref();
     let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
-    let Beside {
+    let SideData {
         metrics,
         calls,
         kept,
         sources,
         addresses: _,
-    } = Beside::of(interned)?;
+    } = SideData::pack(interned)?;
     let (calls, arguments) = match calls {
         Some(CallPacks { calls, arguments }) => (Some(calls), arguments),
         None => (None, None),
@@ -59,7 +59,7 @@ pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
     parts.extend(rest.map(Option::unwrap_or_default));
     for part in 0..kept.as_ref().map_or(0, |kept| kept.pack_count()) {
         let pack = kept.as_ref().map(|kept| kept.pack(part)).transpose();
-        parts.extend(pack.map_err(unspooled)?);
+        parts.extend(pack.map_err(spool_error)?);
     }
     Ok(pack_parts(&parts).map_err(refused)?)
 }
@@ -104,7 +104,7 @@ pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestErro
     if !kept.is_empty() {
         let mut packed = PackedCalls::new(None);
         for pack in kept {
-            packed.push(pack).map_err(unspooled)?;
+            packed.push(pack).map_err(spool_error)?;
         }
         interned.kept = Some(Arc::new(packed));
     }

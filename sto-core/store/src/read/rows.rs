@@ -1,7 +1,7 @@
 //! Reads and writes whole records and columns: adds checksums and cuts columns into segments.
 
 use crate::codec::{self, CHECKSUM_LEN, Contents, ReadingRecord, with_checksum, without_checksum};
-use crate::error::{InternalError, Result, refused, unspooled};
+use crate::error::{InternalError, Result, refused, spool_error};
 use crate::numbers::ProfileNo;
 use crate::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_FEATURES,
@@ -40,7 +40,7 @@ pub(crate) struct NewRows {
 
 impl NewRows {
     /// No changes yet to a store with these contents.
-    pub(crate) fn after(contents: Contents) -> Self {
+    pub(crate) fn new(contents: Contents) -> Self {
         NewRows {
             contents,
             ..NewRows::default()
@@ -141,7 +141,7 @@ impl NewRows {
         for (profile, kept) in &self.kept {
             for part in 0..kept.pack_count() {
                 let column = Column::CallTrees(*profile, part);
-                let pack = kept.pack(part).map_err(unspooled)?;
+                let pack = kept.pack(part).map_err(spool_error)?;
                 let stored = with_checksum(&checksum_key(column), pack);
                 insert(column, &stored)?;
                 ends.insert(column.key(), stored.chunks_exact(SEGMENT).remainder())?;

@@ -59,7 +59,7 @@ impl Snapshot {
     }
 
     /// Takes a snapshot of an open file of this size. Errors name this path.
-    pub(crate) fn of(
+    pub(crate) fn from_file(
         file: Reading,
         (path, size): (&Path, Bytes),
         turn: Arc<Turn>,
@@ -208,7 +208,7 @@ impl Snapshot {
     pub fn load_metrics(&self, profile: ProfileId) -> Result<Option<RunMetrics>, StoreError> {
         self.read(|rows| {
             let record = builds::profile_record(rows, profile)?;
-            metrics::of_record(rows, profile, &record)
+            metrics::load(rows, profile, &record)
         })
     }
 

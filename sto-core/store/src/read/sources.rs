@@ -9,11 +9,7 @@ use sto_model::SourceDigests;
 use sto_model::id::ProfileId;
 
 /// The source digests of a profile with this record; empty if it has none.
-pub(crate) fn of_record(
-    rows: &Rows,
-    id: ProfileId,
-    record: &ProfileRecord,
-) -> Result<SourceDigests> {
+pub(crate) fn load(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<SourceDigests> {
     let column = Column::Sources(record.number);
     match rows.optional_column(column)? {
         Some(pack) => unpack_sources(&pack).map_err(|error| error.at(column)),

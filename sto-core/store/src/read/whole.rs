@@ -38,9 +38,10 @@ impl Snapshot {
             // Each profile is guarded by itself, as it may be read on another thread.
             let interned = self.read(|rows| {
                 let record = profile_record(rows, id)?;
-                match build_of(rows, &record)?.executable == executable.name {
-                    true => tree.profile(rows, &record),
-                    false => Err(InternalError::NoProfile(id)),
+                if build_of(rows, &record)?.executable == executable.name {
+                    tree.profile(rows, &record)
+                } else {
+                    Err(InternalError::NoProfile(id))
                 }
             })?;
             work(id, interned)

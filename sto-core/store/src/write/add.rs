@@ -4,12 +4,12 @@ use crate::codec::{ProfileRecord, ReadingRecord, pack_metrics};
 use crate::error::{InternalError, refused};
 use crate::file::access::begin;
 use crate::read::builds::profile_record;
-use crate::read::counts::Beside;
+use crate::read::counts::SideData;
 use crate::read::kept;
-use crate::read::metrics::{check, of_record};
+use crate::read::metrics;
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, Record};
-use crate::write::after;
+use crate::write::next_history;
 use crate::{Added, CameFrom, StoreError, Writer, write};
 use redb::ReadableDatabase;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use sto_model::units::Bytes;
 use sto_model::{Build, Profile};
 
 /// The result of adding a profile.
-pub(crate) enum Put {
+pub(crate) enum AddOutcome {
     Added(Added),
     /// Nothing was changed: the store has another profile of the same source.
     OtherReading(ReadingRecord),
@@ -50,8 +50,8 @@ impl Writer<'_> {
             .map_err(|error| error.at(self.store().path(), "read"))?;
         let id = ProfileId::of(build, profile, interned);
         match self.put(id, build, profile, interned, (CameFrom::ReadHere, &[]))? {
-            Put::Added(added) => Ok(added),
-            Put::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
+            AddOutcome::Added(added) => Ok(added),
+            AddOutcome::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
         }
     }
 
@@ -79,8 +79,8 @@ impl Writer<'_> {
             Ok((known.from, replaced))
         })?;
         match self.put(id, build, profile, interned, (from, &replaced))? {
-            Put::Added(added) => Ok(added),
-            Put::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
+            AddOutcome::Added(added) => Ok(added),
+            AddOutcome::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
         }
     }
 
@@ -93,7 +93,7 @@ impl Writer<'_> {
         profile: &Profile,
         interned: &Interned,
         (from, replaced): (CameFrom, &[ProfileId]),
-    ) -> Result<Put, StoreError> {
+    ) -> Result<AddOutcome, StoreError> {
         let plan = |rows: &Rows| plan(rows, id, build, profile, interned, (&from, replaced));
         // Plans while others may still read, and before anything is changed: opening the file for writing
         // would already change it.
@@ -108,12 +108,13 @@ impl Writer<'_> {
         self.write(Some(planned.1.bytes()), |database| {
             let transaction = begin(database)?;
             let rows = Rows::open(&database.begin_read()?)?;
-            let (put, new) = match rows.contents == seen {
-                true => planned,
-                false => match plan(&rows)? {
+            let (put, new) = if rows.contents == seen {
+                planned
+            } else {
+                match plan(&rows)? {
                     (put, None) => return Ok(put),
                     (put, Some(new)) => (put, new),
-                },
+                }
             };
             new.write(&transaction)?;
             transaction.commit()?;
@@ -130,19 +131,19 @@ fn plan(
     profile: &Profile,
     interned: &Interned,
     (from, replaced): (&CameFrom, &[ProfileId]),
-) -> Result<(Put, Option<NewRows>), InternalError> {
+) -> Result<(AddOutcome, Option<NewRows>), InternalError> {
     let known = rows.reading(profile.reading())?;
     let is_first_reading =
         |known: &ReadingRecord| *from == CameFrom::ReadHere && known.from != CameFrom::ReadHere;
     let mut profile = Cow::Borrowed(profile);
-    let mut beside = Beside::of(interned)?;
+    let mut side_data = SideData::pack(interned)?;
     match &known {
         Some(known) if is_first_reading(known) && known.profile == id => {
             // Keeps the stored data that the id does not cover.
             let record = profile_record(rows, id)?;
-            beside = together(rows, id, &record, interned, beside)?;
-            if beside.kept.is_none() {
-                beside.kept = kept::packed(rows, record.number)?;
+            side_data = merge_side_data(rows, id, &record, interned, side_data)?;
+            if side_data.kept.is_none() {
+                side_data.kept = kept::packed(rows, record.number)?;
             }
             let mut of_run = record.profile.metrics;
             of_run.extend(profile.metrics.clone());
@@ -157,23 +158,30 @@ fn plan(
         Some(known) if *from == CameFrom::ReadHere => {
             // Calls and addresses refer to nodes by index in their own profile's tree.
             if known.profile != id {
-                (beside.calls, beside.kept, beside.addresses) = (None, None, None);
+                (side_data.calls, side_data.kept, side_data.addresses) = (None, None, None);
             }
-            return give(rows, known.profile, interned, beside);
+            return update_stored(rows, known.profile, interned, side_data);
         }
         Some(known) if known.profile == id => {
-            return Ok((Put::Added(Added::AlreadyStored(id)), None));
+            return Ok((AddOutcome::Added(Added::AlreadyStored(id)), None));
         }
-        Some(known) => return Ok((Put::OtherReading(known.clone()), None)),
+        Some(known) => return Ok((AddOutcome::OtherReading(known.clone()), None)),
         None => {}
     }
     let gone = known.as_ref().map(|known| known.profile);
-    let mut new = write::plan(rows, id, build, &profile, (interned, beside), (gone, from))?;
+    let mut new = write::plan(
+        rows,
+        id,
+        build,
+        &profile,
+        (interned, side_data),
+        (gone, from),
+    )?;
     for replaced in replaced.iter().filter(|&&replaced| replaced != id) {
         new.record(Record::Replaced, replaced.0, &id)?;
     }
     if gone == Some(id) {
-        return Ok((Put::Added(Added::AlreadyStored(id)), Some(new)));
+        return Ok((AddOutcome::Added(Added::AlreadyStored(id)), Some(new)));
     }
     let instead_of = known.map(|known| (known.profile, known.from));
     let added = Added::New {
@@ -187,19 +195,19 @@ fn plan(
         kept: Bytes(new.kept_bytes()),
         instead_of,
     };
-    Ok((Put::Added(added), Some(new)))
+    Ok((AddOutcome::Added(added), Some(new)))
 }
 
 /// Adds metrics and calls over time to a stored profile.
-fn give(
+fn update_stored(
     rows: &Rows,
     id: ProfileId,
     interned: &Interned,
-    beside: Beside,
-) -> Result<(Put, Option<NewRows>), InternalError> {
+    side_data: SideData,
+) -> Result<(AddOutcome, Option<NewRows>), InternalError> {
     let mut record = profile_record(rows, id)?;
-    let mut before = Beside::read(rows, record.number)?;
-    let mut all = together(rows, id, &record, interned, beside)?;
+    let mut before = SideData::read(rows, record.number)?;
+    let mut all = merge_side_data(rows, id, &record, interned, side_data)?;
     if all.metrics == before.metrics {
         (all.metrics, before.metrics) = (None, None);
     }
@@ -213,21 +221,21 @@ fn give(
     }
     // These belong to the stored reading.
     (all.sources, before.sources) = (None, None);
-    if all.is_same(&Beside::default()) && all.addresses.is_none() && kept.is_none() {
-        return Ok((Put::Added(Added::AlreadyStored(id)), None));
+    if all.is_same(&SideData::default()) && all.addresses.is_none() && kept.is_none() {
+        return Ok((AddOutcome::Added(Added::AlreadyStored(id)), None));
     }
-    let mut new = NewRows::after(rows.contents);
+    let mut new = NewRows::new(rows.contents);
     for (column, _) in before.columns(record.number) {
         new.remove_column(column);
         let gone = rows.stored_column(column)?.len() as u64;
         record.columns = record.columns.saturating_sub(gone);
     }
     for (column, pack) in all.columns(record.number) {
-        new.contents.history = after(new.contents.history, &pack);
+        new.contents.history = next_history(new.contents.history, &pack);
         record.columns += new.column(column, pack);
     }
     if let Some(kept) = kept {
-        new.contents.history = after(new.contents.history, b"calls kept");
+        new.contents.history = next_history(new.contents.history, b"calls kept");
         record.columns += new.kept_calls(record.number, kept);
     }
     new.record(Record::Profile, id.0, &record)?;
@@ -239,30 +247,30 @@ fn give(
         ),
         kept: Bytes(new.kept_bytes()),
     };
-    Ok((Put::Added(given), Some(new)))
+    Ok((AddOutcome::Added(given), Some(new)))
 }
 
 /// Merges the stored and the new side data of a profile with this record.
-fn together(
+fn merge_side_data(
     rows: &Rows,
     id: ProfileId,
     record: &ProfileRecord,
     interned: &Interned,
-    now: Beside,
-) -> Result<Beside, InternalError> {
-    let known = Beside::read(rows, record.number)?;
+    now: SideData,
+) -> Result<SideData, InternalError> {
+    let known = SideData::read(rows, record.number)?;
     let metrics = match &interned.metrics {
         None => known.metrics,
-        Some(metrics) => match of_record(rows, id, record)? {
+        Some(metrics) => match metrics::load(rows, id, record)? {
             None => now.metrics,
             Some(known) => {
                 let all = known.with(metrics);
-                check(&all)?;
+                metrics::check(&all)?;
                 Some(pack_metrics(&all).map_err(refused)?)
             }
         },
     };
-    Ok(Beside {
+    Ok(SideData {
         metrics,
         calls: now.calls.or(known.calls),
         kept: now.kept,

@@ -6,7 +6,7 @@ use crate::error::{InternalError, Result, refused};
 use crate::numbers::{NodeNo, Number, ProfileNo, TypeNo};
 use crate::read::counts::{NodeCosts, PackedCosts};
 use crate::read::rows::{NewRows, Rows};
-use crate::tables::{Column, MOST_SEPARATE, Record};
+use crate::tables::{Column, MAX_SEPARATE_COLUMNS, Record};
 use rayon::prelude::*;
 use sto_model::id::ProfileId;
 use sto_model::units::Cost;
@@ -43,11 +43,11 @@ impl Tally {
             sums: Vec::new(),
         };
         contents.builds += 1;
-        Ok(Tally::again(record))
+        Ok(Tally::without_profiles(record))
     }
 
     /// An existing build, reset so that its profiles can be added again.
-    pub(crate) fn again(record: BuildRecord) -> Self {
+    pub(crate) fn without_profiles(record: BuildRecord) -> Self {
         Tally {
             record: BuildRecord {
                 gnu_build_id: None,
@@ -62,7 +62,7 @@ impl Tally {
     }
 
     /// A stored build; the executable's nodes are numbered below `nodes_end`.
-    pub(crate) fn of(
+    pub(crate) fn load(
         rows: &Rows,
         record: BuildRecord,
         profile: &Profile,
@@ -71,9 +71,10 @@ impl Tally {
         let sums = record.sums.iter().zip(record.types()).map(|(sum, at)| {
             let types = profile.sample_types.iter();
             let new = types.filter(|&other| *other == sum.sample_type).count();
-            let columns = match sum.separate.len() + new > MOST_SEPARATE {
-                true => unpacked(&columns(rows, &record, at, nodes_end)?)?,
-                false => Vec::new(),
+            let columns = if sum.separate.len() + new > MAX_SEPARATE_COLUMNS {
+                unpacked(&columns(rows, &record, at, nodes_end)?)?
+            } else {
+                Vec::new()
             };
             Ok(Adding {
                 columns,
@@ -129,7 +130,7 @@ impl Tally {
                 .ok_or(TOO_MANY)?;
             sum.separate.push((number, number_of_type));
             adding.columns.push(costs.clone());
-            if sum.separate.len() > MOST_SEPARATE {
+            if sum.separate.len() > MAX_SEPARATE_COLUMNS {
                 sum.separate.clear();
                 sum.has_column = true;
                 adding.columns = vec![added(std::mem::take(&mut adding.columns))?];
@@ -176,9 +177,10 @@ impl Adder {
     pub(crate) fn add(&mut self, costs: NodeCosts) -> Result<()> {
         self.waiting += costs.len();
         self.next.push(costs);
-        match self.waiting > self.sum.len() {
-            true => self.add_up(),
-            false => Ok(()),
+        if self.waiting > self.sum.len() {
+            self.add_up()
+        } else {
+            Ok(())
         }
     }
 

@@ -177,7 +177,7 @@ fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Optio
             build
                 .commit
                 .as_ref()
-                .is_none_or(|commit| CommitRecord::of(commit).is_within_limits()),
+                .is_none_or(|commit| CommitRecord::from_commit(commit).is_within_limits()),
             "its commit has more than 256 parents, or a subject longer than 4096 bytes",
         ),
         (

@@ -11,7 +11,7 @@ use sto_model::Build;
 /// Adds the metadata of a build's commit, unless it is stored already.
 pub(super) fn plan(rows: &Rows, new: &mut NewRows, build: &Build) -> Result<()> {
     if let Some(commit) = &build.commit {
-        add(rows, new, &CommitRecord::of(commit))?;
+        add(rows, new, &CommitRecord::from_commit(commit))?;
     }
     Ok(())
 }
@@ -34,7 +34,7 @@ impl Store {
                 let revisions = profiles
                     .iter()
                     .filter_map(|found| found.record.revision.as_ref());
-                let mut new = NewRows::after(rows.contents);
+                let mut new = NewRows::new(rows.contents);
                 let mut is_changed = false;
                 for commit in there.named(revisions) {
                     is_changed |= add(rows, &mut new, commit)?;

@@ -6,7 +6,7 @@ use crate::error::{InternalError, Result, refused};
 use crate::numbers::{FrameNo, Number};
 use crate::read::packs::{Pack, outgrown};
 use crate::read::rows::{NewRows, Rows};
-use crate::tables::{Column, MOST_FRAMES};
+use crate::tables::{Column, MAX_PACK_FRAMES};
 use rayon::prelude::*;
 use sto_model::{Frame, FrameIx, FrameTable, StringIx};
 
@@ -35,7 +35,7 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
         }
     }
 
-    let outgrown = outgrown(&packs, added.len() as u32, MOST_FRAMES);
+    let outgrown = outgrown(&packs, added.len() as u32, MAX_PACK_FRAMES);
     let before = outgrown
         .iter()
         .map(Pack::frames)
@@ -58,9 +58,9 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
 
 /// Writes frames in packs, numbered from `first`.
 pub(crate) fn write_packs(new: &mut NewRows, first: FrameNo, frames: &[Frame<'_>]) -> Result<()> {
-    let chunks = frames.par_chunks(MOST_FRAMES as usize);
+    let chunks = frames.par_chunks(MAX_PACK_FRAMES as usize);
     let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()));
-    let firsts = first.onward().step_by(MOST_FRAMES as usize);
+    let firsts = first.onward().step_by(MAX_PACK_FRAMES as usize);
     for (first, pack) in firsts.zip(packs.collect::<Vec<_>>()) {
         new.column(Column::Frames(first), pack.map_err(refused)?);
     }

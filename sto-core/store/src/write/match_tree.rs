@@ -62,7 +62,7 @@ impl<'a> TreeMatch<'a> {
     }
 
     /// Rebuilds the filter without the found nodes, which cannot occur again, if that makes it much smaller.
-    pub(crate) fn forget_what_was_found(&mut self) {
+    pub(crate) fn rebuild_filter(&mut self) {
         let missing = self.missing();
         if missing > self.expected_for / 2 {
             return;
@@ -191,7 +191,7 @@ struct Children {
 }
 
 /// Maximum number of children for a linear search; more take a binary search.
-const FEW: usize = 16;
+const MAX_LINEAR_SEARCH: usize = 16;
 
 impl Children {
     fn new(tree: &StackTree) -> Self {
@@ -228,7 +228,7 @@ impl Children {
     fn find(&self, slot: Slot, frame: FrameIx) -> Option<NodeIx> {
         let start = self.starts[slot.0 as usize] as usize;
         let frames = self.frames(slot);
-        let at = if frames.len() <= FEW {
+        let at = if frames.len() <= MAX_LINEAR_SEARCH {
             frames.iter().position(|&found| found == frame)
         } else {
             frames.binary_search(&frame).ok()

@@ -5,7 +5,7 @@ use crate::error::{InternalError, StoreError};
 use crate::read::builds::builds;
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::Record;
-use crate::write::after;
+use crate::write::next_history;
 use crate::{Store, StoredBuild};
 use std::collections::BTreeMap;
 use sto_model::id::ProfileId;
@@ -87,7 +87,7 @@ fn plan(
     may_replace: bool,
 ) -> Result<(Annotated, Option<NewRows>), InternalError> {
     let mut annotated = Annotated::default();
-    let mut new = NewRows::after(rows.contents);
+    let mut new = NewRows::new(rows.contents);
     for (&profile, given) in metrics {
         let record: Option<ProfileRecord> = rows.record(Record::Profile, profile.0)?;
         let mut record = record.ok_or(InternalError::NoProfile(profile))?;
@@ -117,7 +117,7 @@ fn plan(
     }
     let is_refused = !may_replace && !annotated.different.is_empty();
     let is_changed = annotated.new + annotated.different.len() > 0;
-    new.contents.history = after(new.contents.history, b"metrics given\0\0\0");
+    new.contents.history = next_history(new.contents.history, b"metrics given\0\0\0");
     Ok((annotated, (is_changed && !is_refused).then_some(new)))
 }
 

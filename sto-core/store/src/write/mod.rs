@@ -15,7 +15,7 @@ use crate::CameFrom;
 use crate::codec::{ProfileRecord, ReadingRecord, pack_modules};
 use crate::error::{InternalError, Result, refused};
 use crate::numbers::{ModulesNo, Number};
-use crate::read::counts::{Beside, Counts};
+use crate::read::counts::{Counts, SideData};
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, Record};
 use std::collections::BTreeSet;
@@ -35,20 +35,20 @@ pub(crate) fn plan(
     id: ProfileId,
     build: &Build,
     profile: &Profile,
-    (interned, beside): (&Interned, Beside),
+    (interned, side_data): (&Interned, SideData),
     (gone, from): (Option<ProfileId>, &CameFrom),
 ) -> Result<NewRows> {
-    let mut new = NewRows::after(rows.contents);
+    let mut new = NewRows::new(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
     let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
-    let counts = Counts::of(interned, beside, &nodes, &frames)?;
+    let counts = Counts::new(interned, side_data, &nodes, &frames)?;
     let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
         (Some(gone), Some(record)) => {
-            let removal = Removal::of(rows, &BTreeSet::from([gone]))?;
+            let removal = Removal::new(rows, &BTreeSet::from([gone]))?;
             removal.write_profiles(&mut new);
             removal.without(rows, &mut new, record)?
         }
-        (_, Some(record)) => Tally::of(rows, record, profile, nodes_end)?,
+        (_, Some(record)) => Tally::load(rows, record, profile, nodes_end)?,
         (_, None) => Tally::new(build, &mut new.contents)?,
     };
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
@@ -96,12 +96,12 @@ pub(crate) fn add(
     };
     new.record(Record::Profile, id.0, &record)?;
     new.record(Record::Reading, profile.reading().0, reading)?;
-    new.contents.history = after(new.contents.history, &id.0);
+    new.contents.history = next_history(new.contents.history, &id.0);
     Ok(())
 }
 
 /// The digest of a store's history after another change.
-pub(crate) fn after(history: [u8; 16], done: &[u8]) -> [u8; 16] {
+pub(crate) fn next_history(history: [u8; 16], done: &[u8]) -> [u8; 16] {
     digest(&[&history, done])
 }
 

@@ -6,7 +6,7 @@ use crate::error::{InternalError, Result, refused};
 use crate::numbers::{ExecutableNo, FrameNo, NodeNo, Number};
 use crate::read::packs::outgrown;
 use crate::read::rows::{NewRows, Rows};
-use crate::tables::{Column, MOST_NODES, Record};
+use crate::tables::{Column, MAX_PACK_NODES, Record};
 use crate::write::match_tree::TreeMatch;
 use rayon::prelude::*;
 use sto_model::Build;
@@ -40,7 +40,7 @@ pub(super) fn plan(
     let packs = rows.packs(executable.nodes, column)?;
     let mut found = TreeMatch::new(tree, frames, frames_end, executable.nodes);
     for batch in packs.chunks(2 * rayon::current_num_threads()) {
-        found.forget_what_was_found();
+        found.rebuild_filter();
         let unpacked = batch.par_iter().map(|pack| {
             let segments = pack.segments(frames_end)?;
             let others = found.expects(&segments.roots).then(|| segments.others());
@@ -54,7 +54,7 @@ pub(super) fn plan(
         }
     }
 
-    let outgrown = outgrown(&packs, found.missing(), MOST_NODES);
+    let outgrown = outgrown(&packs, found.missing(), MAX_PACK_NODES);
     let first = outgrown.first().map_or(executable.nodes, |pack| pack.first);
     let mut all = NodeColumns::default();
     for pack in outgrown {
@@ -81,9 +81,9 @@ pub(crate) fn write_packs(
 ) -> Result<()> {
     let starts = (0..nodes.len())
         .into_par_iter()
-        .step_by(MOST_NODES as usize);
+        .step_by(MAX_PACK_NODES as usize);
     let packs = starts.map(|start| {
-        let end = nodes.len().min(start + MOST_NODES as usize);
+        let end = nodes.len().min(start + MAX_PACK_NODES as usize);
         let first = first.plus(start);
         (first, pack_nodes(first, &nodes.part(start..end)))
     });

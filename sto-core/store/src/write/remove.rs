@@ -1,7 +1,7 @@
 //! Removes profiles in place: deletes their records and columns and recomputes their builds. Stacks, frames
 //! and module lists stay until the store is rewritten.
 
-use super::{Tally, after};
+use super::{Tally, next_history};
 use crate::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
 use crate::error::{InternalError, Result};
 use crate::numbers::NodeNo;
@@ -22,7 +22,7 @@ pub(crate) struct Removal {
 
 impl Removal {
     /// Finds the profiles to remove; ignores ids that are not in the store.
-    pub(crate) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
+    pub(crate) fn new(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
         let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
         let profiles = profiles.into_iter();
         let mut profiles: Vec<_> = profiles.map(|p| (ProfileId(p.id), p.record)).collect();
@@ -85,12 +85,12 @@ impl Removal {
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);
-            new.contents.history = after(new.contents.history, &id.0);
+            new.contents.history = next_history(new.contents.history, &id.0);
         }
         for replaced in &self.replaced {
             new.remove_record(Record::Replaced, replaced.0);
         }
-        new.contents.history = after(new.contents.history, b"profiles removed");
+        new.contents.history = next_history(new.contents.history, b"profiles removed");
     }
 
     /// Recomputes a build from its remaining profiles.
@@ -105,7 +105,7 @@ impl Removal {
         let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
         let nodes_end = executable.map_or(NodeNo(0), |executable| executable.nodes);
         let build = record.build();
-        let mut tally = Tally::again(record);
+        let mut tally = Tally::without_profiles(record);
         for (id, record) in self.left.get(&build.id()).into_iter().flatten() {
             let known = Build {
                 gnu_build_id: record.gnu_build_id.clone(),

@@ -2,7 +2,7 @@
 
 use super::columns::{Nodes, columns, more};
 use crate::codec::DecodeError;
-use crate::codec::bytes::{MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, difference};
+use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
 use sto_model::limits::{MAX_CALL_RECORDS, MAX_GIVEN_NAME};
 use sto_model::trace::{CallsAt, CallsWith};
 use sto_model::tree::NodeIx;
@@ -11,7 +11,7 @@ use sto_model::units::Nanoseconds;
 /// Packs calls by argument, which [`check`](crate::read::call_rules::check) has accepted.
 pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
-    let calls = || all.iter().flat_map(|of| &of.calls);
+    let calls = || all.iter().flat_map(|list| &list.calls);
     pack.number(all.len() as u64);
     pack.number(calls().count() as u64);
     let mut columns: [Packer; 9] = Default::default();
@@ -27,13 +27,13 @@ pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, Decod
         others,
     ] = &mut columns;
     let mut last = 0;
-    for of in all {
-        threads.number(of.thread);
-        nodes.number(difference(of.stack.0, last));
-        last = of.stack.0;
-        names.number(of.argument.len() as u64);
-        name.raw(of.argument.as_bytes());
-        counts.number(of.calls.len() as u64);
+    for list in all {
+        threads.number(list.thread);
+        nodes.number(difference(list.stack.0, last));
+        last = list.stack.0;
+        names.number(list.argument.len() as u64);
+        name.raw(list.argument.as_bytes());
+        counts.number(list.calls.len() as u64);
     }
     for call in calls() {
         // Reversed, because the low bits of integers in an `f64` are zeros.
@@ -52,16 +52,16 @@ pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, Decod
 pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let (lists, mut calls_left) = head(&mut pack)?;
-    let [threads, nodes, names] = columns(&mut pack, lists * MOST_BYTES_32)?;
+    let [threads, nodes, names] = columns(&mut pack, lists * MAX_VARINT_32)?;
     let [name] = columns(&mut pack, lists * MAX_GIVEN_NAME)?;
-    let [counts] = columns(&mut pack, lists * MOST_BYTES_32)?;
-    let [values, numbers, durations, others] = columns(&mut pack, calls_left * MOST_BYTES_64)?;
+    let [counts] = columns(&mut pack, lists * MAX_VARINT_32)?;
+    let [values, numbers, durations, others] = columns(&mut pack, calls_left * MAX_VARINT_64)?;
     pack.finish()?;
     let [mut threads, mut names, mut name, mut counts] =
-        [&threads, &names, &name, &counts].map(|of| Unpacker::new(of));
+        [&threads, &names, &name, &counts].map(|column| Unpacker::new(column));
     let mut nodes = Nodes::new(Unpacker::new(&nodes));
     let [mut values, mut numbers, mut durations, mut others] =
-        [&values, &numbers, &durations, &others].map(|of| Unpacker::new(of));
+        [&values, &numbers, &durations, &others].map(|column| Unpacker::new(column));
     if lists > threads.left() || calls_left > values.left() {
         return Err(FEWER);
     }

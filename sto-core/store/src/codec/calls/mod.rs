@@ -61,7 +61,7 @@ pub(crate) fn unpack_calls(pack: &[u8]) -> Result<RunCalls<NodeIx>, DecodeError>
     let head = Head::unpack(&mut pack)?;
     let mut threads = unpack_threads(&mut pack, head.threads)?;
     unpack_records(&mut pack, (head.records, head.stacks), &mut threads)?;
-    let threads: Vec<ThreadCalls<NodeIx>> = threads.into_iter().map(|of| of.0).collect();
+    let threads: Vec<ThreadCalls<NodeIx>> = threads.into_iter().map(|(thread, _)| thread).collect();
     let outliers = unpack_outliers(&mut pack, (head.outliers, head.meanwhile), &threads)?;
     let waits = unpack_waits(&mut pack, head.waits, &threads)?;
     pack.finish()?;

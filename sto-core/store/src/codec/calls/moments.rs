@@ -2,7 +2,7 @@
 
 use super::columns::{Nodes, columns, later, more};
 use crate::codec::DecodeError;
-use crate::codec::bytes::{MOST_BYTES_64, Packer, Unpacker, add_difference, difference};
+use crate::codec::bytes::{MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use sto_model::bytes::{unzigzag, zigzag};
 use sto_model::trace::{LongCall, Meanwhile, Outlier, RunCalls, ThreadCalls, Wait};
 use sto_model::tree::NodeIx;
@@ -50,9 +50,9 @@ pub(super) fn pack_outliers(pack: &mut Packer, run: &RunCalls<NodeIx>) {
 pub(super) fn unpack_outliers(
     pack: &mut Unpacker<'_>,
     (count, meanwhile_count): (usize, usize),
-    of: &[ThreadCalls<NodeIx>],
+    call_threads: &[ThreadCalls<NodeIx>],
 ) -> Result<Vec<Outlier<NodeIx>>, DecodeError> {
-    let bytes: [Vec<u8>; 7] = columns(pack, count * MOST_BYTES_64)?;
+    let bytes: [Vec<u8>; 7] = columns(pack, count * MAX_VARINT_64)?;
     let [
         threads,
         nodes,
@@ -62,9 +62,9 @@ pub(super) fn unpack_outliers(
         mut calls,
         mut sizes,
     ] = std::array::from_fn(|at| Unpacker::new(&bytes[at]));
-    let bytes: [Vec<u8>; 3] = columns(pack, meanwhile_count * MOST_BYTES_64)?;
+    let bytes: [Vec<u8>; 3] = columns(pack, meanwhile_count * MAX_VARINT_64)?;
     let [mut others, mut stacks, mut times] = std::array::from_fn(|at| Unpacker::new(&bytes[at]));
-    let mut long_calls = Calls::new(of, threads, nodes, begins, lengths);
+    let mut long_calls = Calls::new(call_threads, threads, nodes, begins, lengths);
     let mut last = 0;
     if count > sizes.left() {
         return Err(DecodeError("there are fewer outliers than announced"));
@@ -138,9 +138,9 @@ pub(super) fn pack_waits(pack: &mut Packer, run: &RunCalls<NodeIx>) {
 pub(super) fn unpack_waits(
     pack: &mut Unpacker<'_>,
     count: usize,
-    of: &[ThreadCalls<NodeIx>],
+    call_threads: &[ThreadCalls<NodeIx>],
 ) -> Result<Vec<Wait<NodeIx>>, DecodeError> {
-    let bytes: [Vec<u8>; 8] = columns(pack, count * MOST_BYTES_64)?;
+    let bytes: [Vec<u8>; 8] = columns(pack, count * MAX_VARINT_64)?;
     let [
         threads,
         nodes,
@@ -151,7 +151,7 @@ pub(super) fn unpack_waits(
         mut by_begins,
         mut by_lengths,
     ] = std::array::from_fn(|at| Unpacker::new(&bytes[at]));
-    let mut long_calls = Calls::new(of, threads, nodes, begins, lengths);
+    let mut long_calls = Calls::new(call_threads, threads, nodes, begins, lengths);
     let mut by_nodes = Nodes::new(by_nodes);
     if count > by.left() {
         return Err(DecodeError("there are fewer waits than announced"));
@@ -203,7 +203,7 @@ fn pack_call(
 
 /// Reads calls written by [`pack_call`].
 struct Calls<'a> {
-    of: &'a [ThreadCalls<NodeIx>],
+    call_threads: &'a [ThreadCalls<NodeIx>],
     threads: Unpacker<'a>,
     nodes: Nodes<'a>,
     begins: Unpacker<'a>,
@@ -212,14 +212,14 @@ struct Calls<'a> {
 
 impl<'a> Calls<'a> {
     fn new(
-        of: &'a [ThreadCalls<NodeIx>],
+        call_threads: &'a [ThreadCalls<NodeIx>],
         threads: Unpacker<'a>,
         nodes: Unpacker<'a>,
         begins: Unpacker<'a>,
         lengths: Unpacker<'a>,
     ) -> Self {
         Calls {
-            of,
+            call_threads,
             threads,
             nodes: Nodes::new(nodes),
             begins,
@@ -229,8 +229,8 @@ impl<'a> Calls<'a> {
 
     fn next(&mut self) -> Result<(u32, LongCall<NodeIx>), DecodeError> {
         let thread = self.threads.number32()?;
-        let of = self.of.get(thread as usize).ok_or(NO_THREAD)?;
-        let begin = later(of.begin, self.begins.number()?)?;
+        let calls = self.call_threads.get(thread as usize).ok_or(NO_THREAD)?;
+        let begin = later(calls.begin, self.begins.number()?)?;
         let call = LongCall {
             stack: self.nodes.next()?,
             begin,

@@ -3,7 +3,7 @@
 use super::columns::{MANY_CALLS, Nodes, columns, later, more};
 use super::threads::Threads;
 use crate::codec::DecodeError;
-use crate::codec::bytes::{MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, difference};
+use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
 use sto_model::trace::{CalledStack, Expression, LongCall, Record, RunCalls};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
@@ -60,13 +60,14 @@ pub(super) fn unpack_records(
     threads: &mut Threads,
 ) -> Result<(), DecodeError> {
     const OTHER: DecodeError = DecodeError("there are not as many records as announced");
-    let each = record_count * MOST_BYTES_64;
+    let each = record_count * MAX_VARINT_64;
     let [sizes, gaps, lengths] = columns(pack, each)?;
-    let nodes = pack.column_within((record_count + stack_count) * MOST_BYTES_32)?;
-    let [calls, durations] = columns(pack, stack_count * MOST_BYTES_64)?;
-    let [mut sizes, mut gaps, mut lengths] = [&sizes, &gaps, &lengths].map(|of| Unpacker::new(of));
+    let nodes = pack.column_within((record_count + stack_count) * MAX_VARINT_32)?;
+    let [calls, durations] = columns(pack, stack_count * MAX_VARINT_64)?;
+    let [mut sizes, mut gaps, mut lengths] =
+        [&sizes, &gaps, &lengths].map(|column| Unpacker::new(column));
     let mut nodes = Nodes::new(Unpacker::new(&nodes));
-    let [mut calls, mut durations] = [&calls, &durations].map(|of| Unpacker::new(of));
+    let [mut calls, mut durations] = [&calls, &durations].map(|column| Unpacker::new(column));
     let mut thread_begin = Nanoseconds(0);
     let mut stacks_left = stack_count;
     for (thread, count) in threads {

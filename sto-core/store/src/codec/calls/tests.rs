@@ -75,7 +75,7 @@ fn example() -> RunCalls<NodeIx> {
 }
 
 #[test]
-fn the_example_has_the_bytes_of_the_specification() {
+fn example_matches_the_specification() {
     let pack = pack_calls(&example()).unwrap();
     let share = |share: f64| [&[0][..], &share.to_le_bytes()].concat();
     let bytes = [
@@ -114,7 +114,7 @@ fn arguments() -> Vec<CallsWith<NodeIx>> {
 }
 
 #[test]
-fn calls_by_arguments_have_the_bytes_of_the_specification() {
+fn calls_by_argument_match_the_specification() {
     let pack = pack_arguments(&arguments()).unwrap();
     let bytes = [
         &b"\x02\x03\x02\0\x01\x01\x02\0\x06\x01\x02\0\x01\x01\x02\0kn\x02\0\x01\x02"[..],
@@ -132,7 +132,7 @@ fn calls_by_arguments_have_the_bytes_of_the_specification() {
 }
 
 #[test]
-fn packs_that_break_their_rules_are_refused() {
+fn rejects_invalid_packs() {
     let pack = pack_calls(&example()).unwrap();
     for end in 0..pack.len() {
         assert!(unpack_calls(&pack[..end]).is_err(), "{end}");
@@ -155,14 +155,14 @@ fn packs_that_break_their_rules_are_refused() {
 }
 
 #[test]
-fn few_bytes_cannot_claim_more_than_a_run_may_have() {
+fn rejects_packs_that_exceed_limits() {
     let mut head = Packer::default();
     for _ in 0..3 {
         pack_threshold(&mut head, Threshold::Time(Nanoseconds(0)));
     }
     let head = head.finish().unwrap();
     for at in 0..6 {
-        let mut pack = Packer::of(head.clone());
+        let mut pack = Packer::from_bytes(head.clone());
         for count in 0..6 {
             let most = if count == 0 {
                 MAX_CALL_THREADS
@@ -188,7 +188,7 @@ fn records() -> impl Strategy<Value = Vec<RecordParts>> {
 
 proptest! {
     #[test]
-    fn calls_come_back(
+    fn calls_round_trip(
         all in prop::collection::vec((any::<u32>(), any::<u32>(), records()), 0..4),
         begin in 0u64..1 << 50,
     ) {
@@ -218,8 +218,8 @@ proptest! {
         if run.threads.len() < 2 {
             (run.outliers, run.waits) = (Vec::new(), Vec::new());
         }
-        for (thread, call) in run.outliers.iter_mut().map(|of| (of.thread, &mut of.call))
-            .chain(run.waits.iter_mut().map(|of| (of.thread, &mut of.call)))
+        for (thread, call) in run.outliers.iter_mut().map(|moment| (moment.thread, &mut moment.call))
+            .chain(run.waits.iter_mut().map(|moment| (moment.thread, &mut moment.call)))
         {
             (call.begin, call.end) = (run.threads[thread as usize].begin, run.threads[thread as usize].end);
         }
@@ -243,7 +243,7 @@ proptest! {
             with[at] ^= pack[at];
         }
         if let Ok(run) = unpack_calls(&pack) {
-            prop_assert!(run.outliers.iter().all(|of| (of.thread as usize) < run.threads.len()));
+            prop_assert!(run.outliers.iter().all(|outlier| (outlier.thread as usize) < run.threads.len()));
         }
     }
 }

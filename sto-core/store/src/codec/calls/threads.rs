@@ -3,7 +3,7 @@
 use super::columns::columns;
 use crate::codec::DecodeError;
 use crate::codec::bytes::{
-    MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, add_difference, difference,
+    MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, add_difference, difference,
 };
 use sto_model::limits::MAX_GIVEN_NAME;
 use sto_model::trace::{CallThread, RunCalls, ThreadCalls};
@@ -42,13 +42,14 @@ pub(super) fn unpack_threads(
     pack: &mut Unpacker<'_>,
     count: usize,
 ) -> Result<Threads, DecodeError> {
-    let [pids, tids] = columns(pack, count * MOST_BYTES_32)?;
+    let [pids, tids] = columns(pack, count * MAX_VARINT_32)?;
     let [programs, program] = strings(pack, count)?;
     let [names, name] = strings(pack, count)?;
-    let [counts] = columns(pack, count * MOST_BYTES_64)?;
-    let [mut pids, mut tids, mut counts] = [&pids, &tids, &counts].map(|of| Unpacker::new(of));
-    let mut programs = [&programs, &program].map(|of| Unpacker::new(of));
-    let mut names = [&names, &name].map(|of| Unpacker::new(of));
+    let [counts] = columns(pack, count * MAX_VARINT_64)?;
+    let [mut pids, mut tids, mut counts] =
+        [&pids, &tids, &counts].map(|column| Unpacker::new(column));
+    let mut programs = [&programs, &program].map(|column| Unpacker::new(column));
+    let mut names = [&names, &name].map(|column| Unpacker::new(column));
     if count > pids.left() {
         return Err(DecodeError("there are fewer threads than announced"));
     }
@@ -84,7 +85,7 @@ pub(super) fn unpack_threads(
 
 fn strings(pack: &mut Unpacker<'_>, count: usize) -> Result<[Vec<u8>; 2], DecodeError> {
     Ok([
-        pack.column_within(count * MOST_BYTES_32)?,
+        pack.column_within(count * MAX_VARINT_32)?,
         pack.column_within(count * MAX_GIVEN_NAME)?,
     ])
 }

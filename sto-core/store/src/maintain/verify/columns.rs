@@ -117,7 +117,7 @@ impl Columns {
             .par_iter()
             .map(|(&key, found)| {
                 let mut damages = Corruptions::default();
-                let Some(column) = Column::of(key) else {
+                let Some(column) = Column::from_key(key) else {
                     let (kind, owner, part) = key;
                     let location = format!("table columns, kind {kind} {owner}/{part}");
                     damages.add(

@@ -10,7 +10,7 @@ use crate::kept;
 use crate::maintain::merge::not_its_content;
 use crate::numbers::{NodeNo, TypeNo};
 use crate::read::builds::module_list;
-use crate::read::counts::{Beside, Counts, NodeCosts, read_costs, read_lines};
+use crate::read::counts::{Counts, NodeCosts, SideData, read_costs, read_lines};
 use crate::read::cut::ExecutableTree;
 use crate::read::kept::parts;
 use crate::read::rows::{Rows, record_location};
@@ -135,16 +135,18 @@ fn profile_columns(
             .transpose()
     });
     damages.keep(metrics, concerns.clone());
-    let calls = guarded(|| match rows.has_column(Column::Calls(profile.number))? {
-        true => calls::load(rows, id).map(drop),
-        false if rows.has_column(Column::Arguments(profile.number))? => {
+    let calls = guarded(|| {
+        if rows.has_column(Column::Calls(profile.number))? {
+            calls::load(rows, id).map(drop)
+        } else if rows.has_column(Column::Arguments(profile.number))? {
             let what = DecodeError("its profile has no calls over time");
             Err(what.at(Column::Arguments(profile.number)))
+        } else {
+            Ok(())
         }
-        false => Ok(()),
     });
     damages.keep(calls, concerns.clone());
-    let sources = guarded(|| sources::of_record(rows, id, profile));
+    let sources = guarded(|| sources::load(rows, id, profile));
     damages.keep(sources, concerns.clone());
     let kept = guarded(|| kept::check(rows, id, profile));
     damages.keep(kept, concerns.clone());
@@ -182,12 +184,12 @@ fn check_id(
             .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
         // They refer to the nodes of this tree.
-        beside: Beside {
-            addresses: Beside::read(rows, record.number)?.addresses,
-            ..Beside::default()
+        side_data: SideData {
+            addresses: SideData::read(rows, record.number)?.addresses,
+            ..SideData::default()
         },
     };
-    let interned = stacks.of(record, counts)?;
+    let interned = stacks.profile_from_counts(record, counts)?;
     let build = Build {
         gnu_build_id: record.gnu_build_id.clone(),
         revision: record.revision.clone(),
@@ -197,9 +199,10 @@ fn check_id(
         modules,
         ..record.profile.clone()
     };
-    match ProfileId::of(&build, &profile, &interned) == id {
-        true => Ok(()),
-        false => Err(not_its_content(id)),
+    if ProfileId::of(&build, &profile, &interned) == id {
+        Ok(())
+    } else {
+        Err(not_its_content(id))
     }
 }
 

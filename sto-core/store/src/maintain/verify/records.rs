@@ -315,9 +315,10 @@ impl Records {
         }
         let broken = self.broken.iter().filter(|&&broken| broken == kind).count();
         let (found, count) = (taken.len() + broken, count as usize);
-        let what = match found < count {
-            true => format!("{} of {count} records are missing", count - found),
-            false => format!("there are {found} records instead of {count}"),
+        let what = if found < count {
+            format!("{} of {count} records are missing", count - found)
+        } else {
+            format!("there are {found} records instead of {count}")
         };
         if found != count {
             let location = format!("table records, {}", kind.name());

@@ -39,7 +39,7 @@ fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verific
         let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
         let transaction = database.begin_write().unwrap();
         let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
-        let mut new = NewRows::after(rows.contents);
+        let mut new = NewRows::new(rows.contents);
         tamper(&rows, &mut new, &transaction);
         new.write(&transaction).unwrap();
         transaction.commit().unwrap();
@@ -48,7 +48,7 @@ fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verific
 }
 
 #[test]
-fn future_versions_and_features_are_refused_by_name() {
+fn rejects_future_versions_and_features() {
     let features = codec::pack(&["samples", "traces"].as_slice()).unwrap();
     let features = codec::with_checksum(META_FEATURES.as_bytes(), features);
     let cases = [
@@ -123,7 +123,7 @@ fn with_profile(
     let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
-    let mut new = NewRows::after(rows.contents);
+    let mut new = NewRows::new(rows.contents);
     let mut found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
     let found = found
         .iter_mut()
@@ -138,7 +138,7 @@ fn with_profile(
 }
 
 #[test]
-fn sizes_that_are_too_large_to_add_up_are_damage() {
+fn sizes_that_overflow_are_damage() {
     let (folder, _) = with_profile(1, |p| p.columns = u64::MAX);
     let store = Store::open(folder.path()).unwrap();
     let error = store.snapshot().unwrap().builds().unwrap_err().to_string();
@@ -149,7 +149,7 @@ fn sizes_that_are_too_large_to_add_up_are_damage() {
 }
 
 #[test]
-fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
+fn merge_leaves_out_profiles_that_break_rules() {
     type Change = fn(&mut ProfileRecord);
     let changes: [(Change, &str); 3] = [
         (|p| p.profile.quality.samples = u64::MAX - 1000, "2^56"),
@@ -183,7 +183,7 @@ fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification
 }
 
 #[test]
-fn a_sound_store_is_counted_and_nothing_is_found() {
+fn counts_a_sound_store() {
     let verification = after(|_, _, _| ());
     assert_eq!(verification.damages, []);
     assert_eq!(verification.sound_profiles, 3);
@@ -204,7 +204,7 @@ fn a_sound_store_is_counted_and_nothing_is_found() {
 }
 
 #[test]
-fn no_frame_stands_twice() {
+fn detects_duplicate_frames() {
     let verification = after(|rows, new, _| {
         let pack = unpack_frames(&rows.column(FRAMES).unwrap()).unwrap();
         let frames = [pack.get(0), pack.get(1), pack.get(0)];
@@ -223,7 +223,7 @@ fn no_frame_stands_twice() {
 }
 
 #[test]
-fn no_node_stands_twice() {
+fn detects_duplicate_nodes() {
     let verification = after(|rows, new, _| {
         let (first, column) = (NodeNo(0), Column::Nodes(ExecutableNo(0), NodeNo(0)));
         let pack = rows.column(column).unwrap();
@@ -247,7 +247,7 @@ fn no_node_stands_twice() {
 }
 
 #[test]
-fn the_packs_have_as_many_things_as_they_should() {
+fn detects_packs_with_missing_items() {
     let verification = after(|rows, new, _| {
         let id = sto_model::id::ExecutableId::of("demo");
         let record = rows.record::<ExecutableRecord>(Record::Executable, id.0);
@@ -261,7 +261,7 @@ fn the_packs_have_as_many_things_as_they_should() {
 }
 
 #[test]
-fn what_a_build_says_is_what_its_profiles_say() {
+fn detects_builds_that_differ_from_their_profiles() {
     finds(&build(|b| b.samples += 1), "build", "its samples");
     finds(
         &build(|b| b.profiles += 1),
@@ -289,7 +289,7 @@ fn what_a_build_says_is_what_its_profiles_say() {
 }
 
 #[test]
-fn sums_are_what_the_profiles_add_up_to() {
+fn detects_wrong_sums() {
     // The first profile's costs in a column of the build's own, the second's separate.
     let folded = |more_samples| {
         after(|rows, new, _| {
@@ -323,7 +323,7 @@ fn sums_are_what_the_profiles_add_up_to() {
 }
 
 #[test]
-fn a_profile_is_what_it_says() {
+fn detects_wrong_profile_records() {
     let verification = profile(1, |p| p.profile.quality.lost += 1);
     finds(&verification, "profile", "does not match its id");
     assert_eq!(verification.sound_profiles, 2);
@@ -348,7 +348,7 @@ fn a_profile_is_what_it_says() {
 }
 
 #[test]
-fn what_nobody_refers_to_is_found_and_concerns_no_profile() {
+fn unused_records_and_columns_concern_no_profile() {
     let verification = after(|_, new, _| {
         new.column(costs(99), pack_costs(&[]).unwrap());
     });
@@ -377,7 +377,7 @@ fn what_nobody_refers_to_is_found_and_concerns_no_profile() {
 }
 
 #[test]
-fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
+fn detects_missing_segments() {
     for has_end in [false, true] {
         let verification = after(|_, _, transaction| {
             let mut columns = transaction.open_table(COLUMNS).unwrap();
@@ -407,7 +407,7 @@ fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
 }
 
 #[test]
-fn module_lists_are_what_their_address_says() {
+fn detects_module_lists_with_wrong_ids() {
     let other = || pack_modules(&[]).unwrap();
     let verification = after(|_, new, _| {
         new.column(Column::Modules(ModulesNo(0)), {
@@ -421,14 +421,14 @@ fn module_lists_are_what_their_address_says() {
 }
 
 #[test]
-fn what_was_moved_under_another_key_is_found() {
+fn detects_values_under_wrong_keys() {
     let verification = after(|_, _, transaction| {
         let mut ends = transaction.open_table(ENDS).unwrap();
-        let of = |profile| costs(profile).key();
-        let first = ends.get(of(0)).unwrap().unwrap().value().to_vec();
-        let last = ends.get(of(2)).unwrap().unwrap().value().to_vec();
-        ends.insert(of(0), &last[..]).unwrap();
-        ends.insert(of(2), &first[..]).unwrap();
+        let key = |profile| costs(profile).key();
+        let first = ends.get(key(0)).unwrap().unwrap().value().to_vec();
+        let last = ends.get(key(2)).unwrap().unwrap().value().to_vec();
+        ends.insert(key(0), &last[..]).unwrap();
+        ends.insert(key(2), &first[..]).unwrap();
     });
     let found: Vec<&str> = verification
         .damages
@@ -461,7 +461,7 @@ fn what_was_moved_under_another_key_is_found() {
 }
 
 #[test]
-fn a_missing_record_or_column_is_found() {
+fn detects_missing_records_and_columns() {
     let verification = after(|_, new, _| new.remove_column(Column::Lines(ProfileNo(1), TypeNo(0))));
     assert!(
         verification
@@ -514,7 +514,7 @@ fn tag(name: &str, version: &str) -> Tag {
 }
 
 #[test]
-fn a_tag_stands_once_and_for_a_build_that_exists() {
+fn detects_invalid_tags() {
     assert_eq!(with_tags(|_| ()).damages, []);
     let missing = with_tags(|tags| tags.push(tag("lost", "v9")));
     finds(&missing, "tag lost of demo", "its build does not exist");
@@ -539,7 +539,7 @@ fn with_column(column: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile:
     let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
-    let mut new = NewRows::after(rows.contents);
+    let mut new = NewRows::new(rows.contents);
     new.column(column, pack(&rows));
     new.write(&transaction).unwrap();
     transaction.commit().unwrap();
@@ -547,7 +547,7 @@ fn with_column(column: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile:
 }
 
 #[test]
-fn a_forged_profile_takes_no_other_ones_place() {
+fn forged_profiles_replace_no_others() {
     let costs_of = |profile| {
         move |rows: &Rows| unpack_costs(&rows.column(costs(profile)).unwrap(), NodeNo(5)).unwrap()
     };
@@ -634,7 +634,7 @@ fn a_forged_profile_takes_no_other_ones_place() {
 }
 
 #[test]
-fn one_profile_stands_for_a_source() {
+fn detects_two_profiles_of_one_source() {
     let reading = |change: fn(&mut ReadingRecord)| {
         after(|rows, new, _| {
             let mut found = rows.records::<ReadingRecord>(Record::Reading).unwrap();
