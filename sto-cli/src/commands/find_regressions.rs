@@ -256,7 +256,7 @@ impl ThresholdArgs {
 
 fn worse_if(text: &str) -> Result<(String, WorseIf), &'static str> {
     let named = text.rsplit_once('=');
-    let known = named.and_then(|(name, when)| Some((name.to_owned(), WorseIf::of(when)?)));
+    let known = named.and_then(|(name, when)| Some((name.to_owned(), WorseIf::from_name(when)?)));
     known
         .filter(|(name, _)| !name.is_empty())
         .ok_or("expected NAME=higher, NAME=lower or NAME=never")

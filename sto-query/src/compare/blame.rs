@@ -1,14 +1,14 @@
-//! From changed functions to causes: one finding, not one for each caller.
+//! Attributes changes to causes, so that a change is one finding instead of one for each caller.
 //!
-//! A function that got slower makes every caller slower, up to `main`. So a change is attributed to the
-//! deepest function that explains it:
+//! A function that got slower makes every caller slower, up to `main`. So a change is attributed to
+//! the deepest function that explains it:
 //!
-//! 1. Causes are functions whose attributed self changed, or the callers that call them more
-//!    (see [`hoist`](super::hoist)).
+//! 1. Causes are functions whose attributed self changed, or callers that call them more often (see
+//!    [`hoist`](super::hoist)).
 //! 2. A function whose total changed is explained if the causes below it, by call path, make up
-//!    most of its change. Then it is an affected caller.
-//! 3. Of those that are not explained (many small changes below add up), the deepest is a cause of
-//!    its own, and may in turn explain its callers.
+//!    most of its change. It is then an affected caller.
+//! 3. Of the functions that are not explained (many small changes below add up), the deepest is a
+//!    cause of its own, and may in turn explain its callers.
 
 use super::cause::{Cause, Evidences, Outermost, minus, plus, sum};
 use super::evidence::{Direction, Evidence};
@@ -20,12 +20,13 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Part of a caller's change that causes must make up to explain it.
+/// Minimum share of a caller's change that causes must make up to explain it.
 pub(super) const MOST_OF_IT: f64 = 0.7;
-/// Part of a caller's change that a cause must make up for the caller to be listed with it.
+/// Minimum share of a caller's change that a cause must make up for the caller to be listed with
+/// it.
 const A_PART_OF_IT: f64 = 0.1;
 
-/// The causes of all changes, in no order that means anything.
+/// Returns the causes of all changes, in unspecified order.
 pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     let Evidences {
         tree,
@@ -33,9 +34,9 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         tests,
         ..
     } = *evidences;
-    let outermost = Outermost::of(tree, &tests.total);
+    let outermost = Outermost::new(tree, &tests.total);
     let mut causes = hoist(evidences, &outermost, self_causes(evidences));
-    // Samples by node are whole numbers, so that sums do not depend on the order of nodes.
+    // Samples by node are integers, so sums do not depend on the order of nodes.
     let mut explained = vec![Pair::default(); tree.len()];
     for &(node, samples) in causes.iter().flat_map(|cause| &cause.at) {
         explained[node] = plus(explained[node], samples);
@@ -87,8 +88,8 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     causes
 }
 
-/// Where a stack is broken, unchanged modules and code without a symbol have no caller to lay their
-/// cost at. They cannot be the cause, and are left out once a cause of the same direction is known.
+/// Drops unchanged modules and code without symbols once another cause of the same direction is
+/// known. They only are causes because a broken stack leaves them without a caller.
 pub(super) fn drop_bystanders(functions: &Functions, causes: &mut Vec<Cause>) {
     let is_bystander = |cause: &Cause| functions.list[cause.function.get()].is_bystander();
     for direction in [Direction::Up, Direction::Down] {
@@ -121,9 +122,10 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
     causes
 }
 
-/// Functions whose total changed the same way, and partly because of this cause. That the cause
-/// changed is known; so what its callers inherit needs no test of its own. Of library code nobody is
-/// affected.
+/// Returns the callers whose total changed in the same direction, partly because of this cause.
+///
+/// The cause is known to have changed, so its callers need no test of their own. Library code is
+/// never listed.
 fn affected_callers(
     evidences: &Evidences,
     outermost: &Outermost,
@@ -131,7 +133,7 @@ fn affected_callers(
 ) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
     let at: Vec<(usize, Pair<f64>)> = match cause.basis {
-        // Only its callers inherit from it, not what it calls.
+        // Only callers inherit the change; callees do not.
         Basis::Calls => outermost.totals(evidences, cause.function).collect(),
         _ => cause.at.clone(),
     };

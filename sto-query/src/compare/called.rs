@@ -1,4 +1,4 @@
-//! Traces of calls: they measure time, which others sample, and know how often a function was called.
+//! Traces of calls, which measure time instead of sampling it, and count calls.
 
 use super::functions::FunctionIx;
 use super::pair::Pair;
@@ -9,43 +9,47 @@ use sto_core::trace::{CALLS, SPANS, is_time_of_calls};
 use sto_core::tree::{SelfCosts, total};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
-/// Samples that a run of the side with the shorter runs is taken to have, where time was measured: as many as a
-/// recording has of 10 s at 1 kHz. A function with a thousandth of the time then has as many as it takes to count.
-const SAMPLES: f64 = 10_000.0;
+/// Number of samples that measured time is divided into, on average, in a run of the side with the
+/// shorter runs: as many as a recording of 10 s at 1 kHz has. A function with a thousandth of the
+/// time then has enough samples to count.
+const SAMPLES_PER_RUN: f64 = 10_000.0;
 
-/// What counts as a sample at least where each side has one run: nothing says then how long its threads stood still as
-/// others ran, which an operating system makes of such pieces.
-const OF_ONE_RUN: Nanoseconds = Nanoseconds(20_000_000);
+/// Minimum period of a sample if each side has only one run. The time for which the operating
+/// system suspended a thread is then unknown, and usually is about this long.
+const MIN_PERIOD_OF_SINGLE_RUN: Nanoseconds = Nanoseconds(20_000_000);
 
-/// How much a sample type says beside others of its side, least first.
+/// Rank of a sample type among the others of its side, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Account {
-    /// There is another one of the same time, or it counts the calls that another has the time of.
-    Beside,
-    /// It was sampled.
+    /// Another sample type measures the same time, or this one counts the calls whose time another
+    /// one measures.
+    Redundant,
+    /// Sampled costs.
     Sampled,
-    /// It is the time of all calls.
+    /// The measured time of all calls.
     Measured,
 }
 
-/// How much a sample type of this view says.
+/// Returns the rank of a sample type of this view.
 pub(super) fn account(view: &View, sample_type: &SampleType) -> Account {
     let types = &view.sample_types;
-    let has_time = || types.iter().any(|of| is_time_of_calls(of, types));
+    let has_time = || types.iter().any(|t| is_time_of_calls(t, types));
     if view.is_time_of_calls(sample_type) {
         match &*sample_type.event {
-            SPANS => Account::Beside,
+            SPANS => Account::Redundant,
             _ => Account::Measured,
         }
     } else if sample_type.event == CALLS && has_time() {
-        Account::Beside
+        Account::Redundant
     } else {
         Account::Sampled
     }
 }
 
-/// What counts as a sample of this sample type, where it is the time of calls, no side has more runs than that, and a run
-/// of the side with the shorter ones takes `shorter` on average.
+/// Returns the period of a sample if the sample type is the time of calls.
+///
+/// No side has more than `runs_a_side` runs. `shorter` is the mean time of a run of the side with
+/// the shorter runs.
 pub(super) fn period(
     views: Pair<&View>,
     sample_type: &SampleType,
@@ -56,15 +60,17 @@ pub(super) fn period(
     if !shorter.is_finite() || !is_time(views.baseline) && !is_time(views.candidate) {
         return None;
     }
-    let period = Nanoseconds((shorter / SAMPLES).ceil().max(1.0) as u64);
+    let period = Nanoseconds((shorter / SAMPLES_PER_RUN).ceil().max(1.0) as u64);
     Some(match runs_a_side {
-        ..=1 => period.max(OF_ONE_RUN),
+        ..=1 => period.max(MIN_PERIOD_OF_SINGLE_RUN),
         _ => period,
     })
 }
 
-/// A run's costs with a sample for each period of their time. What is left of one at a node counts at the next one: so
-/// all that a node calls has its samples to within one, however little time passed at each.
+/// Returns a run's costs with one sample for each period of time.
+///
+/// A remainder at one node is carried over to the next, so that the total of a node is correct to
+/// within one sample, however little time passed at each of its callees.
 pub(super) fn counted_in(period: Nanoseconds, costs: &SelfCosts) -> SelfCosts {
     let mut passed = 0_u64;
     let samples = |passed: u64| passed / period.0;
@@ -77,17 +83,17 @@ pub(super) fn counted_in(period: Nanoseconds, costs: &SelfCosts) -> SelfCosts {
     counted.collect()
 }
 
-/// How often functions were called in the runs of both sides.
+/// Number of calls of functions in the runs of both sides.
 pub(super) struct Called {
-    /// By function, in a run on average: calls that are in no other call of the function.
+    /// Mean number of calls in a run, by function, without recursive calls.
     of_function: Vec<Pair<f64>>,
-    /// By how much the candidate's runs called most functions more often: they had as much more to do.
+    /// Median ratio by which the candidate called functions more often: it had that much more work.
     work: f64,
 }
 
 impl Called {
-    /// Of these runs of each side; `None` where a side has no count of calls.
-    pub(super) fn of(
+    /// Counts the calls in these runs of each side; `None` if a side has no call counts.
+    pub(super) fn new(
         views: Pair<&View>,
         runs: Pair<&[usize]>,
         tree: &UnionTree,
@@ -108,7 +114,7 @@ impl Called {
         Some(Called { of_function, work })
     }
 
-    /// How often a function was called whose cost changed by this factor.
+    /// Returns the change in the number of calls of a function whose cost changed by this factor.
     pub(super) fn change(&self, function: FunctionIx, change: Option<f64>) -> CallChange {
         let calls = self.of_function[function.get()];
         let often = ratio(calls).map(|ratio| ratio / self.work);
@@ -122,7 +128,7 @@ impl Called {
     }
 }
 
-/// Calls of a run of one side, by function.
+/// Returns the mean number of calls in a run of one side, by function.
 fn of_side(
     view: &View,
     runs: &[usize],
@@ -145,20 +151,20 @@ fn of_side(
     Some(calls.into_iter().map(mean).collect())
 }
 
-/// Candidate / baseline, where both called it.
+/// Returns candidate / baseline if both sides called the function.
 fn ratio(calls: Pair<f64>) -> Option<f64> {
     let are_on_both = calls.baseline > 0.0 && calls.candidate > 0.0;
     are_on_both.then(|| calls.candidate / calls.baseline)
 }
 
-/// All calls of these runs of a side, where they were counted.
+/// Returns the number of all calls in these runs of a side; `None` if they were not counted.
 pub(super) fn calls(view: &View, runs: &[usize]) -> Option<u64> {
     let column = column(view)?;
     let of_run = |&run: &usize| view.runs[run].get(column).map(|costs| total(costs).value);
     runs.iter().map(of_run).sum()
 }
 
-/// Where the count of calls stands among the sample types.
+/// Returns the index of the call count among the sample types.
 fn column(view: &View) -> Option<usize> {
     view.sample_types.iter().position(|t| t.event == CALLS)
 }

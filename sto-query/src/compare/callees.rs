@@ -1,5 +1,4 @@
-//! Where a cause spends what it costs more: in itself, or in the library code and the unchanged
-//! modules that it calls.
+//! Finds the callees in library code and unchanged modules that account for the change of a cause.
 
 use super::cause::{Cause, Evidences};
 use super::functions::{Function, FunctionIx};
@@ -9,29 +8,29 @@ use super::union::UnionTree;
 use crate::functions::UNRESOLVED;
 use std::collections::BTreeMap;
 
-/// The module of the kernel's own code.
+/// Module name of the kernel's own code.
 const KERNEL: &str = "[kernel]";
-/// Callees that a finding names.
-const NAMED: usize = 3;
-/// Part of the change that a callee needs to be named.
-const WORTH_NAMING: f64 = 0.1;
+/// Maximum number of callees in a finding.
+const MAX_CALLEES: usize = 3;
+/// Minimum share of the change of a callee in a finding.
+const MIN_SHARE: f64 = 0.1;
 
-/// For each cause what its attributed self has from others, and whether that is most of its change.
+/// The callees that a cause's change is attributed from.
 #[derive(Debug, Default)]
 pub(super) struct Callees {
-    /// What it calls that has a part in its change, the largest part first.
+    /// The callees with a share in the change, the largest share first.
     pub(super) named: Vec<AttributedCallee>,
-    /// Whether most of its change is there.
+    /// Whether callees account for most of the change.
     pub(super) have_most: bool,
 }
 
-/// A function of a module; or all of it that is not worth naming by function.
+/// A function of a module, or `None` for the module's functions that are too small to be named.
 type Part<'a> = (&'a str, Option<&'a str>);
 
-/// For each cause the callees whose cost is attributed to it and changed with it.
+/// Returns, for each cause, the callees whose cost is attributed to it and changed with it.
 ///
-/// A callee is what the function itself called: `fprintf` of the C library, say, with all that it
-/// calls there. Time in the kernel is a part of its own, whatever led there.
+/// A callee is a direct callee of the function: `fprintf` of the C library, say, with everything
+/// that it calls there. Time in the kernel is listed separately, whichever callee led there.
 pub(super) fn attributed_callees(
     evidences: &Evidences,
     owners: &[u32],
@@ -50,7 +49,7 @@ pub(super) fn attributed_callees(
         }
     }
     let mut sums: Vec<BTreeMap<Part, Pair<u64>>> = vec![BTreeMap::new(); causes.len()];
-    // For each node that is attributed to another, what that one called.
+    // For each node that is attributed to another one, the direct callee of that one.
     let mut called: Vec<FunctionIx> = Vec::with_capacity(owners.len());
     for (node, &owner) in owners.iter().enumerate() {
         let owner = owner as usize;
@@ -85,20 +84,20 @@ fn callees(evidences: &Evidences, cause: &Cause, mut sums: BTreeMap<Part, Pair<u
         let means = sizes.means(samples);
         (means.candidate - means.baseline) / all.difference()
     };
-    // Functions with little each may make up much of a module.
-    let is_little = |&(_, function): &Part, samples: &mut Pair<u64>| {
-        function.is_some() && part(*samples) <= WORTH_NAMING
+    // Small functions together may make up much of a module.
+    let is_small = |&(_, function): &Part, samples: &mut Pair<u64>| {
+        function.is_some() && part(*samples) <= MIN_SHARE
     };
-    let little: Vec<(Part, Pair<u64>)> = sums.extract_if(.., is_little).collect();
-    for ((module, _), samples) in little {
+    let small: Vec<(Part, Pair<u64>)> = sums.extract_if(.., is_small).collect();
+    for ((module, _), samples) in small {
         let sum = sums.entry((module, None)).or_default();
         sum.baseline += samples.baseline;
         sum.candidate += samples.candidate;
     }
-    sums.retain(|_, samples| part(*samples) > WORTH_NAMING);
+    sums.retain(|_, samples| part(*samples) > MIN_SHARE);
     let mut parts: Vec<(Part, Pair<u64>)> = sums.into_iter().collect();
     parts.sort_by(|a, b| part(b.1).total_cmp(&part(a.1)));
-    parts.truncate(NAMED);
+    parts.truncate(MAX_CALLEES);
     let named = |((module, function), samples): (Part, Pair<u64>)| AttributedCallee {
         function: function.map(str::to_owned),
         module: module.to_owned(),
@@ -120,7 +119,7 @@ fn part_of(callee: &Function) -> Part<'_> {
     (&callee.module, has_symbol.then_some(&*callee.symbol))
 }
 
-/// The share of all samples that a part of a function's samples is.
+/// Returns the share of all samples of a part of a function's samples.
 fn share(samples: u64, of: u64, share: f64) -> f64 {
     match of {
         0 => 0.0,
@@ -128,7 +127,7 @@ fn share(samples: u64, of: u64, share: f64) -> f64 {
     }
 }
 
-/// What a node has that its callees have not.
+/// Returns the self count of a node.
 fn self_count(tree: &UnionTree, totals: &[u64], node: usize) -> u64 {
     let callees = tree.callees(Some(node)).map(|callee| totals[callee]);
     callees.fold(totals[node], u64::saturating_sub)

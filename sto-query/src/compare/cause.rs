@@ -1,4 +1,4 @@
-//! Functions that changes are attributed to, and what they are found from.
+//! Causes, and the data that they are found from.
 
 use super::counts::NodeCounts;
 use super::evidence::{Direction, Evidence, Tests};
@@ -14,18 +14,18 @@ pub(super) struct Cause {
     pub(super) function: FunctionIx,
     pub(super) basis: Basis,
     pub(super) direction: Direction,
-    /// The change that it explains: samples in a run of size 1, candidate less baseline.
+    /// The change that the cause explains: candidate minus baseline, as samples in a run of size 1.
     pub(super) explains: f64,
-    /// Callers that inherit its change, innermost first.
+    /// Callers that inherit the change, innermost first.
     pub(super) affected: Vec<FunctionIx>,
-    /// Functions below it that grew because it calls them more, largest part first.
+    /// Callees that grew because the cause calls them more often, largest share first.
     pub(super) grown_callees: Vec<FunctionIx>,
-    /// The samples of both sides whose difference it explains, by node.
+    /// Samples of both sides whose difference the cause explains, by node.
     pub(super) at: Vec<(usize, Pair<f64>)>,
 }
 
 impl Cause {
-    /// Nothing is known yet of what it explains.
+    /// Creates a cause that does not explain anything yet.
     pub(super) fn new(function: FunctionIx, basis: Basis, direction: Direction) -> Cause {
         Cause {
             function,
@@ -39,10 +39,10 @@ impl Cause {
     }
 }
 
-/// What blame is found from.
+/// The data that causes are found from.
 pub(super) struct Evidences<'a> {
     pub(super) tree: &'a UnionTree,
-    /// Callers that cost is attributed to.
+    /// The nearest callers that cost can be attributed to.
     pub(super) callers: &'a Callers,
     pub(super) functions: &'a Functions,
     pub(super) nodes: &'a NodeCounts,
@@ -51,8 +51,8 @@ pub(super) struct Evidences<'a> {
 }
 
 impl Evidences<'_> {
-    /// What was attributed to a node: its own samples, and those of unchanged modules and library
-    /// code that it called.
+    /// Returns the samples attributed to a node: its own, and those of unchanged modules and
+    /// library code that it called.
     pub(super) fn attributed(&self, node: usize) -> Pair<f64> {
         let attributed = &self.nodes.attributed;
         Pair::new(
@@ -66,14 +66,14 @@ impl Evidences<'_> {
         Pair::new(total.baseline[node] as f64, total.candidate[node] as f64)
     }
 
-    /// What the candidate has more in a run of size 1.
+    /// Returns how much more the candidate has, as samples in a run of size 1.
     pub(super) fn difference(&self, samples: Pair<f64>) -> f64 {
         let sizes = self.sizes.sums();
         samples.candidate / sizes.candidate - samples.baseline / sizes.baseline
     }
 }
 
-/// Where the functions are whose total shifted: their outermost nodes.
+/// The outermost nodes of functions whose total shifted.
 pub(super) struct Outermost {
     pub(super) functions: Vec<FunctionIx>,
     pub(super) nodes: Vec<Vec<u32>>,
@@ -81,7 +81,7 @@ pub(super) struct Outermost {
 }
 
 impl Outermost {
-    pub(super) fn of(tree: &UnionTree, total: &[Evidence]) -> Outermost {
+    pub(super) fn new(tree: &UnionTree, total: &[Evidence]) -> Outermost {
         let mut outermost = Outermost {
             functions: Vec::new(),
             nodes: vec![Vec::new(); total.len()],
@@ -109,7 +109,7 @@ impl Outermost {
         &self.nodes[function.get()]
     }
 
-    /// What stacks have from a function on, by its outermost nodes.
+    /// Returns the total samples of a function by its outermost nodes.
     pub(super) fn totals(
         &self,
         evidences: &Evidences,
@@ -119,7 +119,7 @@ impl Outermost {
         nodes.map(|&node| (node as usize, evidences.total(node as usize)))
     }
 
-    /// The samples whose stack has a function.
+    /// Returns the number of samples whose stacks contain a function.
     pub(super) fn total(&self, evidences: &Evidences, function: FunctionIx) -> Pair<f64> {
         self.sum(function, |node| evidences.total(node))
     }
@@ -135,7 +135,7 @@ impl Outermost {
             .map(|&node| samples(node as usize)))
     }
 
-    /// Mean depth of nodes by their samples, in thousandths.
+    /// Returns the mean depth of nodes weighted by their samples, in thousandths.
     pub(super) fn depth(&self, at: impl IntoIterator<Item = (usize, Pair<f64>)>) -> u64 {
         let (mut weighted, mut weight) = (0.0, 0.0);
         for (node, samples) in at {

@@ -15,42 +15,42 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The samples of a function by run, each side's.
-    pub(super) fn of(&self, function: usize) -> Pair<impl Iterator<Item = u64> + Clone + '_> {
+    /// Returns the samples of a function by run, for each side.
+    pub(super) fn by_run(&self, function: usize) -> Pair<impl Iterator<Item = u64> + Clone + '_> {
         let (baseline, candidate) = self.runs.split_at(self.split);
         Pair::new(baseline, candidate).map(|runs| runs.iter().map(move |run| run[function]))
     }
 
-    /// The samples of a function by run, those of the baseline first.
+    /// Returns the samples of a function by run, baseline runs first.
     pub(super) fn row(&self, function: usize) -> Vec<f64> {
         self.runs.iter().map(|run| run[function] as f64).collect()
     }
 
-    /// Samples of all functions by run.
+    /// Returns the sum of the samples of all functions, by run.
     pub(super) fn totals(&self) -> Vec<f64> {
         let sum = |run: &Vec<u64>| run.iter().map(|&count| count as f64).sum();
         self.runs.iter().map(sum).collect()
     }
 
-    /// Number of functions.
+    /// Returns the number of functions.
     pub(super) fn functions(&self) -> usize {
         self.runs.first().map_or(0, Vec::len)
     }
 
-    /// The samples of a function in all runs of each side.
+    /// Returns the samples of a function in all runs of each side.
     pub(super) fn sums(&self, function: usize) -> Pair<u64> {
-        self.of(function)
+        self.by_run(function)
             .map(|runs| runs.fold(0, u64::saturating_add))
     }
 }
 
-/// The three counts that functions are judged by.
+/// The three counts of functions that are tested.
 pub(super) struct FunctionCounts {
     /// Samples that ended in the function.
     pub(super) self_: Counts,
-    /// Samples that ended in the function, or in what is attributed to it.
+    /// Samples that ended in the function, or in callees whose cost is attributed to it.
     pub(super) attributed: Counts,
-    /// Samples whose stack has the function, each counted once.
+    /// Samples whose stack contains the function, each counted once.
     pub(super) total: Counts,
 }
 
@@ -62,9 +62,10 @@ pub(super) struct NodeCounts {
     pub(super) total: Pair<Vec<u64>>,
 }
 
-/// For each node the one that its self cost is attributed to: itself, or where its module cannot
-/// have changed or it is library code, the nearest caller of which neither is true. Without such a
-/// caller it stays with the node.
+/// Returns, for each node, the node that its self cost is attributed to.
+///
+/// For unchanged modules and library code, that is the nearest caller that is neither, if there is
+/// one; otherwise the node itself.
 pub(super) fn owners(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
     let is_attributed =
         |node: usize| functions.list[tree.function(node).get()].is_attributed_to_caller();
@@ -78,7 +79,7 @@ pub(super) fn owners(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
     owners
 }
 
-/// Counts the runs of both sides.
+/// Counts the samples of both sides.
 pub(super) fn count(
     runs: Pair<&[Cow<SelfCosts>]>,
     tree: &UnionTree,
@@ -119,7 +120,7 @@ pub(super) fn count(
     (counts, nodes)
 }
 
-/// Samples by node in all runs of a side: attributed self, and total.
+/// Returns the samples by node in all runs of a side: attributed self, and total.
 fn node_counts(
     runs: &[Cow<SelfCosts>],
     of_node: &[u32],
@@ -137,8 +138,8 @@ fn node_counts(
     (attributed, total)
 }
 
-/// Samples of each function in one run: self, attributed self, and total. `subtrees` is room for a sum by
-/// node, whatever is in it.
+/// Returns the samples of each function in one run: self, attributed self, and total. `subtrees` is
+/// a scratch buffer.
 fn count_run(
     run: &SelfCosts,
     subtrees: &mut Vec<u64>,

@@ -1,11 +1,12 @@
-//! What curves say of two builds, beside what their runs say together.
+//! Adds cost curves (cost as a function of the input size) to a comparison.
 
 use super::result::{CompareOptions, Comparison, Verdict};
 use crate::functions::key_symbol;
 use crate::models::ModelChanges;
 
 impl Comparison {
-    /// Adds curves to what was compared: a function that grows otherwise is a regression, too.
+    /// Adds curves to the comparison. A function that scales worse than before makes the verdict a
+    /// regression.
     pub(crate) fn add_curves(&mut self, mut curves: ModelChanges) {
         let options = &self.thresholds;
         curves.ignore(|function, module| is_ignored(options, function, module));
@@ -39,15 +40,18 @@ fn is_ignored(options: &CompareOptions, function: &str, module: &str) -> bool {
     entries.any(|entry| key(&entry.function) == function && entry.may_be_in(module))
 }
 
-/// What the first function says that got worse, and how many there are.
+/// Returns the headline of the first function that got worse, and the number of the others.
 fn worse(curves: &ModelChanges) -> String {
-    let mut worse = curves.functions.iter().filter(|of| of.is_regression());
+    let mut worse = curves
+        .functions
+        .iter()
+        .filter(|change| change.is_regression());
     let headline = worse
         .next()
-        .map_or_else(String::new, |of| curves.headline(of));
+        .map_or_else(String::new, |change| curves.headline(change));
     match worse.count() {
         0 => headline,
-        1 => format!("{headline}, and 1 more function grows otherwise"),
-        more => format!("{headline}, and {more} more functions grow otherwise"),
+        1 => format!("{headline}, and 1 more function scales differently"),
+        more => format!("{headline}, and {more} more functions scale differently"),
     }
 }

@@ -1,4 +1,4 @@
-//! The test of every function, for one kind of count.
+//! Tests every function, for each kind of count.
 
 use super::counts::{Counts, FunctionCounts};
 use super::functions::FunctionIx;
@@ -9,43 +9,44 @@ use super::variation::Variations;
 use rayon::prelude::*;
 use sto_stats::{Design, Fit, Variation, benjamini_hochberg};
 
-/// Everything a test needs but the counts.
+/// The parameters of the tests, besides the counts.
 pub(super) struct Setting<'a> {
     pub(super) options: &'a CompareOptions,
     pub(super) sizes: &'a Sizes,
     pub(super) design: Design,
     /// Samples of each side.
     pub(super) samples: Pair<u64>,
-    /// Whether the sides are parts of the same runs: nothing has moved or was replaced, as the code is the same.
+    /// Whether the sides are parts of the same runs. Their code is then the same, so nothing moved
+    /// or was replaced.
     pub(super) within_runs: bool,
-    /// Whether stacks are known, or counts of functions alone.
+    /// Whether stacks are known, or only counts of functions.
     pub(super) has_stacks: bool,
 }
 
-/// Which way a count changed.
+/// The direction of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Up,
     Down,
 }
 
-/// What is known of one function's count.
+/// The evidence for a change of one function's count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) samples: Pair<u64>,
     /// Samples in a run of size 1.
     pub(super) means: Pair<f64>,
     pub(super) share: Pair<f64>,
-    /// What it was tested with, if it was.
+    /// The result of the test, if the function was tested.
     pub(super) tested: Option<Tested>,
     pub(super) q: Option<f64>,
-    /// Which way it differs by more than `min_effect` and `min_share`.
+    /// Direction of a difference above `min_effect`, if the share is above `min_share`.
     pub(super) shifted: Option<Direction>,
-    /// Which way it changed: shifted, and significantly so.
+    /// Direction of a significant shift.
     pub(super) changed: Option<Direction>,
 }
 
-/// What the test of a function's count says.
+/// The result of the test of a function's count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
     pub(super) p: f64,
@@ -53,18 +54,18 @@ pub(super) struct Tested {
 }
 
 impl Evidence {
-    /// What the candidate has more in a run of size 1.
+    /// Returns how much more the candidate has, as samples in a run of size 1.
     pub(super) fn difference(&self) -> f64 {
         self.means.candidate - self.means.baseline
     }
 
-    /// Whether both sides have samples of it.
+    /// Whether both sides have samples of the function.
     pub(super) fn is_on_both(&self) -> bool {
         self.samples.baseline > 0 && self.samples.candidate > 0
     }
 }
 
-/// What is known of every function's counts, by function.
+/// The evidence for every function and count, by function.
 pub(super) struct Tests<'a> {
     counts: &'a FunctionCounts,
     variations: &'a Variations,
@@ -77,10 +78,10 @@ pub(super) struct Tests<'a> {
 impl<'a> Tests<'a> {
     /// Tests every function, and adjusts for the number of tests.
     ///
-    /// Findings rest on attributed self and on total counts, so these are adjusted for together: of
-    /// equal builds, a share of at most `alpha` shows any finding. Self counts are only shown; they
-    /// are adjusted as if they stood for attributed ones.
-    pub(super) fn of(
+    /// Findings rest on attributed self and on total counts, which are adjusted together: at most a
+    /// share of `alpha` of comparisons of equal builds has any finding. Self counts are only shown,
+    /// and adjusted as if they were attributed ones.
+    pub(super) fn new(
         counts: &'a FunctionCounts,
         variations: &'a Variations,
         setting: &'a Setting<'a>,
@@ -102,7 +103,7 @@ impl<'a> Tests<'a> {
         tests
     }
 
-    /// Whether the count that a finding of a function would rest on changed.
+    /// Whether the count that a finding with this basis rests on changed.
     pub(super) fn has_changed(&self, basis: Basis, function: FunctionIx) -> bool {
         let tests = match basis {
             Basis::AttributedSelf => &self.attributed,
@@ -111,7 +112,7 @@ impl<'a> Tests<'a> {
         tests[function.get()].changed.is_some()
     }
 
-    /// What an answer says of a function's self, attributed self and total counts.
+    /// Returns the changes of a function's self, attributed self and total counts.
     pub(super) fn changes(&self, function: usize) -> [Change; 3] {
         let (counts, variations) = (self.counts, self.variations);
         [
@@ -124,7 +125,7 @@ impl<'a> Tests<'a> {
         })
     }
 
-    /// What the count that a finding rests on is in each run.
+    /// Returns the count that a finding rests on for each run.
     pub(super) fn run_costs(&self, basis: Basis, function: usize) -> RunCosts {
         let counts = match basis {
             Basis::AttributedSelf => &self.counts.attributed,
@@ -136,7 +137,7 @@ impl<'a> Tests<'a> {
             samples,
             cost: rounded(samples as f64 / size / whole),
         };
-        let (runs, sizes) = (counts.of(function), sizes.sides());
+        let (runs, sizes) = (counts.by_run(function), sizes.sides());
         RunCosts {
             baseline: runs.baseline.zip(sizes.baseline).map(cost).collect(),
             candidate: runs.candidate.zip(sizes.candidate).map(cost).collect(),
@@ -175,9 +176,9 @@ impl<'a> Tests<'a> {
 
 /// Tests every function that could pass `min_share`.
 ///
-/// A function with `min_share` on one side has half of it on average; that average, unlike the
-/// larger side, is independent of the test if nothing changed, so choosing by it keeps the
-/// adjustment for many tests right (R. Bourgon et al., PNAS 107:9546, 2010).
+/// A function with `min_share` on one side has at least half of it on average. Unlike the larger
+/// share, this average is independent of the test if nothing changed, so selecting by it keeps the
+/// adjustment for many tests valid (R. Bourgon et al., PNAS 107:9546, 2010).
 fn test(counts: &Counts, variation: &Variation, setting: &Setting) -> Vec<Evidence> {
     let test = |function: usize| {
         let mut evidence = untested(counts.sums(function), setting);
@@ -229,7 +230,7 @@ fn untested(samples: Pair<u64>, setting: &Setting) -> Evidence {
     }
 }
 
-/// Which way a mean changed by at least `min_effect` of the smaller side.
+/// Returns the direction of a change of the mean by more than `min_effect` of the smaller side.
 pub(super) fn direction(means: Pair<f64>, min_effect: f64) -> Option<Direction> {
     if means.candidate > means.baseline * (1.0 + min_effect) {
         Some(Direction::Up)

@@ -1,4 +1,5 @@
-//! The way from two views to findings, on one page. `compare.md` has it in formulas, with an example.
+//! Runs all steps of a comparison, from two views to findings. `compare.md` describes them with
+//! formulas and an example.
 
 use super::blame::causes;
 use super::called::Called;
@@ -29,14 +30,14 @@ use crate::tree::View;
 use sto_core::units::SampleType;
 use sto_stats::Design;
 
-/// Finds what got worse, and what else changed, between two builds.
+/// Compares two builds and reports regressions and other changes.
 ///
-/// The result depends on the stacks and counts alone: not on the order of runs or stacks, nor on
-/// the number of cores.
+/// The result depends only on stacks and counts, not on the order of runs or stacks, nor on the
+/// number of processor cores.
 ///
 /// # Errors
-/// Where a threshold is out of its range, or a profile has not the metric that cost is to be taken
-/// by. Data that cannot be compared is no error, but the verdict
+/// Returns an error if a threshold is out of range, or if a profile lacks the metric that
+/// normalises costs. Data that cannot be compared are not an error; they give the verdict
 /// [`Verdict::Insufficient`].
 pub fn compare(
     baseline: &View,
@@ -46,11 +47,11 @@ pub fn compare(
     compare_with_earlier(baseline, candidate, None, options)
 }
 
-/// As [`compare`], with the runs of an earlier build of the program, to know how much its functions
-/// vary from run to run where neither side has several runs.
+/// Like [`compare`], but estimates the variation between runs from an earlier build if neither side
+/// has several runs.
 ///
 /// # Errors
-/// As [`compare`].
+/// Returns the same errors as [`compare`].
 pub fn compare_with_earlier(
     baseline: &View,
     candidate: &View,
@@ -60,11 +61,13 @@ pub fn compare_with_earlier(
     compare_sides(Pair::new(baseline, candidate), None, earlier, options)
 }
 
-/// As [`compare`], where counts of functions are known and no stacks: `own` has what each function of the
-/// baseline and of the candidate cost by itself, as stacks of one frame, and `total` what it cost with all that it calls.
+/// Like [`compare`], for function counts without stacks.
+///
+/// `own` has the self cost of each function, as stacks of one frame, and `total` its total cost,
+/// each for the baseline and the candidate.
 ///
 /// # Errors
-/// As [`compare`].
+/// Returns the same errors as [`compare`].
 #[cfg(feature = "lake")]
 pub(crate) fn compare_counts(
     own: [&View; 2],
@@ -82,13 +85,13 @@ fn compare_sides(
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
-    let statuses = Statuses::of(views);
+    let statuses = Statuses::new(views);
     let views = kept_of(&statuses.kept, views);
     let Pair {
         baseline,
         candidate,
     } = views;
-    let of_totals = totals.map(Statuses::of);
+    let of_totals = totals.map(Statuses::new);
     let totals = totals.zip(of_totals.as_ref());
     let totals = totals.map(|(totals, statuses)| kept_of(&statuses.kept, totals));
     let (sample_type, runs) = shared(views).unzip();
@@ -135,10 +138,10 @@ fn compare_sides(
         Some(runs) => {
             let earlier = earlier
                 .zip(sample_type)
-                .and_then(|(view, t)| Earlier::of(view, t, runs.baseline.counted_in, options));
+                .and_then(|(view, t)| Earlier::new(view, t, runs.baseline.counted_in, options));
             let amounts = amounts(views, runs, &options.normalisation)?;
             let mut functions =
-                Functions::of(baseline, candidate, options.matching, &options.attribution);
+                Functions::new(baseline, candidate, options.matching, &options.attribution);
             for pass in 1..=PASSES {
                 options.cancel.check()?;
                 let renamed = find(
@@ -164,8 +167,8 @@ fn compare_sides(
         candidate_size: statistics.normalisation.candidate_size,
     });
     let mut measured = Pair::new(
-        MeasuredSide::of(baseline, runs.as_ref().map(|runs| &runs.baseline)),
-        MeasuredSide::of(candidate, runs.as_ref().map(|runs| &runs.candidate)),
+        MeasuredSide::new(baseline, runs.as_ref().map(|runs| &runs.baseline)),
+        MeasuredSide::new(candidate, runs.as_ref().map(|runs| &runs.candidate)),
     );
     if let Some(seconds) = runs.as_ref().and_then(|runs| seconds(views, runs)) {
         let (baseline, candidate) = seconds.split_at(measured.baseline.totals.len());
@@ -174,8 +177,8 @@ fn compare_sides(
     }
     comparison.metrics = metrics(measured.as_ref(), compared, &comparison.findings, options);
     let absent = options.worse_if.keys().filter(|name| {
-        let is_it = |metric: &MetricChange| metric.name == **name;
-        !comparison.metrics.iter().any(is_it)
+        let has_name = |metric: &MetricChange| metric.name == **name;
+        !comparison.metrics.iter().any(has_name)
     });
     let absent = absent.map(|name| sentence::no_such_metric(name));
     let flat = totals.map(|_| sentence::NO_STACKS.to_owned());
@@ -194,12 +197,12 @@ fn compare_sides(
     Ok(comparison)
 }
 
-/// How often a comparison is made, each time with those functions as one that turned out to be renamed. Of
-/// those that call them, more may then: rarely.
+/// Maximum number of passes. Each pass counts the functions that the previous one found to be
+/// renamed as one, which rarely reveals that their callers were renamed, too.
 const PASSES: usize = 3;
 
-/// Fills in findings and verdict, and returns functions that turned out to be renamed. Both sides have
-/// samples.
+/// Fills in findings and verdict, and returns the functions that turned out to be renamed. Both
+/// sides must have samples.
 fn find(
     views: Pair<&View>,
     runs: &Pair<Runs>,
@@ -215,7 +218,7 @@ fn find(
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
     let (mut counts, nodes) = count(costs, &tree, &owners, functions.list.len());
     if let Some((totals, sample_type)) = totals {
-        let of_totals = totals.map(|view| Runs::of(view, sample_type));
+        let of_totals = totals.map(|view| Runs::new(view, sample_type));
         let costs = of_totals.as_ref().map(|runs| &*runs.costs);
         counts.total = count(costs, &tree, &owners, functions.list.len()).0.self_;
     }
@@ -228,14 +231,14 @@ fn find(
     let mut amounts = amounts.to_vec();
     let seconds = seconds(views, runs);
     if let Some(seconds) = &seconds {
-        // Of parts of runs, the cost of a second is what a run's is else.
+        // Parts of runs are compared by their cost per second.
         for (period, seconds) in periods.iter_mut().zip(seconds) {
             *period /= seconds;
         }
         let (baseline, candidate) = seconds.split_at(runs.baseline.costs.len());
         lengths = Pair::new(baseline, candidate).map(|seconds| seconds.iter().sum());
         if options.normalisation == NormalisationMethod::Tmm {
-            // A program may have more to do at one time than at another.
+            // The amount of work may differ between parts of a run.
             let totals = counts.attributed.totals();
             amounts = totals
                 .iter()
@@ -244,7 +247,7 @@ fn find(
                 .collect();
         }
     }
-    let mut sizes = Sizes::of(
+    let mut sizes = Sizes::new(
         &counts.attributed,
         &periods,
         &amounts,
@@ -257,7 +260,7 @@ fn find(
         sizes.method = NormalisationMethod::Total;
     }
     let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
-    let variations = Variations::of(&counts, &design, earlier);
+    let variations = Variations::new(&counts, &design, earlier);
     let setting = Setting {
         options: &options,
         sizes: &sizes,
@@ -266,7 +269,7 @@ fn find(
         within_runs: comparison.within_runs,
         has_stacks: totals.is_none(),
     };
-    let tests = Tests::of(&counts, &variations, &setting);
+    let tests = Tests::new(&counts, &variations, &setting);
     let callers =
         tree.callers(|function| !functions.list[function.get()].is_attributed_to_caller());
     let evidences = Evidences {
@@ -277,15 +280,16 @@ fn find(
         sizes: &sizes,
         tests: &tests,
     };
-    let called = Called::of(
+    let called = Called::new(
         views,
         runs.as_ref().map(|runs| &*runs.profiles),
         &tree,
         functions.list.len(),
     );
-    let causes = match setting.has_stacks {
-        true => causes(&evidences),
-        false => flat::causes(&evidences),
+    let causes = if setting.has_stacks {
+        causes(&evidences)
+    } else {
+        flat::causes(&evidences)
     };
     let partners = partners(&evidences, &causes, &setting, &variations.self_);
     let dispersion = Dispersion {
@@ -357,7 +361,7 @@ fn set_size_factors(side: &mut Side, factors: &[f64]) {
     }
 }
 
-/// The median over the functions that were tested; 0 of none.
+/// Returns the median dispersion of the tested functions, or 0 if none was tested.
 fn typical_dispersion(functions: &[Evidence]) -> f64 {
     let tested = functions.iter().filter_map(|evidence| evidence.tested);
     let mut dispersions: Vec<f64> = tested.map(|tested| tested.fit.beyond_poisson()).collect();

@@ -1,4 +1,4 @@
-//! From causes to findings: what happened to each, in the order in which to look at them.
+//! Turns causes into findings, in the order of their importance.
 
 use super::called::Called;
 use super::cause::{Cause, Evidences};
@@ -21,9 +21,9 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// All findings, most likely cause of a regression first; and the share of each side's samples that
-/// ended in functions that both sides have, under one name or another; and how many functions were
-/// replaced, if most were.
+/// Returns all findings, the most likely cause of a regression first. Also returns the share of
+/// each side's samples that ended in functions that both sides have (renamed ones included), and,
+/// if most functions were replaced, their numbers.
 pub(super) fn findings(
     evidences: &Evidences,
     (mut causes, mut partners): (Vec<Cause>, Vec<Option<Partner>>),
@@ -32,7 +32,8 @@ pub(super) fn findings(
     setting: &Setting,
     variations: &Variations,
 ) -> (Vec<Finding>, Pair<f64>, Option<Replaced>) {
-    // What has another name and costs as much; where it costs more, what it calls is why.
+    // A renamed function with unchanged cost is a finding; otherwise its callees explain the
+    // change.
     for renamed in &evidences.functions.renamed {
         if let Some(was) = renamed.was_cause
             && !causes.iter().any(|cause| cause.function == renamed.new)
@@ -45,9 +46,10 @@ pub(super) fn findings(
             partners.push(Some(Partner::Renamed(renamed.old)));
         }
     }
-    let in_common = match setting.within_runs {
-        true => Pair::new(1.0, 1.0),
-        false => in_common(evidences, &causes, &partners),
+    let in_common = if setting.within_runs {
+        Pair::new(1.0, 1.0)
+    } else {
+        in_common(evidences, &causes, &partners)
     };
     let renamed = causes.iter().zip(&partners);
     let renamed = renamed.filter(|(_, partner)| matches!(partner, Some(Partner::Renamed(_))));
@@ -56,11 +58,12 @@ pub(super) fn findings(
     let replaced = stayed.most_replaced(|function| renamed.contains(&function));
     let is_possible = evidences.sizes.without_majority && !setting.within_runs;
     let replaced = replaced.filter(|_| is_possible);
-    let judged = match are_strangers(in_common) || replaced.is_some() {
-        true => Judged::Callers,
-        false => Judged::Functions,
+    let judged = if are_strangers(in_common) || replaced.is_some() {
+        Judged::Callers
+    } else {
+        Judged::Functions
     };
-    let ends = PathEnds::of(evidences, &causes);
+    let ends = PathEnds::new(evidences, &causes);
     let callees = callees::attributed_callees(evidences, owners, &causes);
     let ignored = ignored(setting.options);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
@@ -97,27 +100,28 @@ pub(super) fn findings(
     (findings, in_common, replaced)
 }
 
-/// What is judged of a program.
+/// The functions whose changes can be regressions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Judged {
     Functions,
-    /// Most functions were replaced: that one is new says nothing, unless what calls it costs more.
+    /// Only functions that both sides have, because most functions were replaced. A new function is
+    /// a regression only if one of its callers costs more.
     Callers,
 }
 
 impl Judged {
-    /// Whether a cause is judged that is new.
-    fn has(self, evidences: &Evidences, cause: &Cause) -> bool {
-        let is_dearer = |function: &FunctionIx| {
+    /// Whether a new function can be a regression.
+    fn applies_to(self, evidences: &Evidences, cause: &Cause) -> bool {
+        let costs_more = |function: &FunctionIx| {
             let total = &evidences.tests.total[function.get()];
             total.is_on_both() && total.changed == Some(Direction::Up)
         };
-        self == Judged::Functions || cause.affected.iter().any(is_dearer)
+        self == Judged::Functions || cause.affected.iter().any(costs_more)
     }
 }
 
-/// The share of each side's samples that ended in functions that both sides have, or that have only
-/// got another name.
+/// Returns the share of each side's samples that ended in functions that both sides have, renamed
+/// functions included.
 fn in_common(evidences: &Evidences, causes: &[Cause], partners: &[Option<Partner>]) -> Pair<f64> {
     let mut shares = Pair::default();
     let mut add = |evidence: &Evidence| {
@@ -136,7 +140,7 @@ fn in_common(evidences: &Evidences, causes: &[Cause], partners: &[Option<Partner
     shares
 }
 
-/// The entries of the options that let findings not count, by function.
+/// Groups the ignored functions of the options by function key.
 fn ignored(options: &CompareOptions) -> HashMap<String, Vec<&IgnoredFunction>> {
     let mut entries: HashMap<String, Vec<&IgnoredFunction>> = HashMap::new();
     for entry in &options.ignored {
@@ -146,11 +150,13 @@ fn ignored(options: &CompareOptions) -> HashMap<String, Vec<&IgnoredFunction>> {
     entries
 }
 
-/// What a sentence says of a pair besides its names.
+/// Describes how a cause relates to its partner, for the finding's sentence.
 fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::Pair {
     let name = |function| evidences.functions.name(function);
     match partner {
-        Some(Partner::ReplacedUnder(_, caller)) => sentence::Pair::UnderDearer(caller.map(name)),
+        Some(Partner::ReplacedUnder(_, caller)) => {
+            sentence::Pair::UnderCostlierCaller(caller.map(name))
+        }
         Some(Partner::PartOf(top, _)) => sentence::Pair::PartOf(name(top)),
         _ => sentence::Pair::Itself,
     }
@@ -171,7 +177,7 @@ fn finding(
         Some(Partner::Moved(_) | Partner::Renamed(_)) => FindingKind::Moved,
         Some(Partner::Replaced(_) | Partner::PartOf(..)) => FindingKind::Replaced,
         Some(Partner::ReplacedUnder(..)) | None => match kind(cause, &tests.total[ix]) {
-            FindingKind::New if !judged.has(evidences, cause) => FindingKind::Replaced,
+            FindingKind::New if !judged.applies_to(evidences, cause) => FindingKind::Replaced,
             kind => kind,
         },
     };
@@ -190,7 +196,7 @@ fn finding(
         Direction::Down => (moved, None, replaced, None),
     };
     let [self_, attributed_self, total] = tests.changes(ix);
-    // What only moved makes no caller slower.
+    // Moved cost makes no caller slower.
     let affected = match kind {
         FindingKind::Moved | FindingKind::Replaced => &[][..],
         _ => &cause.affected,
@@ -223,7 +229,7 @@ fn finding(
     }
 }
 
-/// Every function that was tested, the largest share of total first.
+/// Returns all tested functions, the largest share of total first.
 pub(super) fn tested_functions(evidences: &Evidences) -> Vec<TestedFunction> {
     let Evidences {
         functions, tests, ..

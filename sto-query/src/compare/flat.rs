@@ -1,10 +1,12 @@
-//! Causes where counts of functions are known, and no stacks.
+//! Finds causes from function counts without stacks.
 //!
-//! A function whose self count changed is a cause, whoever calls it. One whose total changed is a cause where what
-//! may be below it does not explain that: no function is below one that costs less than itself with all that it
-//! calls. So a caller is never blamed for what it calls, and cost that no single function explains has a cause still.
-//! A function of one side alone is none by its total: what calls it, and is on both sides, shows whether that is more.
-//! What moved or has another name, stacks would say; here it is new and gone.
+//! A function whose self count changed is a cause, whoever calls it. A function whose total changed
+//! is a cause if the functions that may be below it do not explain that. A function cannot be below
+//! one whose total is smaller than its own. So a caller is never blamed for its callees, and cost
+//! that no single function explains still has a cause.
+//!
+//! The total of a function that only one side has is no cause: the change shows in its callers that
+//! both sides have. Without stacks, moved and renamed functions are reported as new and gone.
 
 use super::blame::{MOST_OF_IT, drop_bystanders};
 use super::cause::{Cause, Evidences};
@@ -12,7 +14,7 @@ use super::evidence::Evidence;
 use super::functions::FunctionIx;
 use super::result::Basis;
 
-/// The causes of all changes, in no order that means anything.
+/// Returns the causes of all changes, in unspecified order.
 pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     let Evidences {
         functions, tests, ..

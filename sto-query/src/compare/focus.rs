@@ -1,4 +1,4 @@
-//! The stacks that have a function: the rest of a finding.
+//! Selects the stacks that contain a function.
 
 use crate::functions::{FunctionChoice, FunctionError, symbols_of};
 use crate::select::full_name;
@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use sto_core::model::Frame;
 use sto_core::units::Cost;
 
-/// A choice of functions by name, to look at the stacks that have one of them.
+/// A selection of functions by name, for restricting views to the stacks that contain one of them.
 #[derive(Clone, Debug)]
 pub struct Focus {
     text: String,
@@ -17,10 +17,11 @@ pub struct Focus {
 }
 
 impl Focus {
-    /// Chooses functions as a user [names](FunctionChoice) them, in all views by the same rule.
+    /// Selects the functions that match a [name](FunctionChoice) as the user typed it, by the same
+    /// rule in all views.
     ///
     /// # Errors
-    /// Where no function fits, or what is to be a regular expression is none.
+    /// Returns an error if no function matches, or if a regular expression is invalid.
     pub fn new(name: &str, views: &[&View]) -> Result<Focus, FunctionError> {
         let choice = FunctionChoice::parse(name)?;
         let frames = views.iter().flat_map(|view| view.frames.iter());
@@ -38,47 +39,49 @@ impl Focus {
         })
     }
 
-    /// The name that was asked for.
+    /// The function name as the user typed it.
     pub(crate) fn name(&self) -> &str {
         &self.text
     }
 
-    /// The keys of the functions that it means, in order.
+    /// The keys of the selected functions, in order.
     pub(crate) fn functions(&self) -> &[String] {
         &self.functions
     }
 
-    /// Whether a frame is of such a function.
+    /// Whether the frame's function is selected.
     pub(crate) fn has(&self, frame: Frame<'_>) -> bool {
         self.symbols.contains(frame.symbol)
     }
 
-    /// Takes away the self costs, by node of the view, of stacks that have no such function.
+    /// Sets the self costs of stacks without a selected function to zero. `self_costs` has one
+    /// entry per node of the view.
     ///
     /// # Panics
-    /// If there is not one cost a node.
+    /// Panics if `self_costs` does not have one cost per node.
     pub(crate) fn keep(&self, view: &View, self_costs: &mut [Cost]) {
-        self.take_away(view, self_costs, false);
+        self.set_to_zero(view, self_costs, false);
     }
 
-    /// Takes away the self costs, by node of the view, of stacks that have such a function.
+    /// Sets the self costs of stacks with a selected function to zero. `self_costs` has one entry
+    /// per node of the view.
     ///
     /// # Panics
-    /// If there is not one cost a node.
+    /// Panics if `self_costs` does not have one cost per node.
     pub(crate) fn leave_out(&self, view: &View, self_costs: &mut [Cost]) {
-        self.take_away(view, self_costs, true);
+        self.set_to_zero(view, self_costs, true);
     }
 
-    fn take_away(&self, view: &View, self_costs: &mut [Cost], those_with: bool) {
+    fn set_to_zero(&self, view: &View, self_costs: &mut [Cost], with_function: bool) {
         let tree = &view.tree;
-        assert_eq!(tree.len(), self_costs.len(), "one self cost a node");
+        assert_eq!(tree.len(), self_costs.len(), "one self cost per node");
         let frames = view.frames.iter();
         let fits: Vec<bool> = frames.map(|(_, frame)| self.has(frame)).collect();
         let mut has: Vec<bool> = Vec::with_capacity(tree.len());
         for (node, cost) in tree.nodes().zip(self_costs) {
             let is_below = tree.parent(node).is_some_and(|caller| has[caller.get()]);
             has.push(is_below || fits[tree.frame(node).get()]);
-            if has[node.get()] == those_with {
+            if has[node.get()] == with_function {
                 *cost = Cost::ZERO;
             }
         }

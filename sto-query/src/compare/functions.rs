@@ -1,4 +1,4 @@
-//! Which function of one build is which of the other.
+//! Matches the functions of two builds.
 
 use super::modules::Unchanged;
 use super::pair::Pair;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
-/// Index of a function that both sides may have; the order is that of symbol and module.
+/// Index of a function of either side, in the order of symbol and module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct FunctionIx(pub(super) u32);
 
@@ -31,57 +31,58 @@ pub(super) struct Function {
     pub(super) file: Option<String>,
     /// Whether it is code of the kernel.
     pub(super) kernel: bool,
-    /// Whether its module is one that cannot have changed.
+    /// Whether the code of its module did not change.
     pub(super) unchanged: bool,
-    /// Whether it is code of a standard library or runtime, which is not known to have changed.
+    /// Whether it is code of a standard library or runtime that is not known to have changed.
     pub(super) library: bool,
 }
 
 impl Function {
-    /// Whether its cost is its caller's doing: its code is the same on both sides, or does what any
-    /// program asks of it.
+    /// Whether its cost is attributed to its caller: its code is the same on both sides, or is
+    /// library code.
     pub(super) fn is_attributed_to_caller(&self) -> bool {
         self.unchanged || self.library
     }
 
-    /// Whether it cannot be a cause: its module is the same on both sides, or nobody knows what
-    /// code it is.
+    /// Whether it cannot be a cause: its module did not change, or its code is unknown.
     pub(super) fn is_bystander(&self) -> bool {
         self.unchanged || self.symbol == UNRESOLVED && self.module.is_empty()
     }
 }
 
-/// A function by two names.
+/// A function that was renamed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Renamed {
     pub(super) old: FunctionIx,
     pub(super) new: FunctionIx,
-    /// What either rested on, and explained, as a cause while they were two.
+    /// Basis and explained change of the cause that either was before the two were matched.
     pub(super) was_cause: Option<(Basis, f64)>,
 }
 
-/// The functions of both sides, and which frames are theirs.
+/// The functions of both sides, and the frames of each.
 pub(super) struct Functions {
     pub(super) list: Vec<Function>,
     /// By frame of the side's view.
     pub(super) of_frame: Pair<Vec<FunctionIx>>,
-    /// Those that have another name in the baseline, in the order of the new ones.
+    /// Functions with another name in the baseline, in the order of the new names.
     pub(super) renamed: Vec<Renamed>,
 }
 
 impl Functions {
-    /// Frames of one key are one function, whatever their kind, file and line: a function may be
-    /// inlined in one build and called in the other, and lines shift with every edit. Closures that
-    /// lost their numbers are one function too, with the sum of their costs.
-    pub(super) fn of(
+    /// Matches the functions of two views.
+    ///
+    /// Frames with the same key are one function, whatever their kind, file and line: a function
+    /// may be inlined in one build and called in the other, and lines shift with every edit.
+    /// Closures whose numbers the key drops are one function too, with the sum of their costs.
+    pub(super) fn new(
         baseline: &View,
         candidate: &View,
         keys: KeyOptions,
         attribution: &Attribution,
     ) -> Functions {
         let views = Pair::new(baseline, candidate);
-        let mut members = members(baseline, Member::OfBaseline, keys);
-        members.extend(self::members(candidate, Member::OfCandidate, keys));
+        let mut members = members(baseline, Member::Baseline, keys);
+        members.extend(self::members(candidate, Member::Candidate, keys));
         members.par_sort_unstable();
 
         let unchanged = Unchanged::new(baseline, candidate);
@@ -91,11 +92,11 @@ impl Functions {
             let function = FunctionIx(u32::try_from(list.len()).expect("fewer than 2^32 frames"));
             for (_, member) in members {
                 match member {
-                    Member::OfBaseline(frame) => of_frame.baseline[frame.get()] = function,
-                    Member::OfCandidate(frame) => of_frame.candidate[frame.get()] = function,
+                    Member::Baseline(frame) => of_frame.baseline[frame.get()] = function,
+                    Member::Candidate(frame) => of_frame.candidate[frame.get()] = function,
                 }
             }
-            list.push(function_of(members, views, &unchanged, attribution));
+            list.push(new_function(members, views, &unchanged, attribution));
         }
         Functions {
             list,
@@ -104,7 +105,8 @@ impl Functions {
         }
     }
 
-    /// Takes functions by two names for one, which is called by the new one. Nothing is left of the other.
+    /// Merges renamed functions into the new one, which keeps its name. The old one has no frames
+    /// left.
     pub(super) fn rename(&mut self, renamed: Vec<Renamed>) {
         let mut new_of: Vec<FunctionIx> = (0..self.list.len() as u32).map(FunctionIx).collect();
         for pair in &renamed {
@@ -116,13 +118,13 @@ impl Functions {
         self.renamed.extend(renamed);
     }
 
-    /// What a function was called in the baseline, if that is another name.
+    /// Returns the function's name in the baseline, if it differs.
     pub(super) fn old_name(&self, function: FunctionIx) -> Option<FunctionName> {
         let renamed = self.renamed.iter().find(|pair| pair.new == function)?;
         Some(self.name(renamed.old))
     }
 
-    /// What a function is called.
+    /// Returns the function's name.
     pub(super) fn name(&self, function: FunctionIx) -> FunctionName {
         let function = &self.list[function.get()];
         FunctionName {
@@ -131,7 +133,7 @@ impl Functions {
         }
     }
 
-    /// Names of the modules that cannot have changed.
+    /// Returns the names of modules whose code did not change.
     pub(super) fn unchanged_modules(&self) -> BTreeSet<&str> {
         let named = |function: &&Function| function.unchanged && !function.module.is_empty();
         let unchanged = self.list.iter().filter(named);
@@ -139,11 +141,11 @@ impl Functions {
     }
 }
 
-/// A frame that is of a function.
+/// A frame of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Member {
-    OfBaseline(FrameIx),
-    OfCandidate(FrameIx),
+    Baseline(FrameIx),
+    Candidate(FrameIx),
 }
 
 fn members(
@@ -162,20 +164,20 @@ fn members(
     keyed.collect()
 }
 
-/// The least of several names, so that none depends on the order in which frames were inserted.
-/// `members` are sorted.
-fn function_of(
+/// Builds a function from its frames, which are sorted. Of several modules or files, the first in
+/// alphabetical order is used, so the result does not depend on the order of frames.
+fn new_function(
     members: &[(FunctionKey<'_>, Member)],
     views: Pair<&View>,
     unchanged: &Unchanged<'_>,
     attribution: &Attribution,
 ) -> Function {
     let ((symbol, module), last) = &members[members.len() - 1];
-    let is_in_candidate = matches!(last, Member::OfCandidate(_));
+    let is_in_candidate = matches!(last, Member::Candidate(_));
     let frame = |(_, member): &(_, Member)| match *member {
-        Member::OfCandidate(ix) => Some(views.candidate.frames.frame(ix)),
-        Member::OfBaseline(_) if is_in_candidate => None,
-        Member::OfBaseline(ix) => Some(views.baseline.frames.frame(ix)),
+        Member::Candidate(ix) => Some(views.candidate.frames.frame(ix)),
+        Member::Baseline(_) if is_in_candidate => None,
+        Member::Baseline(ix) => Some(views.baseline.frames.frame(ix)),
     };
     let frames: Vec<Frame> = members.iter().filter_map(frame).collect();
     let modules = frames.iter().map(|frame| frame.module);

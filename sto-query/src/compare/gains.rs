@@ -1,7 +1,7 @@
-//! What a function gained, and what was lost where it did: the sums that say whether its cost
+//! Computes what a function gained and what was lost in the same place, to decide whether its cost
 //! [moved](super::moved).
 //!
-//! Everything is looked at from the side where the function has more: this side gained, the other lost.
+//! Everything is seen from the side where the function has more: this side gained, the other lost.
 //! Counts are samples in a run of size 1.
 
 use super::cause::Cause;
@@ -13,45 +13,47 @@ use super::result::Basis;
 use super::signs::{Sign, Signs};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a cause gained where something says that it moved, and what was lost there.
+/// The cost that a cause gained with evidence that it moved, and the cost that was lost there.
 #[derive(Debug, Default)]
 pub(super) struct Gain {
     pub(super) gained: f64,
     pub(super) lost: f64,
-    /// The parts of both that are its own, without functions that it calls and that stay.
+    /// The parts of both without callees that stay.
     pub(super) own_gained: f64,
     pub(super) own_lost: f64,
-    /// What each function lost that may be the one that the cost was in.
+    /// The loss of each function that the cost may have been in.
     pub(super) losers: BTreeMap<FunctionIx, f64>,
 }
 
-/// What is asked for what a function gained.
+/// Computes gains, for one sign and direction.
 pub(super) struct Gains<'a> {
     pub(super) regions: &'a Regions<'a>,
     pub(super) signs: &'a Signs<'a>,
     pub(super) sign: Sign,
-    /// The causes.
+    /// All causes.
     pub(super) changed: &'a BTreeSet<(FunctionIx, Direction)>,
-    /// The direction in which functions changed that have more on this side.
+    /// The direction of functions that have more on this side.
     pub(super) direction: Direction,
-    /// Whether what was lost must have been lost under the same caller.
+    /// Whether the loss must be under the same caller.
     pub(super) same_caller: bool,
 }
 
 impl Gains<'_> {
-    /// What a cause gained, in the ways in which it may have moved: the first that fits is believed.
-    pub(super) fn of(&self, cause: &Cause) -> Vec<Gain> {
-        match self.same_caller {
-            true => vec![
+    /// Returns the gains of a cause, for each way in which it may have moved. The first that fits
+    /// is used.
+    pub(super) fn compute(&self, cause: &Cause) -> Vec<Gain> {
+        if self.same_caller {
+            vec![
                 self.begun(cause.function),
                 self.by_itself(cause),
                 self.inlined(cause.function),
-            ],
-            false => vec![self.elsewhere(cause.function), self.by_itself(cause)],
+            ]
+        } else {
+            vec![self.elsewhere(cause.function), self.by_itself(cause)]
         }
     }
 
-    /// What this side has, and the other.
+    /// Returns the means of this side and of the other.
     fn this_first(&self, samples: Pair<f64>) -> (f64, f64) {
         let sizes = self.regions.evidences.sizes.sums();
         let (baseline, candidate) = (
@@ -72,13 +74,13 @@ impl Gains<'_> {
         self.this_first(self.regions.own(node))
     }
 
-    /// Whether one is code of the kernel, and the other is not.
-    pub(super) fn never_share(&self, a: FunctionIx, b: FunctionIx) -> bool {
+    /// Whether one is kernel code, and the other is not.
+    pub(super) fn cannot_share(&self, a: FunctionIx, b: FunctionIx) -> bool {
         let list = &self.regions.evidences.functions.list;
         list[a.get()].kernel != list[b.get()].kernel
     }
 
-    /// What a function gained where calls of it began.
+    /// Returns the gain of a function where calls of it began.
     fn begun(&self, function: FunctionIx) -> Gain {
         let tree = self.regions.evidences.tree;
         let mut by_caller: BTreeMap<Caller, Vec<usize>> = BTreeMap::new();
@@ -123,34 +125,42 @@ impl Gains<'_> {
         gain
     }
 
-    /// What a function gained by itself where calls of it began, and what functions that a sign matches
-    /// of lost by themselves. What it calls may have got dearer: that is a cause of its own.
+    /// Returns the gain of a function's own cost where calls of it began, and the loss of the own
+    /// cost of functions that a sign matches. Slower callees are causes of their own.
     fn by_itself(&self, cause: &Cause) -> Gain {
         if cause.basis != Basis::AttributedSelf {
             return Gain::default();
         }
-        self.against(cause.function, |node| {
+        self.gain_against_matches(cause.function, |node| {
             self.this_first(self.regions.evidences.attributed(node))
         })
     }
 
-    /// What a function gained with all that it calls, wherever it is called from.
+    /// Returns the gain of a function's total cost, wherever it is called from.
     fn elsewhere(&self, function: FunctionIx) -> Gain {
-        self.against(function, |node| {
-            match self.regions.evidences.tree.is_outermost(node) {
-                true => self.total(node),
-                false => (0.0, 0.0),
+        self.gain_against_matches(function, |node| {
+            if self.regions.evidences.tree.is_outermost(node) {
+                self.total(node)
+            } else {
+                (0.0, 0.0)
             }
         })
     }
 
-    /// What a function gained of a cost by node, and what functions that a sign matches lost of it: under
-    /// the same callers, or anywhere.
-    fn against(&self, function: FunctionIx, cost: impl Fn(usize) -> (f64, f64)) -> Gain {
+    /// Returns the gain of a function in a cost by node, and the loss of functions that a sign
+    /// matches: under the same callers, or anywhere.
+    fn gain_against_matches(
+        &self,
+        function: FunctionIx,
+        cost: impl Fn(usize) -> (f64, f64),
+    ) -> Gain {
         let tree = self.regions.evidences.tree;
-        let at = |node: usize| match self.same_caller {
-            true => self.regions.caller(node),
-            false => None,
+        let at = |node: usize| {
+            if self.same_caller {
+                self.regions.caller(node)
+            } else {
+                None
+            }
         };
         let mut gained: BTreeMap<Caller, f64> = BTreeMap::new();
         for node in self.regions.of_function(function) {
@@ -158,9 +168,10 @@ impl Gains<'_> {
         }
         gained.retain(|_, gained| *gained > 0.0);
         let there = |caller: Caller| -> Box<dyn Iterator<Item = usize> + '_> {
-            match self.same_caller {
-                true => Box::new(self.regions.at(caller)),
-                false => Box::new(self.regions.nodes.iter().copied()),
+            if self.same_caller {
+                Box::new(self.regions.at(caller))
+            } else {
+                Box::new(self.regions.nodes.iter().copied())
             }
         };
         let mut sides: BTreeMap<FunctionIx, BTreeMap<Caller, (f64, f64)>> = BTreeMap::new();
@@ -201,9 +212,10 @@ impl Gains<'_> {
         gain
     }
 
-    /// What a caller lost by itself, where it is a cause: its code may have gone into what it calls.
+    /// Returns the loss of a caller's own cost, if it is a cause: its code may have moved into a
+    /// callee.
     fn outlined(&self, function: FunctionIx, caller: Caller) -> f64 {
-        let Some(class) = caller.filter(|&class| !self.never_share(function, class)) else {
+        let Some(class) = caller.filter(|&class| !self.cannot_share(function, class)) else {
             return 0.0;
         };
         let less = match self.direction {
@@ -211,7 +223,7 @@ impl Gains<'_> {
             Direction::Down => Direction::Up,
         };
         let is_cause = |&&(function, direction): &&(FunctionIx, Direction)| {
-            direction == less && self.regions.classes.of(function) == class
+            direction == less && self.regions.classes.class_of(function) == class
         };
         if !self.changed.iter().any(|cause| is_cause(&cause)) {
             return 0.0;
@@ -220,8 +232,8 @@ impl Gains<'_> {
         (other - this).max(0.0)
     }
 
-    /// What functions that stay cost below these nodes, as far as they cost it under the caller before,
-    /// without them.
+    /// Returns the cost of functions that stay below these nodes, as far as the caller called them
+    /// before without these nodes in between.
     fn wrapped(
         &self,
         caller: Caller,
@@ -232,13 +244,13 @@ impl Gains<'_> {
         let mut below: BTreeMap<FunctionIx, (FunctionIx, f64)> = BTreeMap::new();
         for below_node in nodes.iter().flat_map(|&n| self.regions.staying_below(n)) {
             let callee = tree.function(below_node);
-            let class = self.regions.classes.of(callee);
+            let class = self.regions.classes.class_of(callee);
             below.entry(class).or_insert((callee, 0.0)).1 += self.total(below_node).0;
         }
         if below.is_empty() {
             return 0.0;
         }
-        // What called them under the caller before, if that is gone: the function was renamed.
+        // Gone functions that called them under the caller before: they may have been renamed.
         let mut called_before: BTreeMap<FunctionIx, BTreeMap<FunctionIx, f64>> = BTreeMap::new();
         let asked = |node: &usize| self.regions.is_costly(tree.function(*node));
         for node in self.regions.at(caller).filter(asked) {
@@ -246,7 +258,7 @@ impl Gains<'_> {
                 continue;
             }
             for below_node in self.regions.staying_below(node) {
-                let class = self.regions.classes.of(tree.function(below_node));
+                let class = self.regions.classes.class_of(tree.function(below_node));
                 if below.contains_key(&class) {
                     let callers = called_before.entry(class).or_default();
                     *callers.entry(tree.function(node)).or_default() += self.total(below_node).1;
@@ -269,8 +281,8 @@ impl Gains<'_> {
         wrapped
     }
 
-    /// What ended under these callers of functions that a sign matches, and what began there that has as
-    /// much of a claim to it.
+    /// Returns the cost that ended under these callers in functions that a sign matches, and the
+    /// cost that began there with an equal claim to it.
     fn ended(&self, function: FunctionIx, callers: &BTreeSet<Caller>) -> BTreeMap<Caller, Ended> {
         let tree = self.regions.evidences.tree;
         let mut of_caller: BTreeMap<Caller, Ended> = BTreeMap::new();
@@ -321,19 +333,19 @@ impl Gains<'_> {
         of_caller
     }
 
-    /// What a function that stays gained by itself, where calls that it made ended.
+    /// Returns the gain of the own cost of a function that stays, where calls that it made ended.
     fn inlined(&self, function: FunctionIx) -> Gain {
         let mut gain = Gain::default();
         if !self.regions.stays(function) {
             return gain;
         }
-        let class = self.regions.classes.of(function);
+        let class = self.regions.classes.class_of(function);
         let (this, other) = self.this_first(self.regions.attributed(class));
         let tree = self.regions.evidences.tree;
         let (mut begun, mut ended) = (0.0, 0.0);
         for node in self.regions.at(Some(class)) {
             let callee = tree.function(node);
-            if self.never_share(function, callee) {
+            if self.cannot_share(function, callee) {
                 continue;
             }
             let (this, other) = self.own(node);
@@ -352,12 +364,12 @@ impl Gains<'_> {
     }
 }
 
-/// What ended under a caller, of functions that a sign matches.
+/// The cost that ended under a caller, in functions that a sign matches.
 #[derive(Debug, Default)]
 struct Ended {
     lost: f64,
-    /// What began there that the sign matches as well.
+    /// The cost that began there in functions that the sign matches as well.
     claimed: f64,
-    /// What each of them cost there.
+    /// The cost of each of these functions there.
     losers: BTreeMap<FunctionIx, f64>,
 }

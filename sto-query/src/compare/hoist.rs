@@ -1,14 +1,15 @@
-//! From a function that costs more to the caller that calls it more.
+//! Moves blame from a function that costs more to a caller that calls it more often.
 //!
-//! A function whose self count grew may be as fast as it was, but be called more often. Counts of
-//! samples have no numbers of calls, yet two things show it. If nearly all of the growth is under one
-//! caller, then either
+//! A function whose self count grew may be as fast as before, but be called more often. Samples do
+//! not count calls, but there are two indications. If nearly all of the growth is under one caller,
+//! then either
 //!
-//! - everything else that the caller does grew as well: the caller runs more often, or does more; or
-//! - the function costs other callers what it always did: it did not get slower itself.
+//! - everything else that the caller does grew as well: the caller runs more often, or does more;
+//!   or
+//! - the function costs other callers the same as before: it did not get slower itself.
 //!
-//! In both cases the caller is the cause, and so on up the stack. Where neither holds, the deepest
-//! function keeps the blame.
+//! In both cases the caller is the cause, and so on up the stack. Otherwise, the deepest function
+//! keeps the blame.
 
 use super::cause::{Cause, Evidences, Outermost, plus};
 use super::evidence::Direction;
@@ -20,20 +21,22 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-/// Part of a function's change that one caller must have.
+/// Minimum share of a function's change under one caller.
 const NEARLY_ALL: f64 = 0.9;
-/// Part of the rest of a caller that must have grown with the function.
+/// Minimum share of the rest of a caller that must have grown with the function.
 const MOST_OF_THE_REST: f64 = 0.8;
-/// What a part must have grown by to have grown with the function, in log ratios.
+/// Minimum growth of a part that grew with the function, in log ratios relative to the function's.
 const GROWN_WITH_IT: f64 = 0.5;
-/// What a function may have grown by under other callers and count as unchanged there.
+/// Maximum growth of a function under other callers that counts as unchanged, in log ratios
+/// relative to its growth under the caller.
 const UNCHANGED: f64 = 0.25;
-/// Part of a caller, or of a function's cost, that is enough to judge by.
+/// Minimum share of a caller, or of a function's cost, to judge by.
 const SUBSTANTIAL: f64 = 0.1;
-/// Fewest samples that are enough to judge by.
-const FEWEST: f64 = 10.0;
+/// Minimum samples to judge by.
+const MIN_SAMPLES: f64 = 10.0;
 
-/// Attributes causes to the callers that call them more, and makes those that meet there one cause.
+/// Attributes causes to the callers that call them more often, and merges causes with the same
+/// caller.
 pub(super) fn hoist(
     evidences: &Evidences,
     outermost: &Outermost,
@@ -75,14 +78,14 @@ pub(super) fn hoist(
         .iter_mut()
         .filter(|cause| cause.basis == Basis::Calls)
     {
-        // All that the caller does grew: that explains what is below it, too.
+        // Everything that the caller does grew, so it explains all that is below it.
         cause.at = below(evidences, outermost, cause.function);
     }
     causes
 }
 
-/// The function that a closure is of, where that is a cause too and has nearly all of the closure's change
-/// below it: it is one function that changed.
+/// Returns the function that contains a closure if it is a cause too, and nearly all of the
+/// closure's change is below it: they are one function that changed.
 fn function_of_closure(
     evidences: &Evidences,
     cause: &Cause,
@@ -93,14 +96,16 @@ fn function_of_closure(
     } = *evidences;
     let closure = &functions.list[cause.function.get()];
     let name = outside_of_closures(&closure.symbol)?;
-    let of_it = |function: &FunctionIx| {
+    let is_outer = |function: &FunctionIx| {
         let function = &functions.list[function.get()];
         function.symbol == name && function.module == closure.module
     };
     let same_direction = known
         .iter()
         .filter(|(_, direction)| *direction == cause.direction);
-    let outer = same_direction.map(|(function, _)| *function).find(of_it)?;
+    let outer = same_direction
+        .map(|(function, _)| *function)
+        .find(is_outer)?;
     let is_below = |&node: &usize| {
         let callers = std::iter::successors(tree.parent(node), |&caller| tree.parent(caller));
         callers
@@ -115,18 +120,18 @@ fn function_of_closure(
     (below / all >= NEARLY_ALL).then_some(outer)
 }
 
-/// Looks for callers, and keeps what it found of each: many causes may have the same.
+/// Finds callers, and caches their parts, because many causes may have the same callers.
 struct Hoist<'a> {
     evidences: &'a Evidences<'a>,
     outermost: &'a Outermost,
     parts: Vec<OnceLock<Parts>>,
 }
 
-/// What a caller's cost is made of: its own, and that of each function that it calls.
+/// The parts of a caller's cost: its own, and that of each function that it calls.
 type Parts = BTreeMap<FunctionIx, Pair<f64>>;
 
 impl Hoist<'_> {
-    /// The outermost caller that a cause moves up to, if any.
+    /// Returns the outermost caller that a cause moves up to, if any.
     fn cause_above(&self, cause: &Cause) -> Option<FunctionIx> {
         let Hoist {
             evidences,
@@ -139,7 +144,8 @@ impl Hoist<'_> {
         let mut at = cause.at.clone();
         while let Some(caller) = sole_caller(evidences, function, &at) {
             let total = &evidences.tests.total[caller.get()];
-            // A caller that one side lacks was renamed, or is new itself: it calls nothing more.
+            // A caller that only one side has was renamed or is new, so it does not call anything
+            // more often.
             if total.shifted != Some(cause.direction) || !total.is_on_both() || !seen.insert(caller)
             {
                 break;
@@ -147,7 +153,7 @@ impl Hoist<'_> {
             match self.calls_it_more(cause.direction, (function, &at), caller) {
                 Some(true) => above = Some(caller),
                 Some(false) => break,
-                // A mere wrapper: its own caller may show it.
+                // For a mere wrapper, its own caller is tried.
                 None => {}
             }
             function = caller;
@@ -156,7 +162,8 @@ impl Hoist<'_> {
         above
     }
 
-    /// Whether a caller calls a function more; `None` where it has too little else to judge by.
+    /// Whether a caller calls a function more often; `None` if the caller has too little else to
+    /// judge by.
     fn calls_it_more(
         &self,
         direction: Direction,
@@ -183,42 +190,43 @@ impl Hoist<'_> {
             }
         }
         let grown_by = growth(inside);
-        let enough = |part: f64, whole: f64| part >= FEWEST && part >= SUBSTANTIAL * whole;
+        let enough = |part: f64, whole: f64| part >= MIN_SAMPLES && part >= SUBSTANTIAL * whole;
         if enough(before(outside), before(inside) + before(outside))
             && growth(outside) <= UNCHANGED * grown_by
         {
             return Some(true);
         }
 
-        // A chain of mere wrappers may be very long, so what is below each is not looked through.
+        // Chains of wrappers may be very long, so their subtrees are not searched.
         let rest_at_most = |total: Pair<f64>| {
             total.baseline + total.candidate - inside.baseline - inside.candidate
         };
-        if rest_at_most(outermost.total(evidences, caller)) < FEWEST {
+        if rest_at_most(outermost.total(evidences, caller)) < MIN_SAMPLES {
             return None;
         }
 
-        // What a part was before it grew says how much of the caller it is; of a part that had hardly
-        // a sample before, those that it has now are enough to judge by.
+        // The weight of a part is its size before it grew. If it had hardly any samples before,
+        // some of its later samples count.
         let weight = |samples: Pair<f64>| {
             let after = samples.baseline + samples.candidate - before(samples);
-            before(samples) + after.min(FEWEST)
+            before(samples) + after.min(MIN_SAMPLES)
         };
         let parts = self.parts[caller.get()].get_or_init(|| parts(evidences, outermost, caller));
         let rest = || parts.iter().filter(|&(&part, _)| part != function);
         let whole = parts.values().copied().fold(Pair::default(), plus);
         let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
-        // The ratio of a function that had hardly a sample before is arbitrarily large.
-        let grown_by = match before(inside) < FEWEST {
-            true => grown_by.min(growth(whole)),
-            false => grown_by,
+        // The ratio of a function with hardly any samples before is arbitrarily large.
+        let grown_by = if before(inside) < MIN_SAMPLES {
+            grown_by.min(growth(whole))
+        } else {
+            grown_by
         };
         let rest_grew_by = growth(
             rest()
                 .map(|(_, &samples)| samples)
                 .fold(Pair::default(), plus),
         );
-        // By as much as that, or by what cannot be distinguished from it: one standard error of a log ratio.
+        // Allows for one standard error of a log ratio.
         let grew_with_it = |samples: Pair<f64>| {
             let error = (1.0 / (samples.baseline + 0.5) + 1.0 / (samples.candidate + 0.5)).sqrt();
             growth(samples) + error >= GROWN_WITH_IT * grown_by
@@ -232,8 +240,8 @@ impl Hoist<'_> {
     }
 }
 
-/// The caller that has nearly all of the change of these nodes; callers in unchanged modules and
-/// library code are passed over.
+/// Returns the caller with nearly all of the change of these nodes, skipping callers in unchanged
+/// modules and library code.
 fn sole_caller(
     evidences: &Evidences,
     function: FunctionIx,
@@ -259,7 +267,7 @@ fn sole_caller(
 
 fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Parts {
     let mut parts = Parts::new();
-    // Neighbours are mostly of one part.
+    // Neighbouring nodes mostly belong to the same part.
     let (mut last, mut sum) = (caller, Pair::default());
     let mut next_part = |part: FunctionIx, sum: Pair<f64>| {
         let known = parts.entry(part).or_default();
@@ -267,8 +275,8 @@ fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Pa
     };
     for &top in outermost.of_function(caller) {
         let subtree = evidences.tree.subtree(top as usize);
-        // Which part each node belongs to: the function that the caller's innermost frame above it
-        // calls, or the caller itself.
+        // The part of each node: the function that the caller's innermost frame above it calls, or
+        // the caller itself.
         let mut part_of: Vec<FunctionIx> = Vec::with_capacity(subtree.len());
         for node in subtree.clone() {
             let function = evidences.tree.function(node);
@@ -296,7 +304,7 @@ fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Pa
     parts
 }
 
-/// What each node has that stands below the outermost nodes of a function.
+/// Returns the attributed samples of each node below the outermost nodes of a function.
 fn below(
     evidences: &Evidences,
     outermost: &Outermost,
@@ -310,13 +318,13 @@ fn below(
 }
 
 impl Evidences<'_> {
-    /// The nearest caller of a node that is another function, and that cost is attributed to.
+    /// Returns the nearest caller of a node that is another function and can be blamed.
     fn caller(&self, node: usize, function: FunctionIx) -> Option<FunctionIx> {
-        self.callers.of(self.tree, node, function)
+        self.callers.find(self.tree, node, function)
     }
 
-    /// Logarithm of the normalised ratio, positive where it went this way; half a sample more on
-    /// both sides lets it be finite.
+    /// Returns the logarithm of the normalised ratio, positive for a change in this direction. Half
+    /// a sample is added on both sides to keep it finite.
     fn growth(&self, samples: Pair<f64>, direction: Direction) -> f64 {
         let sizes = self.sizes.sums();
         let mean = |samples: f64, size: f64| (samples + 0.5) / size;

@@ -1,4 +1,4 @@
-//! The line to look at first.
+//! Finds the source line of each finding.
 
 use super::result::{Basis, Change, Comparison, Finding};
 use crate::functions::key_of;
@@ -11,47 +11,49 @@ use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::tree::LineCost;
 use sto_core::units::{Cost, SampleType};
 
-/// What each line cost in one run.
+/// The cost of each source line in one run.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Lines {
-    /// The frames that the lines are of.
+    /// The frames of the lines.
     pub frames: FrameTable,
     /// The costs.
     pub costs: Vec<LineCost>,
-    /// Digests of source files, where debug info has them.
+    /// Digests of the source files that debug info has digests for.
     pub sources: SourceDigests,
 }
 
 impl Lines {
-    /// Loads what each line cost of this event in the last run of a selection. None, where the
+    /// Loads the line costs of this event in the last run of a selection. They are empty if the
     /// lines are not known, the run does not have the event, or no run is selected.
     ///
     /// # Errors
-    /// Where the store does not have the run, or cannot be read.
+    /// Returns an error if the store does not have the run or cannot be read.
     pub(crate) fn load(
         store: &Snapshot,
         selection: &Selection,
         event: &str,
     ) -> Result<Lines, StoreError> {
         let last = selection.profiles.last();
-        last.map_or(Ok(Lines::default()), |last| Lines::of(store, last, event))
+        last.map_or(Ok(Lines::default()), |last| {
+            Lines::load_run(store, last, event)
+        })
     }
 
-    /// Loads what each line cost in each run of a selection.
+    /// Loads the line costs of this event in each run of a selection.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Returns the same errors as [`load`](Self::load).
     pub(crate) fn load_each(
         store: &Snapshot,
         selection: &Selection,
         event: &str,
     ) -> Result<Vec<Lines>, StoreError> {
         let runs = selection.profiles.iter();
-        runs.map(|run| Lines::of(store, run, event)).collect()
+        runs.map(|run| Lines::load_run(store, run, event)).collect()
     }
 
-    fn of(store: &Snapshot, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
+    fn load_run(store: &Snapshot, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
         let mut loaded = store.load_lines(run.id)?;
         let column = SampleType::index_of_event(event, &run.profile.sample_types);
         let column = column.filter(|&column| column < loaded.lines.len());
@@ -64,12 +66,12 @@ impl Lines {
 }
 
 impl Comparison {
-    /// Says of findings which of their function's lines costs most: by itself where most of what the
-    /// finding rests on is the function's own cost, else with what is called there. Of equals, the
-    /// first.
+    /// Sets the line of each finding to the most expensive line of its function: by self cost if
+    /// the finding mostly rests on the function's self cost, otherwise by total cost. The first
+    /// line wins a tie.
     ///
-    /// The lines are the candidate's, for functions that it has; or the baseline's, for those that
-    /// [are gone](super::Finding::is_gone).
+    /// If `of_gone` is `false`, `lines` are the candidate's, for functions that it has. If `true`,
+    /// they are the baseline's, for functions that [are gone](super::Finding::is_gone).
     pub fn set_lines(&mut self, lines: &Lines, of_gone: bool) {
         let of_frame = self.findings_of_frames(lines, of_gone);
         let mut costs: Vec<BTreeMap<u32, [Cost; 2]>> = vec![BTreeMap::new(); self.findings.len()];
@@ -81,11 +83,12 @@ impl Comparison {
             }
         }
         for (finding, costs) in self.findings.iter_mut().zip(costs) {
-            finding.line = finding.line.or(dearest(finding, costs));
+            finding.line = finding.line.or(most_expensive_line(finding, costs));
         }
     }
 
-    /// Place in `findings` of each frame's function, of those that the candidate has or has not.
+    /// Returns, for each frame, the index of its function's finding. Only considers findings of
+    /// gone functions if `of_gone`, and only other findings otherwise.
     fn findings_of_frames(&self, lines: &Lines, of_gone: bool) -> Vec<Option<usize>> {
         let mut finding_of = HashMap::new();
         for (ix, finding) in self.findings.iter().enumerate() {
@@ -96,7 +99,8 @@ impl Comparison {
         let finding = |frame: Frame| {
             let key = key_of(frame, self.matching.options);
             let finding = *finding_of.get(&(&*key, frame.module))?;
-            // Frames that differ in kind are one function; in another file is another line.
+            // Frames of different kinds may be one function, but lines of another file do not
+            // count.
             let is_there = self.findings[finding].file.as_deref() == Some(frame.file);
             is_there.then_some(finding)
         };
@@ -108,17 +112,15 @@ impl Comparison {
     }
 }
 
-fn dearest(finding: &Finding, lines: BTreeMap<u32, [Cost; 2]>) -> Option<u32> {
+fn most_expensive_line(finding: &Finding, lines: BTreeMap<u32, [Cost; 2]>) -> Option<u32> {
     let weight = |cost: Cost| (cost.value, cost.samples);
-    // Library code has lines of its own: the function's are those that call it.
+    // Library code has its own lines, so for attributed cost the function's lines are those with
+    // the calls.
     let samples = |change: &Change| change.baseline_samples + change.candidate_samples;
-    let is_its_own = finding.basis == Basis::AttributedSelf
+    let rests_on_self = finding.basis == Basis::AttributedSelf
         && samples(&finding.self_) >= samples(&finding.attributed_self) / 2;
     let by_cost = lines.into_iter().max_by_key(|&(line, [own, total])| {
-        let own = match is_its_own {
-            true => weight(own),
-            false => (0, 0),
-        };
+        let own = if rests_on_self { weight(own) } else { (0, 0) };
         (own, weight(total), Reverse(line))
     });
     by_cost.map(|(line, _)| line)

@@ -1,5 +1,5 @@
-//! What was measured of each run as a whole: its time, its total cost, and whatever else both sides
-//! have as a metric.
+//! Compares measurements of whole runs: time, total cost, and all other metrics that both sides
+//! have.
 
 use super::pair::Pair;
 use super::result::{
@@ -12,37 +12,39 @@ use std::collections::BTreeSet;
 use sto_core::units::Unit;
 use sto_stats::{Group, holm, welch};
 
-/// What totals of parts of a run are divided by.
+/// The unit that totals of parts of a run are divided by.
 const SECOND: &str = "second";
-/// The status that a run ended with. It is no quantity: see [`statuses`](super::statuses).
+/// Metric with the exit status of a run. It is not a quantity: see [`statuses`](super::statuses).
 pub(crate) const EXIT_STATUS: &str = "exit_status";
-/// No run is believed to repeat itself to better than 2 %: so it is with functions.
-const LEAST_DEVIATION: f64 = 0.02;
-/// What the samples of a run vary by at least, relative to Poisson's variance: as with functions.
-const LEAST_OF_POISSON: f64 = 0.25;
+/// Minimum relative deviation of a metric: no run repeats itself to better than 2 %, as with
+/// functions.
+const MIN_DEVIATION: f64 = 0.02;
+/// Minimum variance of the samples of a run, relative to Poisson's variance, as with functions.
+const MIN_POISSON_RATIO: f64 = 0.25;
 
-/// What was measured of the runs of a side as a whole.
+/// Measurements of the runs of a side.
 #[derive(Default)]
 pub(super) struct Side<'a> {
     /// The metrics of all runs.
     pub(super) metrics: Vec<&'a Metrics>,
-    /// Of the runs that have samples of the event: metrics, and what all samples stand for.
+    /// Metrics and total cost of each run that has samples of the event.
     pub(super) totals: Vec<(&'a Metrics, f64)>,
-    /// Samples of a run, on average.
+    /// Mean number of samples of a run.
     pub(super) mean_samples: f64,
-    /// Whether the totals are what a second costs.
+    /// Whether the totals are costs per second.
     pub(super) is_by_the_second: bool,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(view: &'a View, runs: Option<&Runs>) -> Side<'a> {
+    pub(super) fn new(view: &'a View, runs: Option<&Runs>) -> Side<'a> {
         let profiles = view.selection.profiles.iter();
         let metrics = profiles.map(|stored| &stored.profile.metrics);
         Side {
-            metrics: match view.windows.is_empty() {
-                true => metrics.collect(),
-                // They are of the whole runs.
-                false => Vec::new(),
+            // Metrics describe whole runs, not parts of them.
+            metrics: if view.windows.is_empty() {
+                metrics.collect()
+            } else {
+                Vec::new()
             },
             totals: runs.map_or(Vec::new(), |runs| runs.totals(view)),
             mean_samples: runs.map_or(0.0, Runs::mean_samples),
@@ -50,7 +52,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Takes what a second costs of each run, instead of what the run does.
+    /// Divides the cost of each run by its length in seconds.
     pub(super) fn by_the_second(&mut self, seconds: &[f64]) {
         for ((_, total), seconds) in self.totals.iter_mut().zip(seconds) {
             *total /= seconds;
@@ -58,7 +60,7 @@ impl<'a> Side<'a> {
         self.is_by_the_second = true;
     }
 
-    /// What each run cost as a whole; for each unit of a metric, where one is named.
+    /// Returns the total cost of each run, per unit of the metric `per` if there is one.
     fn costs(&self, per: Option<&str>) -> Vec<f64> {
         let cost = |(metrics, total): &(&Metrics, f64)| {
             let amount = match per {
@@ -71,17 +73,18 @@ impl<'a> Side<'a> {
     }
 }
 
-/// How counts of the sides were compared, as far as they could be.
+/// How the counts of the sides were compared.
 #[derive(Clone, Copy)]
 pub(super) struct Compared {
     pub(super) unit: Unit,
-    /// Whether size factors rest on what most functions did.
+    /// Whether size factors rest on the majority of functions.
     pub(super) by_most: bool,
     pub(super) candidate_size: f64,
 }
 
-/// All metrics that runs of both sides have: time first, then total cost, then others by name. What a
-/// policy lets a function cost more, it lets the run take and cost more.
+/// Compares all metrics that both sides have: time first, then total cost, then others by name.
+///
+/// The cost of ignored findings is also allowed for in the time and the total cost of a run.
 pub(super) fn metrics(
     sides: Pair<&Side>,
     compared: Option<Compared>,
@@ -104,13 +107,14 @@ pub(super) fn metrics(
         && names.candidate.iter().any(|name| *name == SECONDS);
     if has_seconds {
         let numbers = sides.map(|side| of_metric(side, SECONDS, per));
-        let usual = match are_shares {
-            true => WorseIf::Never,
-            false => WorseIf::Higher,
+        let usual = if are_shares {
+            WorseIf::Never
+        } else {
+            WorseIf::Higher
         };
         let worse_if = worse_if(options, SECONDS, usual);
         let described = (SECONDS, per, Some(MetricUnit::Seconds), worse_if);
-        metrics.extend(change(described, numbers, LEAST_DEVIATION, options));
+        metrics.extend(change(described, numbers, MIN_DEVIATION, options));
     }
     if let Some(compared) = compared {
         let Compared {
@@ -118,22 +122,23 @@ pub(super) fn metrics(
             by_most,
             candidate_size,
         } = compared;
-        // What most functions cost the candidate more, it may have been recorded for longer; a time
-        // from start to end says that it was not.
+        // If most functions cost more, the recording may be longer, unless the run time says
+        // otherwise.
         let differ_in_length =
             by_most && !has_seconds && candidate_size.ln().abs() > options.min_effect.ln_1p();
         let by_the_second = sides.baseline.is_by_the_second;
-        // That a program did more at one time than at another is for nobody to mend.
-        let usual = match are_shares || differ_in_length || by_the_second {
-            true => WorseIf::Never,
-            false => WorseIf::Higher,
+        // Different amounts of work at different times are no regression.
+        let usual = if are_shares || differ_in_length || by_the_second {
+            WorseIf::Never
+        } else {
+            WorseIf::Higher
         };
         let worse_if = worse_if(options, TOTAL_COST, usual);
         let numbers = sides.map(|side| side.costs(per));
         let per = if by_the_second { Some(SECOND) } else { per };
         let samples = sides.map(|side| side.mean_samples);
-        let of_samples = LEAST_OF_POISSON / samples.baseline.min(samples.candidate);
-        let least = LEAST_DEVIATION.max(of_samples.sqrt());
+        let of_samples = MIN_POISSON_RATIO / samples.baseline.min(samples.candidate);
+        let least = MIN_DEVIATION.max(of_samples.sqrt());
         let described = (TOTAL_COST, per, Some(MetricUnit::Event(unit)), worse_if);
         metrics.extend(change(described, numbers, least, options));
     }
@@ -142,7 +147,7 @@ pub(super) fn metrics(
         let numbers = sides.map(|side| of_metric(side, name, None));
         let worse_if = worse_if(options, name, WorseIf::Never);
         let described = (name.as_str(), None, None, worse_if);
-        metrics.extend(change(described, numbers, LEAST_DEVIATION, options));
+        metrics.extend(change(described, numbers, MIN_DEVIATION, options));
     }
     judge(&mut metrics, options);
     excuse(&mut metrics, findings, options);
@@ -153,7 +158,8 @@ fn worse_if(options: &CompareOptions, name: &str, usual: WorseIf) -> WorseIf {
     options.worse_if.get(name).copied().unwrap_or(usual)
 }
 
-/// The numbers of a metric, of the runs that have it; for each unit of work, where that is asked for.
+/// Returns the values of a metric in the runs that have it, per unit of the metric `per` if there
+/// is one.
 fn of_metric(side: &Side, name: &str, per: Option<&str>) -> Vec<f64> {
     let number = |metrics: &&Metrics| {
         let number = *metrics.get(name)?;
@@ -203,7 +209,8 @@ fn change(
     })
 }
 
-/// Adjusts for the number of metrics that count, and says of these what is for the worse.
+/// Adjusts for the number of metrics that count for the verdict, and sets whether they got worse or
+/// better.
 fn judge(metrics: &mut [MetricChange], options: &CompareOptions) {
     let counts = |metric: &&mut MetricChange| metric.worse_if != WorseIf::Never;
     let tested: Vec<(&mut MetricChange, f64)> = metrics
@@ -225,7 +232,7 @@ fn judge(metrics: &mut [MetricChange], options: &CompareOptions) {
     }
 }
 
-/// What a policy lets a function cost more, it lets the run take and cost more.
+/// Ignores a longer run time or a higher total cost that ignored findings explain.
 fn excuse(metrics: &mut [MetricChange], findings: &[Finding], options: &CompareOptions) {
     let ignored = findings.iter().filter(|finding| finding.ignored.is_some());
     let growths = ignored.filter(|f| f.kind.is_worse()).map(|finding| {
@@ -233,18 +240,18 @@ fn excuse(metrics: &mut [MetricChange], findings: &[Finding], options: &CompareO
             Basis::AttributedSelf => &finding.attributed_self,
             Basis::Total | Basis::Calls => &finding.total,
         };
-        // Of a new function, what the candidate has, as a part of the candidate.
+        // A new function counts with its share of the candidate.
         change.change.map_or(change.candidate_share, |ratio| {
             change.baseline_share * (ratio - 1.0)
         })
     });
     let excused: f64 = growths.sum();
     for metric in metrics {
-        let is_of_the_run = [SECONDS, TOTAL_COST].contains(&metric.name.as_str());
+        let is_cost_of_run = [SECONDS, TOTAL_COST].contains(&metric.name.as_str());
         let is_explained = metric
             .change
             .is_some_and(|change| change - excused <= 1.0 + options.min_effect);
-        if is_of_the_run && excused > 0.0 && is_explained && metric.outcome == MetricOutcome::Worse
+        if is_cost_of_run && excused > 0.0 && is_explained && metric.outcome == MetricOutcome::Worse
         {
             metric.outcome = MetricOutcome::Ignored;
         }

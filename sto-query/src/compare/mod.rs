@@ -1,44 +1,43 @@
-//! Two builds compared: what got slower, why, and who is affected.
+//! Compares two builds: what got slower, why, and which callers are affected.
 //!
 //! ```text
-//! two views                runs          the event that both measured, runs with samples
+//! two views                runs          the event that both sides measured, runs with samples of it
 //!         |
 //!         v
-//! function keys            functions, modules           which function is which
+//! function keys            functions, modules           matches functions of the two builds
 //!         |
 //!         v
 //! one tree                 union, counts                samples by function and run
 //!         |
 //!         v
-//! size factors             normalise                    what an unchanged function would have
+//! size factors             normalise                    expected samples of an unchanged function
 //!         |
 //!         v
-//! p, q and intervals       statistics, evidence         whether it is more than chance
+//! p, q and intervals       statistics, evidence         whether a difference is more than chance
 //!         |
 //!         v
-//! causes                   blame, hoist              the deepest function that explains it; flat, without stacks
+//! causes                   blame, hoist              the deepest function that explains a change; flat, if there are no stacks
 //!         |
 //!         v
-//! moves                    regions, signs, gains, moved, replaced  cost that is elsewhere, and not more
+//! moves                    regions, signs, gains, moved, replaced  cost that moved to another function
 //!         |
 //!         v
-//! renamed functions        renamed       one function from here on: the tree is made again
+//! renamed functions        renamed       counted as one function; the tree is built again
 //!         |
 //!         v
-//! findings                 findings, sentence        what happened to each
+//! findings                 findings, sentence        what happened to each cause
 //!         |
 //!         v
-//! time and total cost           metrics, statuses, overall  what is known without functions
+//! time and total cost           metrics, statuses, overall  measurements of whole runs
 //!         |
 //!         v
-//! Comparison (result)           verdict, warnings, sentence  what a person reads first
+//! Comparison (result)           verdict, warnings, sentence  the summary for the user
 //! ```
 //!
-//! Several benchmarks are [checked](crate::check) together.
+//! [`check`](crate::check) compares several benchmarks.
 //!
-//! The unit of evidence is the run: each side has one or more, and how much they differ among each
-//! other decides what a difference between the sides is worth.
-//!
+//! The unit of evidence is the run. Each side has one or more runs, and the variation between the
+//! runs of a side decides how significant a difference between the sides is.
 #![doc = include_str!("compare.md")]
 
 mod blame;

@@ -1,25 +1,25 @@
-//! Modules that cannot have changed.
+//! Detects modules whose code did not change.
 //!
-//! A module whose GNU build id is the same on both sides has the same code on both. If it costs
-//! more, then because it is called more, or with more to do: the cause is in its caller.
+//! A module with the same GNU build id on both sides has the same code on both. If it costs more,
+//! it was called more often or given more work, so the cause is in its caller.
 
 use crate::functions::ModuleKey;
 use crate::tree::View;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{FrameKind, GnuBuildId};
 
-/// Tells modules that cannot have changed from others.
+/// The modules that are known to have, or not to have, the same code on both sides.
 pub(super) struct Unchanged<'a> {
-    /// Whether build ids say anything: not if no module is known to have changed.
+    /// Whether build ids are meaningful: only if some module is known to have changed.
     is_known: bool,
     baseline: BuildIds<'a>,
     candidate: BuildIds<'a>,
-    /// `None` where a build id is not known.
+    /// `None` if a build id is not known.
     same_main: Option<bool>,
     same_kernel: bool,
 }
 
-/// For each module the build ids that the runs of one side know of it.
+/// The build ids of each module in the runs of one side.
 type BuildIds<'a> = BTreeMap<&'a str, BTreeSet<Option<&'a GnuBuildId>>>;
 
 impl<'a> Unchanged<'a> {
@@ -46,8 +46,8 @@ impl<'a> Unchanged<'a> {
 
     /// Whether the code of a module is the same on both sides.
     ///
-    /// An address that no module covers is no code at all, but what a register held where a stack
-    /// could not be followed: it is no cause either.
+    /// Also `true` for addresses outside of all modules: they are not code, but garbage from stacks
+    /// that could not be unwound.
     pub(super) fn contains(&self, module: ModuleKey<'_>, kind: FrameKind) -> bool {
         let is_same = match module {
             ModuleKey::MainProgram => self.same_main == Some(true),
@@ -59,7 +59,7 @@ impl<'a> Unchanged<'a> {
         self.is_known && is_same
     }
 
-    /// Whether the code of a module is known to differ.
+    /// Whether the code of a module is known to differ between the sides.
     pub(super) fn has_changed(&self, module: ModuleKey<'_>) -> bool {
         let same = match module {
             ModuleKey::MainProgram => self.same_main,
@@ -68,7 +68,7 @@ impl<'a> Unchanged<'a> {
         same == Some(false)
     }
 
-    /// `None` where a build id is not known.
+    /// `None` if a build id is not known.
     fn same_ids(&self, module: &str) -> Option<bool> {
         let (baseline, candidate) = (self.baseline.get(module)?, self.candidate.get(module)?);
         let known = !baseline.contains(&None) && !candidate.contains(&None);
@@ -88,8 +88,8 @@ fn build_ids(view: &View) -> BuildIds<'_> {
     ids
 }
 
-/// Kernel releases. A release names its build (Linux, `UTS_RELEASE`), so that it stands in for a
-/// build id where `/sys/kernel/notes` was not recorded.
+/// Kernel releases. A release (Linux, `UTS_RELEASE`) identifies a kernel build if
+/// `/sys/kernel/notes` was not recorded.
 fn kernels(view: &View) -> BTreeSet<Option<&str>> {
     let profiles = view.selection.profiles.iter();
     profiles

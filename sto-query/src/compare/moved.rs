@@ -1,24 +1,24 @@
-//! Cost that is elsewhere now, and is not more: renamed, inlined, outlined and split functions, and
-//! wrappers between two old ones.
+//! Detects cost that moved to another function without growing: renamed, inlined, outlined and
+//! split functions, and new wrappers between two old functions.
 //!
-//! That one function costs less and another more by as much proves nothing. Cost moved only at one
-//! caller (see [`regions`](super::regions)), from what ended there to what began there, and only where
-//! something besides the sum says so:
+//! That one function costs less and another as much more proves nothing. Cost only counts as moved
+//! under one caller (see [`regions`](super::regions)), from calls that ended there to calls that
+//! began there, and only with evidence besides the sums:
 //!
-//! - **inlined or outlined**: stacks that a function called ended, and it costs more by itself; or
-//!   stacks that it calls began, and it costs less by itself;
-//! - **wrapped**: what a new function calls was called by its caller before, without it;
-//! - **named alike**, or **calling the same functions**, or **in the same source file**
-//!   (see [`signs`](super::signs)); the last two only where one is wholly gone and the other wholly
-//!   new. Where these call the same functions, or have nearly the same name, they need not be at the
-//!   same caller.
+//! - **inlined or outlined**: stacks that a function called ended, and its self cost grew; or
+//!   stacks that it calls began, and its self cost shrank;
+//! - **wrapped**: the caller of a new function used to call its callees directly;
+//! - **similar names**, **the same callees** or **the same source file** (see
+//!   [`signs`](super::signs)). Callees and files only count if one function is gone and the other
+//!   new. Functions with the same callees or nearly the same name need not have the same caller.
 //!
-//! A function that is still called where it was, and merely got faster, never pays for another; and
-//! kernel and user code never do for each other. Functions that took each other's place are one
-//! function from then on: what they call is compared as what one function calls.
+//! A function that is still called from the same place merely got faster, so it never accounts for
+//! the cost of another; neither does kernel code for user code, nor the reverse. Functions that
+//! took each other's place count as one function in the following steps, so their callees are
+//! compared as those of one function.
 //!
-//! Where nothing says so, a function that is wholly gone and one that is wholly new under the same caller
-//! and of the same cost are a pair, too: one was [`replaced`](super::replaced) by the other.
+//! Without such evidence, a gone and a new function with the same caller and the same cost are a
+//! pair: one was [`replaced`](super::replaced) by the other.
 
 use super::cause::{Cause, Evidences};
 use super::evidence::{Direction, Setting};
@@ -34,16 +34,16 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use sto_stats::Variation;
 
-/// What became of the causes.
+/// The partners of all causes, and renamed functions.
 pub(super) struct Partners {
-    /// By cause, the function that its cost moved from (where it grew) or to (where it shrank), or that
+    /// By cause, the function that its cost moved from (if it grew) or to (if it shrank), or that
     /// it replaced.
     pub(super) of_cause: Vec<Option<Partner>>,
-    /// Functions that are one by two names.
+    /// Functions that were renamed.
     pub(super) renamed: Vec<Renamed>,
 }
 
-/// Finds where the cost of causes was before, or is now.
+/// Finds the functions that the cost of causes moved from or to.
 pub(super) fn partners(
     evidences: &Evidences,
     causes: &[Cause],
@@ -56,7 +56,7 @@ pub(super) fn partners(
             renamed: Vec::new(),
         };
     }
-    let mut regions = Regions::of(evidences, Classes::new(evidences.functions.list.len()));
+    let mut regions = Regions::new(evidences, Classes::new(evidences.functions.list.len()));
     let mut of_cause: Vec<Option<Partner>> = vec![None; causes.len()];
     let mut pairs = Pairs::new(evidences, causes);
     let balance = Balance { setting, variation };
@@ -66,9 +66,9 @@ pub(super) fn partners(
         .collect();
     let mut signs_left = Sign::ALL.into_iter().peekable();
     while signs_left.peek().is_some() {
-        let signs = Signs::of(&regions);
+        let signs = Signs::new(&regions);
         let mut merged = regions.classes.clone();
-        // What is known of functions holds until some of them are one.
+        // Signs stay valid until functions are merged.
         while merged == regions.classes
             && let Some((sign, same_caller)) = signs_left.next()
         {
@@ -85,7 +85,7 @@ pub(super) fn partners(
                     },
                     balance: &balance,
                 }
-                .of(cause),
+                .find_origin(cause),
             };
             let found: Vec<Option<FunctionIx>> =
                 causes.par_iter().zip(&of_cause).map(moves).collect();
@@ -94,9 +94,10 @@ pub(super) fn partners(
                 let matched = |sign| signs.matches(sign, cause.function, other);
                 let neither_stays = !regions.stays(cause.function) && !regions.stays(other);
                 let are_one = neither_stays && (matched(Sign::Names) || matched(Sign::Callees));
-                *partner = Some(match are_one {
-                    true => Partner::Renamed(other),
-                    false => Partner::Moved(other),
+                *partner = Some(if are_one {
+                    Partner::Renamed(other)
+                } else {
+                    Partner::Moved(other)
                 });
                 if are_one || neither_stays && matched(Sign::File) {
                     merged.merge(cause.function, other);
@@ -112,17 +113,19 @@ pub(super) fn partners(
     Partners { of_cause, renamed }
 }
 
-/// What says whether cost moved.
+/// Decides whether the cost of a cause moved.
 struct Moves<'a> {
     gains: Gains<'a>,
     balance: &'a Balance<'a>,
 }
 
 impl Moves<'_> {
-    fn of(&self, cause: &Cause) -> Option<FunctionIx> {
-        let mut gains = self.gains.of(cause);
+    /// Returns the function that the cost of a cause moved from or to.
+    fn find_origin(&self, cause: &Cause) -> Option<FunctionIx> {
+        let mut gains = self.gains.compute(cause);
         if cause.basis == Basis::Total {
-            // What other causes below it explain is theirs: a wrapper of what got dearer is no dearer.
+            // What other causes below explain is not its own: a wrapper of a slower function is not
+            // slower.
             for gain in &mut gains {
                 gain.gained = gain.gained.min(cause.explains.abs());
             }
@@ -134,7 +137,7 @@ impl Moves<'_> {
     }
 
     /// Whether the function did not gain significantly more than was lost, neither with nor without
-    /// what it calls.
+    /// its callees.
     fn is_balanced(&self, gain: &Gain) -> bool {
         let setting = self.balance.setting;
         let whole = setting.sizes.means(setting.samples);
@@ -147,25 +150,25 @@ impl Moves<'_> {
             && (is_small || !is_more(gain.own_gained, gain.own_lost))
     }
 
-    /// Of the functions that lost at least half as much, the one that was most like this function: in
-    /// its total and in what it cost by itself.
+    /// Of the functions that lost at least half as much, returns the one whose total and self cost
+    /// were most similar to this function's.
     fn likeliest_loser(&self, function: FunctionIx, gain: Gain) -> Option<FunctionIx> {
         let losers = gain.losers.iter();
         let losers: Vec<(FunctionIx, f64)> = losers
             .map(|(&loser, &lost)| (loser, lost))
-            .filter(|&(loser, _)| !self.gains.never_share(function, loser))
+            .filter(|&(loser, _)| !self.gains.cannot_share(function, loser))
             .collect();
         let enough = AT_LEAST * gain.lost;
         let likely = losers.iter().filter(|&&(_, lost)| lost >= enough);
-        let by_likeness = likely.min_by(|a, b| {
-            self.unlikeness(function, a.0)
-                .total_cmp(&self.unlikeness(function, b.0))
+        let most_similar = likely.min_by(|a, b| {
+            self.distance(function, a.0)
+                .total_cmp(&self.distance(function, b.0))
         });
         let by_cost = || losers.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
-        by_likeness.or_else(by_cost).map(|&(loser, _)| loser)
+        most_similar.or_else(by_cost).map(|&(loser, _)| loser)
     }
 
-    fn unlikeness(&self, function: FunctionIx, loser: FunctionIx) -> f64 {
+    fn distance(&self, function: FunctionIx, loser: FunctionIx) -> f64 {
         let tests = self.gains.regions.evidences.tests;
         [&tests.total, &tests.attributed]
             .map(|tests| {

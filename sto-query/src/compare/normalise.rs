@@ -1,57 +1,59 @@
-//! Size factors: how many samples a function that did not change has in each run.
+//! Computes size factors: how many samples an unchanged function has in each run.
 //!
-//! Shares mislead: where one function grows, all others' shares shrink, and seem improved. So
-//! counts are compared after division by a size factor of their run, in which most functions have
-//! a say: the trimmed mean of M values ([`tmm`]).
+//! Shares mislead: if one function grows, the shares of all others shrink, and they seem improved.
+//! So counts are divided by a size factor of their run before they are compared. It is based on
+//! most functions: the trimmed mean of M values ([`tmm`]).
 //!
-//! That needs a majority of functions that did not change. A small program may not have one
-//! (three functions, of which two got slower), and one changed call can take dozens of library
-//! functions with it. But most recordings are of a benchmark that does the same work each time:
-//! then a function that did not change costs the same in each run. So if functions that hold a
-//! good part of the program are stable, they alone are the reference, and they overrule that the runs
-//! did the same work only as far as chance does not explain their answer; and where fewer than
-//! [`MIN_REFERENCES`] functions can be references, or most were [replaced](Stayed), that each run did the same
-//! work is taken as given.
+//! That needs a majority of functions that did not change, which a small program may not have (two
+//! of three functions got slower), and one changed call can change dozens of library functions. But
+//! most recordings are of benchmarks that do the same work each time, so that an unchanged function
+//! costs the same in each run. Therefore, if functions that hold a good part of the program are
+//! stable, only these are the reference, and they overrule the assumption of equal work only as far
+//! as chance does not explain the difference. If fewer than [`MIN_REFERENCES`] functions can be
+//! references, or most were [replaced](Survivors), equal work is assumed.
 
 use super::counts::Counts;
 use super::pair::Pair;
 use super::result::NormalisationMethod;
 use sto_stats::tmm;
 
-/// Of one or two functions none is a majority.
+/// Minimum number of reference functions; one or two have no majority.
 const MIN_REFERENCES: usize = 3;
-/// A function's cost a run is stable if it changed by less than this factor.
+/// Factor of change below which a function's cost per run is stable.
 const STABLE: f64 = 1.1;
-/// Parts of the reference functions and of their weight that must be stable to believe that each run did
-/// the same work. By chance, with recordings of different length, hardly any do; where there are
-/// many functions, [`MIN_REFERENCES`] will do, as they still hold that part of the weight.
+/// Minimum shares of the reference functions and of their weight that must be stable to assume that
+/// each run did the same work. Hardly any are stable by chance if recordings differ in length. If
+/// there are many functions, [`MIN_REFERENCES`] suffice, as they must still hold that share of the
+/// weight.
 const SAME_WORK_FUNCTIONS: f64 = 1.0 / 4.0;
 const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
-/// Part of the reference functions that the trimmed mean averages: it leaves out 30 % at each end.
+/// Share of the reference functions that the trimmed mean averages: it leaves out 30 % at each end.
 pub(super) const AVERAGED: f64 = 0.4;
 
-/// Size factors of the runs; their geometric mean is 1.
+/// Size factors of the runs, with a geometric mean of 1.
 #[derive(Debug)]
 pub(super) struct Sizes {
     factors: Vec<f64>,
-    /// What each run's samples stand for; only their ratios matter.
+    /// The cost that a sample stands for in each run; only the ratios matter.
     periods: Vec<f64>,
     split: usize,
     pub(super) method: NormalisationMethod,
     /// Number of reference functions.
     pub(super) functions: usize,
-    /// The functions that can be references, and those that cannot as they came or went.
-    pub(super) stayed: Stayed,
-    /// Whether most functions with enough samples came or went, and those that stayed are not stable.
+    /// The functions that can be references, and those that are new or gone.
+    pub(super) stayed: Survivors,
+    /// Whether most functions with enough samples are new or gone, and the others are not stable.
     pub(super) without_majority: bool,
 }
 
 impl Sizes {
-    /// `counts` are attributed self counts: a library function that did not change counts as a part
-    /// of its caller. `periods` is what one sample stands for in each run; where runs were sampled
-    /// at different rates, it is equal cost that means equal work, not equal counts. `amounts` is how
-    /// much work each run did: 1 each where they did the same.
-    pub(super) fn of(
+    /// Computes size factors.
+    ///
+    /// `counts` are attributed self counts, so an unchanged library function counts as part of its
+    /// caller. `periods` is the cost that one sample stands for in each run; if runs were sampled
+    /// at different rates, equal work means equal cost, not equal counts. `amounts` is how much
+    /// work each run did: 1 each if they did the same.
+    pub(super) fn new(
         counts: &Counts,
         periods: &[f64],
         amounts: &[f64],
@@ -66,7 +68,7 @@ impl Sizes {
             split,
             method: NormalisationMethod::PerRun,
             functions: 0,
-            stayed: Stayed::of(counts),
+            stayed: Survivors::new(counts),
             without_majority: false,
         };
         match method {
@@ -87,8 +89,8 @@ impl Sizes {
         }
     }
 
-    /// Factors that rest on stable functions, where there are enough; these are the
-    /// factors of runs that did the same work.
+    /// Returns factors based on stable functions, if there are enough. `self` has the factors of
+    /// runs that did the same work.
     fn corrected(self, counts: &Counts) -> Sizes {
         let by_work = self;
         let all = &by_work.stayed.on_both;
@@ -118,14 +120,11 @@ impl Sizes {
         if references.len() < MIN_REFERENCES {
             return by_work;
         }
-        let factors = match same_work {
-            true => drawn_to(
-                &by_work.factors,
-                &by_tmm(counts, references),
-                counts,
-                references,
-            ),
-            false => by_tmm(counts, references),
+        let by_references = by_tmm(counts, references);
+        let factors = if same_work {
+            shrunk_towards(&by_work.factors, &by_references, counts, references)
+        } else {
+            by_references
         };
         Sizes {
             factors,
@@ -135,17 +134,17 @@ impl Sizes {
         }
     }
 
-    /// Sum of the size factors of each side's runs.
+    /// Returns the sum of the size factors of each side's runs.
     pub(super) fn sums(&self) -> Pair<f64> {
         self.sides().map(|factors| factors.iter().sum())
     }
 
-    /// The size factors, baseline runs first.
+    /// Returns the size factors, baseline runs first.
     pub(super) fn factors(&self) -> &[f64] {
         &self.factors
     }
 
-    /// What a function that did not change costs in a candidate run, in units of its cost in a
+    /// Returns the cost of an unchanged function in a candidate run, relative to its cost in a
     /// baseline run.
     pub(super) fn candidate_size(&self) -> f64 {
         let costs: Vec<f64> = self
@@ -159,13 +158,13 @@ impl Sizes {
         mean(candidate) / mean(baseline)
     }
 
-    /// The size factors of each side's runs.
+    /// Returns the size factors of each side's runs.
     pub(super) fn sides(&self) -> Pair<&[f64]> {
         let (baseline, candidate) = self.factors.split_at(self.split);
         Pair::new(baseline, candidate)
     }
 
-    /// Samples in a run of size 1, from the samples in all runs of each side.
+    /// Returns the samples in a run of size 1, from the samples in all runs of each side.
     pub(super) fn means(&self, samples: Pair<u64>) -> Pair<f64> {
         let sums = self.sums();
         Pair::new(
@@ -175,7 +174,7 @@ impl Sizes {
     }
 }
 
-/// Totals, corrected by what the reference functions show.
+/// Returns factors from total counts, corrected by the reference functions.
 fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
     let rows: Vec<Vec<f64>> = references.iter().map(|&f| counts.row(f)).collect();
     let totals = counts.totals();
@@ -187,13 +186,14 @@ fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
     centred(logs).into_iter().map(f64::exp).collect()
 }
 
-/// Factors by reference functions, drawn towards those by work as far as chance explains that they differ.
+/// Shrinks factors by reference functions towards those by work, as far as chance explains their
+/// difference.
 ///
-/// Of few samples, their answer is a guess: with 3,000 a run it is off by 3 %, in which all
-/// functions then seem to vary. So of how far they differ, that part is kept by which the variance
-/// exceeds the one from sampling alone (as W. James and C. Stein, Proc. 4th Berkeley Symp. 1:361,
-/// 1961, draw means together).
-fn drawn_to(
+/// With few samples, reference functions give an uncertain result: with 3,000 per run it is off by
+/// 3 %, by which all functions then seem to vary. So only the part of the difference is kept by
+/// which its variance exceeds that of sampling (as W. James and C. Stein, Proc. 4th Berkeley Symp.
+/// 1:361, 1961, shrink means).
+fn shrunk_towards(
     by_work: &[f64],
     by_references: &[f64],
     counts: &Counts,
@@ -215,38 +215,40 @@ fn drawn_to(
     by_work.iter().zip(logs).map(drawn).collect()
 }
 
-/// Logarithms less their mean.
+/// Subtracts the mean from logarithms.
 fn centred(mut logs: Vec<f64>) -> Vec<f64> {
     let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
     logs.iter_mut().for_each(|log| *log -= mean);
     logs
 }
 
-/// Samples that a function needs in every run of a side to count: below that, its ratio is mostly noise.
+/// Minimum samples of a function in every run of a side. Below that, its ratio is mostly noise.
 const MIN_SAMPLES: u64 = 10;
 
-/// The functions with at least [`MIN_SAMPLES`] samples in every run of a side. One that came or went is no
-/// reference function, though it did change: where most did, those that stayed say nothing of the rest.
+/// The functions with at least [`MIN_SAMPLES`] samples in every run of a side.
+///
+/// New and gone functions cannot be references although they did change. If they are the majority,
+/// the other functions say nothing about the rest.
 #[derive(Debug)]
-pub(super) struct Stayed {
-    /// Those that have them in every run of both sides.
+pub(super) struct Survivors {
+    /// Functions with enough samples in every run of both sides.
     pub(super) on_both: Vec<usize>,
-    /// Those of each side that have less than one sample a run on the other. Chance does not make that
-    /// of 10.
+    /// Functions of each side that have less than one sample per run on the other side. Chance does
+    /// not turn 10 samples into that.
     pub(super) on_one: Pair<Vec<usize>>,
 }
 
-impl Stayed {
-    pub(super) fn of(counts: &Counts) -> Stayed {
+impl Survivors {
+    pub(super) fn new(counts: &Counts) -> Survivors {
         let split = counts.split;
         let runs = Pair::new(split, counts.runs.len() - split).map(|runs| runs as u64);
-        let mut stayed = Stayed {
+        let mut stayed = Survivors {
             on_both: Vec::new(),
             on_one: Pair::new(Vec::new(), Vec::new()),
         };
         for function in 0..counts.functions() {
             let counted = counts
-                .of(function)
+                .by_run(function)
                 .map(|mut runs| runs.all(|samples| samples >= MIN_SAMPLES));
             let sums = counts.sums(function);
             if counted.baseline && counted.candidate {
@@ -260,9 +262,11 @@ impl Stayed {
         stayed
     }
 
-    /// How many came and went, where those that stayed are less than the part that the trimmed mean
-    /// averages: with those that came or went at its ends, their ratios being infinite, it would have none.
-    /// `is_renamed` says which have only got another name.
+    /// Returns the numbers of new and gone functions if the others are fewer than the share that
+    /// the trimmed mean averages. New and gone functions have infinite ratios, so the mean would
+    /// then average over some of them.
+    ///
+    /// `is_renamed` tells which functions were only renamed.
     pub(super) fn most_replaced(&self, is_renamed: impl Fn(usize) -> bool) -> Option<Replaced> {
         let count = |functions: &Vec<usize>| functions.iter().filter(|&&f| !is_renamed(f)).count();
         let gone = count(&self.on_one.baseline);
@@ -273,7 +277,7 @@ impl Stayed {
     }
 }
 
-/// How many functions that cost enough to count are gone, new, and on both sides.
+/// Numbers of functions with enough samples that are gone, new, and on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replaced {
     pub(super) gone: usize,

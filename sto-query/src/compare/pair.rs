@@ -1,6 +1,6 @@
-//! Two of a kind: what the baseline has, and what the candidate has.
+//! A pair of values, one for each side of a comparison.
 
-/// A value for each side.
+/// A value for the baseline and one for the candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pair<T> {
     pub(super) baseline: T,

@@ -1,4 +1,4 @@
-//! Pairs of functions whose costs are the same.
+//! Pairs of functions with balanced costs.
 
 use super::evidence::{Direction, Setting, direction};
 use super::functions::FunctionIx;
@@ -6,34 +6,38 @@ use super::pair::Pair;
 use super::regions::Caller;
 use sto_stats::Variation;
 
-/// Part of a function's change that must have been gained, and of that gain that must have been
-/// lost under the same callers, whatever the test says: with few samples, nothing is significant.
+/// Minimum share of a function's change that must have been gained from elsewhere, and minimum
+/// share of that gain that must have been lost under the same callers. Applies regardless of the
+/// test, which finds nothing significant with few samples.
 pub(super) const AT_LEAST: f64 = 0.5;
 
-/// The other function of a pair, and what the two are.
+/// The partner of a function, and their relation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Partner {
-    /// The cost moved from it, or to it.
+    /// The cost moved from or to this function.
     Moved(FunctionIx),
-    /// The same, and it is the same function by another name, as that or what it calls says.
+    /// The cost moved from or to this function, and names or callees show that the function was
+    /// renamed.
     Renamed(FunctionIx),
-    /// One was replaced by the other, and their caller costs no more.
+    /// One function was replaced by the other, and their caller costs no more.
     Replaced(FunctionIx),
-    /// One was replaced by the other, but this caller costs more.
+    /// One function was replaced by the other, but this caller costs more.
     ReplacedUnder(FunctionIx, Caller),
-    /// It is called by the first, which was replaced by the second, or the other way round.
+    /// The function is called by the first one, which replaces the second or was replaced by it.
     PartOf(FunctionIx, FunctionIx),
 }
 
-/// Whether two sums are the same, as far as the runs show.
+/// Tests whether two sums differ significantly.
 pub(super) struct Balance<'a> {
     pub(super) setting: &'a Setting<'a>,
     pub(super) variation: &'a Variation,
 }
 
 impl Balance<'_> {
-    /// Whether a gain is significantly more than a loss, by `min_effect` at least. Both are samples
-    /// in a run of size 1, and the side that gained is where `direction` leads.
+    /// Returns `true` if a gain exceeds a loss significantly, and by `min_effect` at least.
+    ///
+    /// Both are samples in a run of size 1. The candidate gained if `towards` is `Up`, the baseline
+    /// if it is `Down`.
     pub(super) fn is_more(&self, gained: f64, lost: f64, towards: Direction) -> bool {
         let means = match towards {
             Direction::Up => Pair::new(lost, gained),

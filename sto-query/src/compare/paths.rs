@@ -1,4 +1,4 @@
-//! The call paths by which a cause is reached, and which of them changed most.
+//! Finds the call paths to a cause that changed most.
 
 use super::cause::{Cause, Evidences};
 use super::evidence::{Direction, Setting};
@@ -7,25 +7,25 @@ use super::pair::Pair;
 use super::result::{Basis, CallPath, rounded};
 use super::union::UnionTree;
 
-/// Paths that a finding names; how many more there are, it says.
-const NAMED: usize = 3;
-/// Functions at either end of a path that are named: recursion may be a million frames deep.
-const ENDS: usize = 32;
+/// Maximum number of paths in a finding; the others are only counted.
+const MAX_PATHS: usize = 3;
+/// Maximum number of functions at either end of a path. Recursion may be a million frames deep.
+const MAX_END_FRAMES: usize = 32;
 
-/// A node of a function at the end of a path: one that no caller of the same function stands above.
+/// The end of a call path: a node of the function without a caller of the same function.
 struct PathEnd {
     node: usize,
-    /// Attributed self of the function here and in the recursion below.
+    /// Attributed self count of the function at this node and in the recursion below.
     attributed: Pair<u64>,
 }
 
-/// The path ends of every cause's function, by function; none of other functions.
+/// The path ends of all causes, by function; `None` for other functions.
 pub(super) struct PathEnds {
     of_function: Vec<Option<Vec<PathEnd>>>,
 }
 
 impl PathEnds {
-    pub(super) fn of(evidences: &Evidences, causes: &[Cause]) -> PathEnds {
+    pub(super) fn new(evidences: &Evidences, causes: &[Cause]) -> PathEnds {
         let Evidences { tree, nodes, .. } = *evidences;
         let mut of_function: Vec<Option<Vec<PathEnd>>> = Vec::new();
         of_function.resize_with(evidences.functions.list.len(), || None);
@@ -36,7 +36,7 @@ impl PathEnds {
             let Some(ends) = &mut of_function[tree.function(node).get()] else {
                 continue;
             };
-            // In preorder, all of a recursion comes before the next outermost node.
+            // In preorder, the nodes of a recursion precede the next outermost node.
             if tree.is_outermost(node) {
                 ends.push(PathEnd {
                     node,
@@ -55,8 +55,8 @@ impl PathEnds {
         PathEnds { of_function }
     }
 
-    /// The paths by which a cause's cost changed in its direction, largest change first, and how
-    /// many there are beyond those.
+    /// Returns the paths whose cost changed in the direction of the cause, largest change first,
+    /// and the number of omitted paths.
     pub(super) fn changed(
         &self,
         evidences: &Evidences,
@@ -86,11 +86,11 @@ impl PathEnds {
         changed.sort_by(|(a_change, a, _), (b_change, b, _)| {
             b_change
                 .total_cmp(a_change)
-                // The order of nodes is that of the input, that of functions is their own.
+                // The order of nodes depends on the input, the order of functions does not.
                 .then_with(|| callers(tree, *a).cmp(callers(tree, *b)))
         });
-        let more = changed.len().saturating_sub(NAMED);
-        changed.truncate(NAMED);
+        let more = changed.len().saturating_sub(MAX_PATHS);
+        changed.truncate(MAX_PATHS);
         let path = |(_, node, samples)| call_path(evidences, node, samples, setting);
         (changed.into_iter().map(path).collect(), more)
     }
@@ -104,9 +104,9 @@ fn call_path(
 ) -> CallPath {
     let mut functions: Vec<FunctionIx> = callers(evidences.tree, node).collect();
     functions.reverse();
-    let omitted = functions.len().saturating_sub(2 * ENDS);
+    let omitted = functions.len().saturating_sub(2 * MAX_END_FRAMES);
     if omitted > 0 {
-        functions.drain(ENDS..ENDS + omitted);
+        functions.drain(MAX_END_FRAMES..MAX_END_FRAMES + omitted);
     }
     let name = |function| evidences.functions.name(function);
     let means = setting.sizes.means(samples);
@@ -122,7 +122,7 @@ fn call_path(
     }
 }
 
-/// The function of a node, and those of its callers, outermost last.
+/// Returns the functions of a node and of its callers, outermost last.
 fn callers(tree: &UnionTree, node: usize) -> impl Iterator<Item = FunctionIx> {
     std::iter::successors(Some(node), |&node| tree.parent(node)).map(|node| tree.function(node))
 }

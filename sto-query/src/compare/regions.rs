@@ -1,79 +1,79 @@
-//! What begins and what ends in the tree of both sides.
+//! Finds the calls that begin and end between the two sides.
 //!
-//! A function *stays* if both sides have samples of it. Looked at from the functions that stay, a
-//! stack is a row of calls from one to the next, with what only one side has in between. So a call
-//! that only one side makes begins or ends, with all below it up to the next call that both make:
-//! that is a region. Calls are looked at by function, not by stack: one renamed function near the
-//! root would tear all stacks apart.
+//! A function *stays* if both sides have samples of it. Seen from these functions, a stack is a row
+//! of calls from one to the next, with one-sided functions in between. A call that only one side
+//! makes begins or ends, together with everything below it up to the next call that both sides
+//! make: that is a region. Calls are matched by function, not by stack, because one renamed
+//! function near the root would make all stacks differ.
 
 use super::cause::{Evidences, plus};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use hashbrown::HashMap;
 
-/// A function that stays, or functions that are taken for one; `None` is what starts the program.
+/// A function that stays, or the first of merged functions; `None` is the root of the program.
 pub(super) type Caller = Option<FunctionIx>;
 
 /// Samples of both sides.
 type Samples = Pair<f64>;
 
-/// Which functions are taken for one. Each leads to a function of its class that stands before it, and
+/// Sets of merged functions (union-find). Each function points to a preceding one of its class, and
 /// the first of a class to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes(Vec<FunctionIx>);
 
 impl Classes {
-    /// Each function by itself.
+    /// Creates one class per function.
     pub(super) fn new(functions: usize) -> Classes {
         Classes((0..functions as u32).map(FunctionIx).collect())
     }
 
-    /// The first function of the class.
-    pub(super) fn of(&self, mut function: FunctionIx) -> FunctionIx {
+    /// Returns the first function of the class.
+    pub(super) fn class_of(&self, mut function: FunctionIx) -> FunctionIx {
         while self.0[function.get()] != function {
             function = self.0[function.get()];
         }
         function
     }
 
-    /// Takes two functions for one, with all that either is taken for already.
+    /// Merges the classes of two functions.
     pub(super) fn merge(&mut self, a: FunctionIx, b: FunctionIx) {
-        let (a, b) = (self.of(a), self.of(b));
+        let (a, b) = (self.class_of(a), self.class_of(b));
         self.0[a.max(b).get()] = a.min(b);
     }
 }
 
-/// Functions of each side, by what they cost, that are held against each other: with the usual `min_share`
-/// there are no more that can change by themselves.
-const ASKED: usize = 200;
+/// Number of most expensive functions of each side that are matched with each other. With the
+/// default `min_share`, no more functions can change on their own.
+const MAX_COSTLY: usize = 200;
 
-/// What only one side has, between functions that stay.
+/// The one-sided calls between functions that stay.
 pub(super) struct Regions<'a> {
     pub(super) evidences: &'a Evidences<'a>,
     pub(super) classes: Classes,
     /// Attributed self, by class.
     attributed: Vec<Samples>,
     stays: Vec<bool>,
-    /// For each node the nearest caller that stays.
+    /// The nearest caller that stays, by node.
     callers: Vec<Caller>,
     one_sided: Vec<bool>,
-    /// What a node and its region below have by themselves.
+    /// Attributed self of a node and its region below.
     own: Vec<Samples>,
-    /// Nodes that begin or end, in preorder: all, of each function, and under each caller.
+    /// Nodes that begin or end, in preorder: all, by function, and by caller.
     pub(super) nodes: Vec<usize>,
     of_function: HashMap<FunctionIx, Vec<usize>>,
     at_caller: HashMap<Caller, Vec<usize>>,
-    /// What begins and ends under each caller, by itself.
+    /// Attributed self of what begins and ends under each caller.
     turnover: HashMap<Caller, Samples>,
-    /// By function, whether it is one of those that cost most of what begins and ends.
+    /// Whether a function is one of the most expensive that begin or end.
     costly: Vec<bool>,
-    /// What a function that stays costs under a caller, by caller and function: all, and that part of it
-    /// that is called out of regions.
+    /// Cost of a function that stays under a caller, by caller and function: all, and the part that
+    /// is called from regions.
     calls: HashMap<(Caller, FunctionIx), [Samples; 2]>,
 }
 
 impl<'a> Regions<'a> {
-    pub(super) fn of(evidences: &'a Evidences<'a>, classes: Classes) -> Regions<'a> {
+    pub(super) fn new(evidences: &'a Evidences<'a>, classes: Classes) -> Regions<'a> {
         let Evidences {
             tree,
             functions,
@@ -83,7 +83,7 @@ impl<'a> Regions<'a> {
         let mut attributed = vec![Samples::default(); functions.list.len()];
         let mut totals = vec![Samples::default(); functions.list.len()];
         for function in 0..functions.list.len() {
-            let class = classes.of(FunctionIx(function as u32)).get();
+            let class = classes.class_of(FunctionIx(function as u32)).get();
             let samples = |samples: Pair<u64>| samples.map(|samples| samples as f64);
             let own = samples(tests.attributed[function].samples);
             attributed[class] = plus(attributed[class], own);
@@ -93,10 +93,10 @@ impl<'a> Regions<'a> {
         let stays: Vec<bool> = totals.iter().map(is_on_both).collect();
 
         let class_of: Vec<FunctionIx> = (0..functions.list.len() as u32)
-            .map(|function| classes.of(FunctionIx(function)))
+            .map(|function| classes.class_of(FunctionIx(function)))
             .collect();
         let class = |node: usize| class_of[tree.function(node).get()];
-        // What is attributed to its caller is a part of it.
+        // A node whose cost is attributed to its caller is part of the caller.
         let mut is_part: Vec<bool> = Vec::with_capacity(tree.len());
         let mut has_caller: Vec<bool> = Vec::with_capacity(tree.len());
         for node in 0..tree.len() {
@@ -110,9 +110,10 @@ impl<'a> Regions<'a> {
         let mut made: HashMap<(Caller, FunctionIx), Samples> = HashMap::new();
         for node in 0..tree.len() {
             let caller = tree.parent(node).and_then(|parent| {
-                match is_part[parent] || !stays[class(parent).get()] {
-                    true => callers[parent],
-                    false => Some(class(parent)),
+                if is_part[parent] || !stays[class(parent).get()] {
+                    callers[parent]
+                } else {
+                    Some(class(parent))
                 }
             });
             callers.push(caller);
@@ -141,9 +142,10 @@ impl<'a> Regions<'a> {
             let parent = tree.parent(node);
             let in_region = parent.is_some_and(|parent| regions.one_sided[parent]);
             let call = (regions.callers[node], class(node));
-            let one_sided = match is_part {
-                true => in_region,
-                false => !is_on_both(&made[&call]),
+            let one_sided = if is_part {
+                in_region
+            } else {
+                !is_on_both(&made[&call])
             };
             regions.one_sided.push(one_sided);
             if is_part {
@@ -186,8 +188,8 @@ impl<'a> Regions<'a> {
         regions
     }
 
-    /// The [`ASKED`] functions with most samples of each side in what begins and ends there, with what they
-    /// call and without.
+    /// Selects the [`MAX_COSTLY`] functions with most samples of each side in regions, both by self
+    /// and by total count.
     fn costly(&self) -> Vec<bool> {
         let tree = self.evidences.tree;
         let samples = |function: FunctionIx| {
@@ -207,28 +209,28 @@ impl<'a> Regions<'a> {
         for column in 0..4 {
             functions
                 .sort_unstable_by(|a, b| b.0[column].total_cmp(&a.0[column]).then(a.1.cmp(&b.1)));
-            for (_, function) in functions.iter().take(ASKED) {
+            for (_, function) in functions.iter().take(MAX_COSTLY) {
                 costly[function.get()] = true;
             }
         }
         costly
     }
 
-    /// Whether a function is one of those of which [signs](super::signs) are asked: each is held against
-    /// each.
+    /// Whether a function is matched with others by [signs](super::signs), which compare all pairs.
     pub(super) fn is_costly(&self, function: FunctionIx) -> bool {
         self.costly[function.get()]
     }
 
-    /// The same with other functions taken for one.
+    /// Recomputes the regions if `classes` merges other functions.
     pub(super) fn with(self, classes: Classes) -> Regions<'a> {
-        match classes == self.classes {
-            true => self,
-            false => Regions::of(self.evidences, classes),
+        if classes == self.classes {
+            self
+        } else {
+            Regions::new(self.evidences, classes)
         }
     }
 
-    /// The nodes of a function that begin or end, in preorder.
+    /// Returns the nodes of a function that begin or end, in preorder.
     pub(super) fn of_function(&self, function: FunctionIx) -> impl Iterator<Item = usize> + '_ {
         self.of_function
             .get(&function)
@@ -237,43 +239,44 @@ impl<'a> Regions<'a> {
             .copied()
     }
 
-    /// The nodes that begin or end under a caller, in preorder.
+    /// Returns the nodes that begin or end under a caller, in preorder.
     pub(super) fn at(&self, caller: Caller) -> impl Iterator<Item = usize> + Clone + '_ {
         self.at_caller.get(&caller).into_iter().flatten().copied()
     }
 
-    /// Whether both sides have samples of a function, or of one that it is taken for.
+    /// Whether both sides have samples of a function, or of one that it is merged with.
     pub(super) fn stays(&self, function: FunctionIx) -> bool {
-        self.stays[self.classes.of(function).get()]
+        self.stays[self.classes.class_of(function).get()]
     }
 
-    /// The nearest caller of a node that stays.
+    /// Returns the nearest caller of a node that stays.
     pub(super) fn caller(&self, node: usize) -> Caller {
         self.callers[node]
     }
 
-    /// Whether a caller calls a node, and no other function that begins or ends does.
+    /// Whether no other one-sided function is between a node and its caller.
     pub(super) fn is_direct(&self, node: usize) -> bool {
         let parent = self.evidences.tree.parent(node);
         !parent.is_some_and(|parent| self.one_sided[parent])
     }
 
-    /// What a node and its region below have by themselves.
+    /// Returns the attributed self of a node and its region below.
     pub(super) fn own(&self, node: usize) -> Samples {
         self.own[node]
     }
 
-    /// What a caller's own function, or those that it is taken for, have by themselves.
+    /// Returns the attributed self of a class.
     pub(super) fn attributed(&self, class: FunctionIx) -> Samples {
         self.attributed[class.get()]
     }
 
-    /// What begins and ends under a caller.
+    /// Returns the attributed self of what begins and ends under a caller.
     pub(super) fn turnover(&self, caller: Caller) -> Samples {
         self.turnover.get(&caller).copied().unwrap_or_default()
     }
 
-    /// What a function that stays costs under a caller: all, and the part that regions call.
+    /// Returns the cost of a function that stays under a caller: all, and the part that is called
+    /// from regions.
     pub(super) fn calls(&self, caller: Caller, class: FunctionIx) -> [Samples; 2] {
         self.calls
             .get(&(caller, class))
@@ -281,7 +284,7 @@ impl<'a> Regions<'a> {
             .unwrap_or_default()
     }
 
-    /// The outermost nodes below a region's node that both sides call from its caller.
+    /// Returns the outermost nodes below a region's node that both sides call from its caller.
     pub(super) fn staying_below(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let tree = self.evidences.tree;
         let nodes = tree.subtree(node).skip(1);

@@ -1,8 +1,8 @@
-//! Functions that have another name, whatever they cost by it.
+//! Detects renamed functions, whatever they cost.
 //!
-//! A wholly new function and a wholly gone one, of which a [sign](super::signs) says that the cost of the
-//! one is in the other now, are one function by two names where nothing else has a claim to either. They
-//! are compared as one from then on: what changed is judged like any other change, once.
+//! If a [sign](super::signs) says that the cost of a gone function is in a new function now, and no
+//! other function matches either of them, they are one function that was renamed. They are then
+//! compared as one function, so that a change of cost is judged once, like any other change.
 
 use super::cause::{Cause, Evidences};
 use super::evidence::Direction;
@@ -13,20 +13,20 @@ use super::result::Basis;
 use super::signs::Signs;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A new function, and one that is gone.
+/// A new function and a gone one.
 type Pair = (FunctionIx, FunctionIx);
 
-/// What is known of a pair.
+/// The evidence for a pair.
 struct Known {
     basis: Basis,
     explains: f64,
-    /// From how many of the two the other was found, by more than their file.
+    /// Number of the two functions from which the other was found, by more than the source file.
     found: usize,
-    /// Whether they are one, whatever they cost.
+    /// Whether signs prove that they are one function, whatever they cost.
     proved: bool,
 }
 
-/// The pairs that signs match.
+/// Pairs of new and gone functions that signs match.
 pub(super) struct Pairs<'a> {
     evidences: &'a Evidences<'a>,
     causes: &'a [Cause],
@@ -42,7 +42,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The direction of a function that one side lacks.
+    /// Returns the direction of a function that only one side has.
     fn direction(&self, function: FunctionIx) -> Option<Direction> {
         let samples = self.evidences.tests.total[function.get()].samples;
         match (samples.baseline, samples.candidate) {
@@ -53,8 +53,8 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Takes in that a sign says that the cost of a cause was, or is, in another function; `are_one` is
-    /// whether it is more than their file.
+    /// Records that a sign matches a cause with another function. `are_one` is whether more than
+    /// the source file matches.
     pub(super) fn add(&mut self, cause: &Cause, other: FunctionIx, signs: &Signs, are_one: bool) {
         let (new, old) = match (self.direction(cause.function), self.direction(other)) {
             (Some(Direction::Up), Some(Direction::Down)) => (cause.function, other),
@@ -78,8 +78,8 @@ impl<'a> Pairs<'a> {
         known.proved |= proved;
     }
 
-    /// The pairs that were found from both, or proved, and of which neither function is elsewhere; and with
-    /// them those functions above that are matched by what they call.
+    /// Returns the pairs that were found from both functions or proved, unless the cost of either
+    /// moved elsewhere; and their callers that are matched by their callees.
     pub(super) fn renamed(&self, of_cause: &[Option<Partner>], regions: &Regions) -> Vec<Renamed> {
         let is_elsewhere = |function: FunctionIx, other: FunctionIx| {
             let causes = self.causes.iter().zip(of_cause);
@@ -94,7 +94,7 @@ impl<'a> Pairs<'a> {
             let may_be = known.found == 2 || known.proved;
             may_be && !is_elsewhere(new, old) && !is_elsewhere(old, new)
         };
-        let pairs = alone(self.known.keys().copied());
+        let pairs = without_rivals(self.known.keys().copied());
         let renamed = self.known.iter().filter(|(pair, _)| pairs.contains(pair));
         let renamed = renamed.filter(is_sure);
         let mut renamed: Vec<Renamed> = renamed
@@ -110,10 +110,10 @@ impl<'a> Pairs<'a> {
         renamed
     }
 
-    /// Proved pairs of functions that no finding is about, as what they call explains what they cost.
+    /// Returns proved pairs of functions without a finding, whose callees explain their cost.
     fn callers(&self, regions: &Regions) -> Vec<Renamed> {
         let causes: BTreeSet<FunctionIx> = self.causes.iter().map(|c| c.function).collect();
-        let signs = Signs::of(regions);
+        let signs = Signs::new(regions);
         let functions = (0..self.evidences.functions.list.len() as u32).map(FunctionIx);
         let asked = functions.filter(|&function| {
             regions.is_costly(function) && !regions.stays(function) && !causes.contains(&function)
@@ -124,7 +124,7 @@ impl<'a> Pairs<'a> {
             let pairs = gone.iter().map(move |&old| (new, old));
             pairs.filter(|&(new, old)| signs.prove(new, old))
         });
-        let pairs = alone(alike.collect::<Vec<_>>().into_iter());
+        let pairs = without_rivals(alike.collect::<Vec<_>>().into_iter());
         let renamed = pairs.into_iter().map(|(new, old)| Renamed {
             old,
             new,
@@ -134,8 +134,8 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Those of which neither function is of another.
-fn alone(pairs: impl Iterator<Item = Pair> + Clone) -> BTreeSet<Pair> {
+/// Returns the pairs whose functions are in no other pair.
+fn without_rivals(pairs: impl Iterator<Item = Pair> + Clone) -> BTreeSet<Pair> {
     let mut times: BTreeMap<FunctionIx, usize> = BTreeMap::new();
     for function in pairs.clone().flat_map(|(new, old)| [new, old]) {
         *times.entry(function).or_default() += 1;

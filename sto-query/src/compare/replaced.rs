@@ -1,4 +1,4 @@
-//! Functions that replaced others, though nothing but their callers and their cost says so.
+//! Detects functions that replaced others, from only their callers and costs.
 
 use super::cause::{Cause, Evidences, plus};
 use super::evidence::Direction;
@@ -8,11 +8,12 @@ use super::partner::{AT_LEAST, Balance, Partner};
 use super::regions::{Caller, Regions};
 use std::collections::BTreeMap;
 
-/// Part of a function's cost that must be below functions that replaced others, to be a part of that.
+/// Minimum share of a function's cost below a replacement for the function to be part of it.
 const NEARLY_ALL: f64 = 0.9;
 
-/// A function that one side lacks, and what it costs under the callers that it has, with what it calls
-/// that the other side does not: samples in a run of size 1.
+/// A function that only one side has, and its cost by caller.
+///
+/// Costs include one-sided callees, and are samples in a run of size 1.
 struct Callee {
     function: FunctionIx,
     at: BTreeMap<Caller, f64>,
@@ -24,17 +25,18 @@ impl Callee {
     }
 }
 
-/// A new function and a gone one of the same caller.
+/// A new function and a gone one with the same callers.
 struct Replacement {
     new: FunctionIx,
     gone: FunctionIx,
-    /// A caller of both that costs more, if any: then nothing says that the new one is not why.
-    dearer: Option<Caller>,
+    /// A caller of both that costs more, if any. The new function may then be the reason.
+    costlier_caller: Option<Caller>,
 }
 
-/// Pairs functions that are wholly new with functions that are wholly gone, each with one at most:
-/// called by the same functions that stay, and of the same cost. What is new or gone below such a pair
-/// is a part of it.
+/// Pairs new functions with gone ones that had the same cost and the same callers, which both sides
+/// have.
+///
+/// Each function is in at most one pair. New and gone functions below a pair are part of it.
 pub(super) fn replaced(
     regions: Regions,
     causes: &[Cause],
@@ -49,7 +51,7 @@ pub(super) fn replaced(
     let mut classes = regions.classes.clone();
     let mut pairs: BTreeMap<FunctionIx, &Replacement> = BTreeMap::new();
     for pair in &replacements {
-        if pair.dearer.is_none() {
+        if pair.costlier_caller.is_none() {
             classes.merge(pair.new, pair.gone);
         }
         pairs.extend([(pair.new, pair), (pair.gone, pair)]);
@@ -61,7 +63,7 @@ pub(super) fn replaced(
             Direction::Down => pair.new,
         };
         if let Some(pair) = pairs.get(&cause.function) {
-            return Some(match pair.dearer {
+            return Some(match pair.costlier_caller {
                 None => Partner::Replaced(other(pair)),
                 Some(caller) => Partner::ReplacedUnder(other(pair), caller),
             });
@@ -71,7 +73,7 @@ pub(super) fn replaced(
             Direction::Up => pair.new,
             Direction::Down => pair.gone,
         };
-        let is_one = regions.classes.of(pair.new) == regions.classes.of(pair.gone);
+        let is_one = regions.classes.class_of(pair.new) == regions.classes.class_of(pair.gone);
         is_one.then(|| Partner::PartOf(top, other(pair)))
     };
     let is_on_both = |cause: &Cause| evidences.tests.total[cause.function.get()].is_on_both();
@@ -112,7 +114,7 @@ fn replacements(regions: &Regions, balance: &Balance) -> Vec<Replacement> {
         replacements.push(Replacement {
             new: new[i].function,
             gone: gone[j].function,
-            dearer: shared
+            costlier_caller: shared
                 .copied()
                 .find(|&caller| costs_more(evidences, balance, caller)),
         });
@@ -120,8 +122,8 @@ fn replacements(regions: &Regions, balance: &Balance) -> Vec<Replacement> {
     replacements
 }
 
-/// Functions of some cost that are wholly new, and those that are wholly gone, where functions that stay
-/// call them.
+/// Returns the new functions and the gone functions of some cost that are called by functions of
+/// both sides.
 fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     let evidences = regions.evidences;
     let tree = evidences.tree;
@@ -141,17 +143,22 @@ fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     let (mut new, mut gone) = (Vec::new(), Vec::new());
     for (function, at) in costs {
         let is_new = evidences.tests.total[function.get()].samples.baseline == 0;
-        let cost = |(caller, samples): (Caller, Pair<f64>)| match is_new {
-            true => (caller, samples.candidate / sizes.candidate),
-            false => (caller, samples.baseline / sizes.baseline),
+        let cost = |(caller, samples): (Caller, Pair<f64>)| {
+            let cost = if is_new {
+                samples.candidate / sizes.candidate
+            } else {
+                samples.baseline / sizes.baseline
+            };
+            (caller, cost)
         };
         let callee = Callee {
             function,
             at: at.into_iter().map(cost).collect(),
         };
-        let (side, whole) = match is_new {
-            true => (&mut new, whole.candidate),
-            false => (&mut gone, whole.baseline),
+        let (side, whole) = if is_new {
+            (&mut new, whole.candidate)
+        } else {
+            (&mut gone, whole.baseline)
         };
         if callee.cost() >= setting.options.min_share * whole {
             side.push(callee);
@@ -160,8 +167,8 @@ fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     (new, gone)
 }
 
-/// Whether a new and a gone function have most of their cost under the same callers, and neither costs
-/// twice as much as the other, nor the new one significantly more.
+/// Whether a new and a gone function have most of their cost under the same callers, and the new
+/// one does not cost significantly more.
 fn are_equal(balance: &Balance, new: &Callee, gone: &Callee) -> bool {
     let shared =
         |(caller, cost): (&Caller, &f64)| gone.at.get(caller).map_or(0.0, |gone| gone.min(*cost));
@@ -174,7 +181,7 @@ fn are_equal(balance: &Balance, new: &Callee, gone: &Callee) -> bool {
 fn costs_more(evidences: &Evidences, balance: &Balance, caller: Caller) -> bool {
     match caller {
         Some(function) => {
-            // Of functions that are taken for one, it is known that they do not.
+            // Merged functions are known not to cost more.
             let total = &evidences.tests.total[function.get()];
             total.is_on_both() && total.changed == Some(Direction::Up)
         }
@@ -185,7 +192,7 @@ fn costs_more(evidences: &Evidences, balance: &Balance, caller: Caller) -> bool 
     }
 }
 
-/// The caller that makes nearly all of a function's calls that only one side makes.
+/// Returns the caller with nearly all of a function's one-sided calls.
 fn mostly_below(regions: &Regions, function: FunctionIx) -> Caller {
     let tree = regions.evidences.tree;
     let mut callers: BTreeMap<Caller, f64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What is compared: the event that both sides measured, and the runs that have samples of it.
+//! Chooses the event that both sides measured, and the runs that have samples of it.
 
 use super::called;
 use super::pair::Pair;
@@ -13,18 +13,20 @@ use sto_core::model::{Profile, Quality};
 use sto_core::tree::{SelfCosts, total};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
-/// What the metrics of a run are, by their names.
+/// The metrics of a run, by name.
 pub(super) type Metrics = BTreeMap<String, f64>;
 
-/// Of the sample types that both sides have, the time of calls in a trace of these, or else the one with most samples
-/// on the smaller side, and the runs that have it.
-/// None where the sides share none.
+/// Chooses the sample type to compare, and the runs that have it.
+///
+/// Among the sample types that both sides have, this is the time of calls in call traces, and
+/// otherwise the one with most samples on the smaller side. `None` if the sides have no sample type
+/// in common.
 pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
     let candidate = &views.candidate.sample_types;
     let types = views.baseline.sample_types.iter();
     let shared = types.filter(|t| t.index_in(candidate).is_some());
-    let shared = shared.map(|t| (t, views.map(|view| Runs::of(view, t))));
-    // Of equals, the last is taken: so the order is turned round.
+    let shared = shared.map(|t| (t, views.map(|view| Runs::new(view, t))));
+    // `max_by_key` returns the last of equal elements, so the order is reversed to get the first.
     let (sample_type, runs) = shared.rev().max_by_key(|(t, runs)| {
         let samples = runs.as_ref().map(|runs| runs.cost.samples);
         let account = views.map(|view| called::account(view, t));
@@ -39,7 +41,8 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
     Some((sample_type, runs.map(|runs| runs.counted_in(period))))
 }
 
-/// The seconds of each run, baseline first, where the sides are parts of the same runs: else `None`.
+/// Returns the length of each run in seconds, baseline first, if the sides are parts of the same
+/// runs; otherwise `None`.
 pub(super) fn seconds(views: Pair<&View>, runs: &Pair<Runs>) -> Option<Vec<f64>> {
     let of = |view: &View, runs: &Runs| -> Vec<f64> {
         let lengths = runs.profiles.iter().map(|&ix| view.windows[ix].length());
@@ -61,8 +64,8 @@ pub(crate) fn are_of_same_runs(views: Pair<&View>) -> bool {
     have_windows && !ids(views.baseline).is_disjoint(&ids(views.candidate))
 }
 
-/// The event that two views are compared in: of those that both have, as the baseline names them, the one
-/// with most samples on the side that has fewer.
+/// Returns the event in which two views are compared: of the events of both, by the baseline's
+/// names, the one with most samples on the side that has fewer.
 pub(crate) fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Option<&'a str> {
     let (sample_type, _) = shared(Pair::new(baseline, candidate))?;
     Some(&sample_type.event)
@@ -75,16 +78,16 @@ pub(super) struct Runs<'a> {
     pub(super) costs: Vec<Cow<'a, SelfCosts>>,
     /// Their indices in the selection.
     pub(super) profiles: Vec<usize>,
-    /// What one sample stands for in each of them, in the event's unit.
+    /// The cost that one sample stands for in each run, in the event's unit.
     pub(super) periods: Vec<f64>,
-    /// What all of them cost.
+    /// The cost of all runs together.
     pub(super) cost: Cost,
-    /// What counts as a sample, where time was not sampled but measured.
+    /// The period of a sample, if time was measured instead of sampled.
     pub(super) counted_in: Option<Nanoseconds>,
 }
 
 impl<'a> Runs<'a> {
-    pub(super) fn of(view: &'a View, sample_type: &SampleType) -> Runs<'a> {
+    pub(super) fn new(view: &'a View, sample_type: &SampleType) -> Runs<'a> {
         let mut runs = Runs {
             costs: Vec::new(),
             profiles: Vec::new(),
@@ -106,14 +109,14 @@ impl<'a> Runs<'a> {
         runs
     }
 
-    /// The same runs with a sample for each period of their time, where there is one.
+    /// Returns the same runs with one sample for each period of time, if there is a period.
     pub(super) fn counted_in(mut self, period: Option<Nanoseconds>) -> Runs<'a> {
-        let Some(of_a_sample) = period else {
+        let Some(sample_period) = period else {
             return self;
         };
         self.cost = Cost::ZERO;
         for (costs, period) in self.costs.iter_mut().zip(&mut self.periods) {
-            *costs = Cow::Owned(called::counted_in(of_a_sample, costs));
+            *costs = Cow::Owned(called::counted_in(sample_period, costs));
             let cost = total(costs);
             *period = self::period(cost);
             self.cost += cost;
@@ -122,7 +125,7 @@ impl<'a> Runs<'a> {
         self
     }
 
-    /// What each run cost as a whole, with its metrics.
+    /// Returns the metrics and the total cost of each run.
     pub(super) fn totals<'v>(&self, view: &'v View) -> Vec<(&'v Metrics, f64)> {
         let total = |(&ix, costs): (&usize, &Cow<SelfCosts>)| {
             let metrics = &view.selection.profiles[ix].profile.metrics;
@@ -131,12 +134,12 @@ impl<'a> Runs<'a> {
         self.profiles.iter().zip(&self.costs).map(total).collect()
     }
 
-    /// What a run cost, on average; no number without runs.
+    /// Returns the mean cost of a run; NaN without runs.
     pub(super) fn mean_value(&self) -> f64 {
         self.cost.value as f64 / self.costs.len() as f64
     }
 
-    /// Samples of a run, on average.
+    /// Returns the mean number of samples of a run.
     pub(super) fn mean_samples(&self) -> f64 {
         self.cost.samples as f64 / self.costs.len() as f64
     }
@@ -159,7 +162,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// What one sample stands for; a period of 0 is no period, and samples are then taken as alike.
+/// Returns the cost that one sample stands for; at least 1, because a period of 0 is meaningless.
 fn period(cost: Cost) -> f64 {
     match cost.samples {
         0 => 1.0,
@@ -167,10 +170,11 @@ fn period(cost: Cost) -> f64 {
     }
 }
 
-/// Profiles without a metric that an error message names.
+/// Maximum number of profiles that an error message names.
 const MAX_NAMED: usize = 4;
 
-/// How much each run did, baseline first: what the metric says, or 1 where cost is not taken by one.
+/// Returns the amount of work of each run, baseline first: the value of the metric that normalises
+/// costs, or 1 if there is none.
 pub(super) fn amounts(
     views: Pair<&View>,
     runs: &Pair<Runs>,
@@ -218,7 +222,7 @@ pub(super) fn amounts(
     }
 }
 
-/// Describes a side; `runs` is `None` where it has no event that the other has.
+/// Describes a side. `runs` is `None` if the sides have no event in common.
 pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
     let build = &view.selection.build;
     let recorded = || profiles(view).filter_map(|profile| profile.origin.recorded);
@@ -262,7 +266,7 @@ pub(super) fn profiles(view: &View) -> impl Iterator<Item = &Profile> {
     view.selection.profiles.iter().map(|stored| &stored.profile)
 }
 
-/// The quality of all runs together, over all events.
+/// Returns the quality of all runs together, over all events.
 fn quality(view: &View) -> Quality {
     profiles(view)
         .map(|profile| profile.quality)
@@ -275,7 +279,7 @@ fn quality(view: &View) -> Quality {
         })
 }
 
-/// Nothing of nothing is nothing.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0

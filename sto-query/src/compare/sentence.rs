@@ -1,4 +1,4 @@
-//! The sentences that a person reads first.
+//! Sentences that summarise findings and verdicts.
 
 use super::normalise::Replaced;
 use super::pair;
@@ -7,26 +7,26 @@ use super::result::{
     Needed, rounded,
 };
 
-/// A warning of counts without stacks.
+/// The warning for counts without stacks.
 pub(super) const NO_STACKS: &str = "These are counts by function, without stacks: of callers, paths and lines nothing \
     is known, and a function with another name is a new one and a gone one.";
 
-/// Characters of a name in a sentence; the finding has the whole name.
-const LONGEST_NAME: usize = 60;
+/// Maximum length of a name in a sentence, in characters. The finding has the whole name.
+const MAX_NAME_LEN: usize = 60;
 
-/// A function's name, with its middle cut out where it is long.
+/// Cuts out the middle of a long name.
 fn short(name: &str) -> String {
     let length = name.chars().count();
-    if length <= LONGEST_NAME {
+    if length <= MAX_NAME_LEN {
         return name.to_owned();
     }
-    let half = LONGEST_NAME / 2;
+    let half = MAX_NAME_LEN / 2;
     let head: String = name.chars().take(half).collect();
     let tail: String = name.chars().skip(length - half).collect();
     format!("{head}…{tail}")
 }
 
-/// A ratio in words: `10.2 times as much`, `37 % more`, `12 % less`.
+/// Formats a ratio in words: `10.2 times as much`, `37% more`, `12% less`.
 pub(super) fn times(ratio: f64) -> String {
     if ratio >= 2.0 {
         format!("{ratio:.1} times as much")
@@ -41,9 +41,11 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The reason of a finding. `in_callees` is whether most of its change is in what is
-/// attributed to it, `unchanged` whether its own code is the same on both sides, and `pair` what it has
-/// to do with the function that it replaced, or that replaced it. A change of less than `least` is none.
+/// Returns the reason of a finding.
+///
+/// `in_callees` is whether most of the change is in callees whose cost is attributed to the
+/// function, `unchanged` whether its own code is the same on both sides, and `pair` its relation to
+/// the function that it replaced or that replaced it. Changes below `least` count as unchanged.
 pub(super) fn finding(
     finding: &Finding,
     in_callees: bool,
@@ -60,30 +62,31 @@ pub(super) fn finding(
         percent(change.baseline_share),
         percent(change.candidate_share),
     );
-    let where_in = match in_callees {
-        true => mostly_in(finding),
-        false => String::new(),
+    let where_in = if in_callees {
+        mostly_in(finding)
+    } else {
+        String::new()
     };
-    // What other findings explain is not its own.
-    let alone = match finding.basis {
+    // What other findings explain is not part of this one.
+    let by_itself = match finding.basis {
         Basis::Total => " by itself",
         Basis::AttributedSelf | Basis::Calls => "",
     };
     match (finding.kind, &finding.moved_from, &finding.moved_to) {
         (FindingKind::Moved, Some(from), _) => format!(
-            "the cost of {function}, {} of all, was in {} before, and{alone} is not more than it was",
+            "the cost of {function}, {} of all, was in {} before, and{by_itself} is not more than it was",
             percent(finding.total.candidate_share),
             name(from),
         ),
         (FindingKind::Moved, None, to) => format!(
-            "the cost of {function}, {} of all before, is in {} now, and{alone} is not less than it was",
+            "the cost of {function}, {} of all before, is in {} now, and{by_itself} is not less than it was",
             percent(finding.total.baseline_share),
             to.as_ref().map(name).unwrap_or_default(),
         ),
         (FindingKind::Replaced, ..) => replaced(finding, pair, &function, &old, &new),
         (FindingKind::New, ..) => {
             let replaces = match (&finding.replaces, pair) {
-                (Some(gone), Pair::UnderDearer(caller)) => format!(
+                (Some(gone), Pair::UnderCostlierCaller(caller)) => format!(
                     "; {}, which is gone from its place, cost as much, but {} costs more",
                     name(gone),
                     caller.as_ref().map_or("the program".to_owned(), name),
@@ -125,8 +128,8 @@ pub(super) fn finding(
     }
 }
 
-/// Whether a function costs more as it is called more often, or as each call takes longer: `it is called as often, and
-/// each call takes 1.8 times as long`. What differs by less than `least` is as it was.
+/// Describes whether a function is called more often, or each call takes longer: `it is called as
+/// often, and each call takes 1.8 times as long`. Changes below `least` count as unchanged.
 fn how_called(calls: CallChange, least: f64) -> Option<String> {
     let (often, each) = calls.often.zip(calls.each)?;
     let is_same = |ratio: f64| ratio.ln().abs() <= least.ln_1p();
@@ -145,7 +148,7 @@ fn how_called(calls: CallChange, least: f64) -> Option<String> {
     Some(format!("it is called {often}, and each call takes {each}"))
 }
 
-/// What the finding's function calls and spends most of its change in.
+/// Names the callees that most of the change is in.
 fn mostly_in(finding: &Finding) -> String {
     let callees = finding.attributed_callees.iter().take(2);
     let name = |callee: &AttributedCallee| match &callee.function {
@@ -161,13 +164,14 @@ fn mostly_in(finding: &Finding) -> String {
     }
 }
 
-/// What a replaced function has to do with the pair that it is of.
+/// The relation of a function to the replacement that it is part of.
 pub(super) enum Pair {
-    /// It is one of the two.
+    /// The function is one of the pair.
     Itself,
-    /// It is one of the two, and their caller costs more; `None` where that is the program.
-    UnderDearer(Option<FunctionName>),
-    /// It is called by this one of the two.
+    /// The function is one of the pair, and their caller costs more; `None` stands for the whole
+    /// program.
+    UnderCostlierCaller(Option<FunctionName>),
+    /// The function is called by this one of the pair.
     PartOf(FunctionName),
 }
 
@@ -201,7 +205,7 @@ fn replaced(finding: &Finding, pair: &Pair, function: &str, old: &str, new: &str
     }
 }
 
-/// The functions that grew because the finding's calls them more.
+/// Names the functions that grew because the finding's function calls them more often.
 fn called(finding: &Finding) -> String {
     let more = match finding.kind {
         FindingKind::Improvement | FindingKind::Gone => "less",
@@ -218,7 +222,7 @@ fn name(function: &FunctionName) -> String {
     short(&function.function)
 }
 
-/// The reason of the verdict `regression`.
+/// Returns the reason of the verdict `regression`.
 pub(super) fn worse(first: &Finding, count: usize) -> String {
     match count {
         1 => first.reason.clone(),
@@ -231,8 +235,8 @@ pub(super) fn worse(first: &Finding, count: usize) -> String {
     }
 }
 
-/// The reason of the verdict `regression` where the sides have hardly a function in common: what both
-/// have is judged first.
+/// Returns the reason of the verdict `regression` if the sides have hardly a function in common.
+/// Functions of both sides come first.
 pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding]) -> String {
     format!(
         "most functions were replaced: those that both sides have hold {} of the baseline and {} of \
@@ -243,13 +247,13 @@ pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding])
     )
 }
 
-/// The reason of the verdict `regression` where most functions were replaced: what both sides have is
-/// judged first.
+/// Returns the reason of the verdict `regression` if most functions were replaced. Functions of
+/// both sides come first.
 pub(super) fn worse_of_few(replaced: Replaced, worse: &[&Finding]) -> String {
     format!("{}; {}", most_replaced(replaced), worse_of_both(worse))
 }
 
-/// The reason of the verdict `clean` where most functions were replaced.
+/// Returns the reason of the verdict `clean` if most functions were replaced.
 pub(super) fn clean_of_few(replaced: Replaced, clean: &str) -> String {
     format!("{}; of what both have, {clean}", most_replaced(replaced))
 }
@@ -261,7 +265,7 @@ fn most_replaced(Replaced { gone, new, stayed }: Replaced) -> String {
     )
 }
 
-/// What got worse that both sides have: the function or caller with the largest share.
+/// Describes the function or caller of both sides that got worse and has the largest share.
 fn worse_of_both(worse: &[&Finding]) -> String {
     let itself = worse
         .iter()
@@ -275,7 +279,7 @@ fn worse_of_both(worse: &[&Finding]) -> String {
     let on_both = itself
         .chain(callers)
         .filter_map(|(f, share, change)| Some((f, share, change?)));
-    // Of equals the first: it is innermost.
+    // Of equal shares, the first is used, which is innermost.
     let largest = on_both.reduce(|a, b| if b.1 > a.1 { b } else { a });
     match (largest, worse) {
         (Some((function, _, change)), _) => {
@@ -290,7 +294,8 @@ fn worse_of_both(worse: &[&Finding]) -> String {
     }
 }
 
-/// The reason of the verdict `clean`; of the findings, so many are worse but ignored.
+/// Returns the reason of the verdict `clean`. `ignored` is the number of findings that are worse
+/// but ignored.
 pub(super) fn clean(findings: usize, ignored: usize, options: &CompareOptions) -> String {
     let others = match findings - ignored {
         0 => "",
@@ -308,7 +313,7 @@ pub(super) fn clean(findings: usize, ignored: usize, options: &CompareOptions) -
     )
 }
 
-/// The reason where no event is common.
+/// Returns the reason if the sides have no event in common.
 pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> String {
     let list = |events: &[String]| match events {
         [] => "nothing".to_owned(),
@@ -322,7 +327,7 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
     )
 }
 
-/// The reason where the sides have hardly a function in common.
+/// Returns the reason if the sides have hardly a function in common.
 pub(super) fn strangers(in_common: pair::Pair<f64>) -> String {
     format!(
         "the sides have hardly a function in common: those that both have hold {} of the baseline \
@@ -333,7 +338,7 @@ pub(super) fn strangers(in_common: pair::Pair<f64>) -> String {
     )
 }
 
-/// The reason where a side, or both, have no runs.
+/// Returns the reason if a side, or both, have no runs.
 pub(super) fn no_runs(baseline: bool, candidate: bool) -> String {
     let sides = match (baseline, candidate) {
         (true, true) => "neither side has",
@@ -343,19 +348,19 @@ pub(super) fn no_runs(baseline: bool, candidate: bool) -> String {
     format!("{sides} any runs to compare")
 }
 
-/// The reason where each side is one trace of calls, and these are short.
+/// Returns the reason if each side is one short trace of calls.
 pub(super) fn one_trace_a_side() -> String {
     "one short run a side does not say whether calls take longer, as how long threads stand still differs from run to run; \
      record two or more of each"
         .to_owned()
 }
 
-/// The reason where a side has no samples.
+/// Returns the reason if a side has no samples.
 pub(super) fn no_samples(side: &str) -> String {
     format!("the {side} has no samples")
 }
 
-/// What it takes to see the smallest effect.
+/// Describes the samples and runs needed to detect the smallest effect.
 pub(super) fn needed(needed: Needed, min_effect: f64, in_parts: bool) -> String {
     let unit = if in_parts { "parts" } else { "runs" };
     format!(
@@ -367,7 +372,7 @@ pub(super) fn needed(needed: Needed, min_effect: f64, in_parts: bool) -> String 
     )
 }
 
-/// The warning where a metric that is to count cannot.
+/// Returns the warning if a metric that should count is missing.
 pub(super) fn no_such_metric(name: &str) -> String {
     format!("The metric {name} is to count, but not every side has it.")
 }

@@ -1,4 +1,4 @@
-//! Signs that one function took the place of another: something other than their cost says so.
+//! Signs that one function took the place of another, besides their costs.
 
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
@@ -7,32 +7,33 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Part of two things that must be alike.
+/// Minimum similarity of names and callees.
 const HALF: f64 = 0.5;
-/// Part of two names that must be alike to prove something with another sign: of `parse_body` and
-/// `parse_header`, half is alike.
-const MORE_THAN_HALF: f64 = 0.6;
-/// Part of two names that must be alike to be the same.
+/// Minimum similarity of two names that proves a renaming together with another sign. `parse_body`
+/// and `parse_header` have a similarity of a half.
+const PROOF: f64 = 0.6;
+/// Minimum similarity of names that are nearly the same.
 const NEARLY_ALL: f64 = 0.8;
-/// Part of a function's cost that its callees need, to be known by them.
+/// Minimum share of a function's cost in its callees for identifying it by them.
 const SUBSTANTIAL: f64 = 0.1;
 
-/// What says that one function took the place of another, the surest first.
+/// A sign that one function took the place of another, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Their names have most words in common, and so have the last parts of their names.
+    /// The names have most words in common, and so have their last parts.
     Names,
-    /// Most of what they call costs is in functions that both call.
+    /// Most of the cost of their callees is in functions that both call.
     Callees,
-    /// They are in one source file.
+    /// They are in the same source file.
     File,
-    /// Their names have nearly all words in common.
+    /// The names have nearly all words in common.
     SameNames,
 }
 
 impl Sign {
-    /// In the order in which they are tried, and whether both must be under the same caller: what calls
-    /// the same functions, or has the same words in its name, may have got another caller, too.
+    /// The signs in the order in which they are tried, and whether both functions must have the
+    /// same caller. Functions with the same callees or nearly the same name may have different
+    /// callers.
     pub(super) const ALL: [(Sign, bool); 5] = [
         (Sign::Names, true),
         (Sign::Callees, true),
@@ -42,21 +43,21 @@ impl Sign {
     ];
 }
 
-/// What is known of functions for signs.
+/// The data for evaluating signs.
 pub(super) struct Signs<'a> {
     regions: &'a Regions<'a>,
     names: Vec<Name>,
     files: Vec<Option<String>>,
-    /// For each function that only one side has, what those cost that it calls and that stay.
+    /// For each one-sided function, the costs of the functions below it that both sides have.
     callees: HashMap<FunctionIx, HashMap<FunctionIx, Pair<f64>>>,
 }
 
 impl<'a> Signs<'a> {
-    pub(super) fn of(regions: &'a Regions<'a>) -> Signs<'a> {
+    pub(super) fn new(regions: &'a Regions<'a>) -> Signs<'a> {
         let list = &regions.evidences.functions.list;
         let name = |(ix, f): (usize, &Function)| {
             let is_asked = regions.is_costly(FunctionIx(ix as u32));
-            Name::of(if is_asked { &f.symbol } else { "" })
+            Name::new(if is_asked { &f.symbol } else { "" })
         };
         Signs {
             regions,
@@ -66,14 +67,15 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Whether the sign says that one took the place of the other. Kernel and user code never do.
+    /// Whether the sign says that one function took the place of the other. It never does so for
+    /// kernel and user code.
     pub(super) fn matches(&self, sign: Sign, a: FunctionIx, b: FunctionIx) -> bool {
         let list = &self.regions.evidences.functions.list;
         let is_asked = self.regions.is_costly(a) && self.regions.is_costly(b);
         if !is_asked || list[a.get()].kernel != list[b.get()].kernel {
             return false;
         }
-        // A function that is still there merely got faster.
+        // A function that still exists merely got faster.
         let neither_stays = || !self.regions.stays(a) && !self.regions.stays(b);
         let names = || (&self.names[a.get()], &self.names[b.get()]);
         match sign {
@@ -88,11 +90,11 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Whether two functions are one by two names, whatever they cost: two signs match, or their names
-    /// differ in numbers alone.
+    /// Whether two functions are certainly one that was renamed, whatever they cost: two signs
+    /// match, or only numbers in their names differ.
     pub(super) fn prove(&self, a: FunctionIx, b: FunctionIx) -> bool {
         let [a_name, b_name] = [a, b].map(|function| &self.names[function.get()]);
-        let alike = self.matches(Sign::Names, a, b) && a_name.is_like(b_name, MORE_THAN_HALF);
+        let alike = self.matches(Sign::Names, a, b) && a_name.is_like(b_name, PROOF);
         let others = [Sign::Callees, Sign::File];
         let matched = others.into_iter().filter(|sign| self.matches(*sign, a, b));
         usize::from(alike) + matched.count() >= 2 || alike && a_name.differs_in_numbers(b_name)
@@ -104,7 +106,7 @@ impl<'a> Signs<'a> {
         };
         let evidences = self.regions.evidences;
         let sizes = evidences.sizes.sums();
-        // One of them is the baseline's, the other the candidate's.
+        // One function is the baseline's, the other the candidate's.
         let mean = |samples: Pair<f64>| {
             samples.baseline / sizes.baseline + samples.candidate / sizes.candidate
         };
@@ -123,7 +125,8 @@ impl<'a> Signs<'a> {
     }
 }
 
-/// What those that stay cost below each function that only one side has. The kernel is called by all.
+/// Returns the costs of functions that stay below each one-sided function. The kernel is left out,
+/// because every function calls it.
 fn callees(regions: &Regions) -> HashMap<FunctionIx, HashMap<FunctionIx, Pair<f64>>> {
     let evidences = regions.evidences;
     let tree = evidences.tree;
@@ -138,7 +141,9 @@ fn callees(regions: &Regions) -> HashMap<FunctionIx, HashMap<FunctionIx, Pair<f6
             let callee = tree.function(below);
             if !evidences.functions.list[callee.get()].kernel {
                 let of_function = callees.entry(function).or_default();
-                let sum = of_function.entry(regions.classes.of(callee)).or_default();
+                let sum = of_function
+                    .entry(regions.classes.class_of(callee))
+                    .or_default();
                 *sum = super::cause::plus(*sum, evidences.total(below));
             }
         }
@@ -146,12 +151,12 @@ fn callees(regions: &Regions) -> HashMap<FunctionIx, HashMap<FunctionIx, Pair<f6
     callees
 }
 
-/// A function's own source file, without the versions of the folders that it is in; `None` where it is
-/// one of the standard library's, as code of all kinds is compiled from those.
+/// Returns a function's source file, without version numbers in the names of its folders; `None`
+/// for files of the standard library, which all kinds of code are compiled from.
 fn source_file(function: &Function) -> Option<String> {
     let file = function.file.as_deref()?;
-    let of_everyone = ["library/", "/rustc/", "/usr/"];
-    if of_everyone.iter().any(|folder| file.starts_with(folder)) {
+    let common_folders = ["library/", "/rustc/", "/usr/"];
+    if common_folders.iter().any(|folder| file.starts_with(folder)) {
         return None;
     }
     let parts = file.split('/').map(|part| match part.rsplit_once('-') {
@@ -173,10 +178,10 @@ struct Name {
 }
 
 impl Name {
-    fn of(symbol: &str) -> Name {
+    fn new(symbol: &str) -> Name {
         let symbol = without_trait(without_arguments(symbol));
         let mut parts: Vec<&str> = parts(&symbol);
-        // `{closure}` and `func` say nothing: they are named after what they are in.
+        // `{closure}` and `func` are meaningless without the enclosing name.
         let is_closure = |part: &&str| {
             let name = part.trim_matches(|c: char| !c.is_ascii_alphanumeric());
             matches!(name, "closure" | "func" | "lambda" | "impl" | "")
@@ -204,13 +209,13 @@ impl Name {
     }
 }
 
-/// Whether at least this part of the words of both are in both (L. R. Dice, Ecology 26:297, 1945).
+/// Whether the similarity of two sets of words is at least this (L. R. Dice, Ecology 26:297, 1945).
 fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>, part: f64) -> bool {
     let shared = a.intersection(b).count();
     shared > 0 && 2.0 * shared as f64 >= part * (a.len() + b.len()) as f64
 }
 
-/// Words as `snake_case`, `camelCase` and digits part them, in lower case.
+/// Splits names into lower-case words at `snake_case`, `camelCase` and digit boundaries.
 fn words(parts: &[&str]) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for part in parts {
@@ -233,7 +238,7 @@ fn words(parts: &[&str]) -> BTreeSet<String> {
     words
 }
 
-/// The parts of a path, as `::`, `.` and `/` part them outside of brackets.
+/// Splits a path at `::`, `.` and `/` outside of brackets.
 fn parts(symbol: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0_usize, 0);
@@ -253,7 +258,7 @@ fn parts(symbol: &str) -> Vec<&str> {
     parts
 }
 
-/// A C++ function's name without its parameters.
+/// Removes the parameters of a C++ function.
 fn without_arguments(symbol: &str) -> &str {
     let symbol = symbol.trim_end_matches(" const");
     if !symbol.ends_with(')') {
@@ -268,7 +273,7 @@ fn without_arguments(symbol: &str) -> &str {
         }
         if depth == 0 {
             let name = &symbol[..at];
-            // `operator()` is a name, as is Java's `(...)` of nothing.
+            // `operator()` is a name, and so is Java's `(...)` without one.
             return if name.is_empty() || name.ends_with("operator") {
                 symbol
             } else {
@@ -279,7 +284,8 @@ fn without_arguments(symbol: &str) -> &str {
     symbol
 }
 
-/// `<Type as Trait>::method` as `Type::method`: methods of one trait are not alike for it.
+/// Turns `<Type as Trait>::method` into `Type::method`, so that methods are not similar only
+/// because of their trait.
 fn without_trait(symbol: &str) -> String {
     let Some(path) = symbol.strip_prefix('<') else {
         return symbol.to_owned();

@@ -1,4 +1,4 @@
-//! The stacks of both sides with what they cost: what a differential flame graph is drawn from.
+//! The stacks of both sides with their costs, for a differential flame graph.
 
 use super::cause::Evidences;
 use super::evidence::Setting;
@@ -6,7 +6,7 @@ use super::functions::FunctionIx;
 use super::result::{StackNode, Stacks, rounded};
 use std::cmp::Reverse;
 
-/// Every stack that has samples.
+/// Returns all stacks that have samples.
 pub(super) fn stacks(evidences: &Evidences, setting: &Setting) -> Stacks {
     let Evidences {
         tree,
@@ -36,8 +36,9 @@ pub(super) fn stacks(evidences: &Evidences, setting: &Setting) -> Stacks {
     }
 }
 
-/// The stacks with samples in preorder, siblings by name, with their depths; each comes with the index of its
-/// caller, which stands before it. Functions are numbered by name.
+/// Returns the stacks with samples in preorder, siblings sorted by name, with their depths. Each
+/// stack comes with the index of its caller, which precedes it. Functions are numbered in the order
+/// of their names.
 pub(crate) fn in_preorder(stacks: Vec<(Option<usize>, StackNode)>) -> Vec<StackNode> {
     let mut callees = vec![Vec::new(); stacks.len()];
     let mut outermost = Vec::new();
@@ -46,7 +47,7 @@ pub(crate) fn in_preorder(stacks: Vec<(Option<usize>, StackNode)>) -> Vec<StackN
         siblings.push(ix);
     }
     let mut nodes = Vec::with_capacity(stacks.len());
-    // Taken from the back, so the last name stands first.
+    // Siblings are pushed in reverse order, because the stack is popped from the back.
     let mut open = Vec::new();
     let push = |open: &mut Vec<(usize, usize)>, mut siblings: Vec<usize>, depth| {
         siblings.sort_by_key(|&ix| Reverse(stacks[ix].1.function));

@@ -1,4 +1,4 @@
-//! Runs that failed: they may not have done the work that the others did.
+//! Handles failed runs, which may not have done the same work as the others.
 
 use super::metrics::EXIT_STATUS;
 use super::pair::Pair;
@@ -7,21 +7,23 @@ use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::store::StoredProfile;
 
-/// What the exit statuses of both sides' runs say.
+/// Consequences of the exit statuses of both sides' runs.
 #[derive(Debug, Default)]
 pub(super) struct Statuses {
-    /// The sides without the runs that failed, where a side has such runs and others.
+    /// The sides without their failed runs; `None` if no runs of the side are left out.
     pub(super) kept: Pair<Option<View>>,
-    /// Sentences about runs that failed.
+    /// Warnings about failed runs.
     pub(super) warnings: Vec<String>,
-    /// Why the sides cannot be compared, where one of them did not do its work.
+    /// Why the sides cannot be compared, if one of them did not do its work.
     pub(super) failed: Option<String>,
 }
 
 impl Statuses {
-    /// Where both sides have runs that did not fail, only these are compared. Where both sides' runs
-    /// all failed with the same statuses, that is what the program does (`grep` without a match, say).
-    pub(super) fn of(views: Pair<&View>) -> Statuses {
+    /// Checks the exit statuses of all runs.
+    ///
+    /// If both sides have successful runs, only these are compared. If all runs of both sides
+    /// failed with the same statuses, the program works like that (`grep` without a match, say).
+    pub(super) fn new(views: Pair<&View>) -> Statuses {
         let failures = views.map(|view| -> BTreeSet<u64> {
             let profiles = view.selection.profiles.iter();
             profiles.filter_map(failure).collect()
@@ -71,7 +73,7 @@ impl Statuses {
                     "The sides' runs ended with different statuses: {said}."
                 ));
                 statuses.failed = Some(format!(
-                    "the sides' runs did not do the same work: {said}; mend the program or the \
+                    "the sides' runs did not do the same work: {said}; fix the program or the \
                      command, and record it again"
                 ));
             }
@@ -80,7 +82,7 @@ impl Statuses {
     }
 }
 
-/// The sides that are compared: those that are kept, or else whole.
+/// Returns the sides to compare: without failed runs, or unchanged.
 pub(super) fn kept_of<'a>(kept: &'a Pair<Option<View>>, views: Pair<&'a View>) -> Pair<&'a View> {
     Pair::new(
         kept.baseline.as_ref().unwrap_or(views.baseline),
@@ -107,7 +109,7 @@ fn said(name: &str, view: &View, failures: &BTreeSet<u64>) -> String {
     }
 }
 
-/// The status of a run that failed; `None` where it did not, or is not known to have.
+/// Returns the exit status of a failed run; `None` if the run succeeded or its status is not known.
 fn failure(stored: &StoredProfile) -> Option<u64> {
     let status = *stored.profile.metrics.get(EXIT_STATUS)?;
     (status != 0.0).then_some(status as u64)

@@ -6,23 +6,23 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use sto_core::tree::StackTree;
 
-/// Stacks of functions, in preorder: a parent before its children, a subtree in one piece.
+/// Stacks of functions, in preorder: parents precede their children, and subtrees are contiguous.
 ///
-/// Frames that are one function fall together, so stacks may too.
+/// Frames of the same function are merged, so stacks may be merged too.
 pub(super) struct UnionTree {
     parents: Vec<u32>,
     functions: Vec<FunctionIx>,
     ends: Vec<u32>,
     outermost: Vec<bool>,
-    /// By node of the side's view.
+    /// The node of the union for each node of a side's view.
     pub(super) of_node: Pair<Vec<u32>>,
 }
 
 const ROOT: u32 = u32::MAX;
 
 impl UnionTree {
-    /// Walks both trees at once, so that the union's nodes are met in preorder, and children in the
-    /// order of their functions.
+    /// Merges both trees. They are walked simultaneously, so that nodes are created in preorder,
+    /// with children in the order of their functions.
     pub(super) fn new(trees: Pair<&StackTree>, functions: &Functions) -> UnionTree {
         let mut sides = [
             Side::new(trees.baseline, &functions.of_frame.baseline),
@@ -35,7 +35,7 @@ impl UnionTree {
             outermost: Vec::new(),
             of_node: Pair::default(),
         };
-        // Those that become one node stand side by side, the next node's last.
+        // Nodes that are merged are adjacent, those of the next node last.
         let mut waiting: Vec<Waiting> = Vec::new();
         let mut met: Vec<Waiting> = Vec::new();
         for (number, side) in sides.iter().enumerate() {
@@ -78,12 +78,12 @@ impl UnionTree {
         self.functions[node]
     }
 
-    /// A node and all below it.
+    /// Returns the range of a node and everything below it.
     pub(super) fn subtree(&self, node: usize) -> Range<usize> {
         node..self.ends[node] as usize
     }
 
-    /// What a node calls; what nothing calls where it is `None`.
+    /// Returns the callees of a node, or the roots for `None`.
     pub(super) fn callees(&self, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let range = match node {
             Some(node) => node + 1..self.ends[node] as usize,
@@ -92,13 +92,13 @@ impl UnionTree {
         siblings(&self.ends, range)
     }
 
-    /// Whether no caller of this node is the same function: only such nodes count towards a
-    /// function's total, or recursion would be counted more than once.
+    /// Whether no caller of this node is the same function. Only such nodes count towards a
+    /// function's total; otherwise, recursion would be counted more than once.
     pub(super) fn is_outermost(&self, node: usize) -> bool {
         self.outermost[node]
     }
 
-    /// Turns what nodes have by themselves into what their subtrees have.
+    /// Turns self values of nodes into sums over their subtrees.
     pub(super) fn add_up<T: Copy>(&self, column: &mut [T], add: impl Fn(T, T) -> T) {
         for node in (0..self.len()).rev() {
             if let Some(parent) = self.parent(node) {
@@ -107,16 +107,16 @@ impl UnionTree {
         }
     }
 
-    /// As [`add_up`](Self::add_up) where few nodes have anything: these and all their callers, each with
-    /// what its subtree has, callers after what they call.
+    /// Like [`add_up`](Self::add_up), for few nodes. Returns these and all their callers, each with
+    /// the sum over its subtree, callers after callees.
     pub(super) fn with_callers<T: Copy + Default>(
         &self,
         mut at: Vec<(usize, T)>,
         add: impl Fn(T, T) -> T,
     ) -> impl Iterator<Item = (usize, T)> {
         at.sort_unstable_by_key(|&(node, _)| node);
-        // Callers that are yet to come. As nodes stand in preorder, each of them calls the next, and the
-        // last is nearest to the node that is at hand.
+        // Callers that are not visited yet. As nodes are in preorder, each calls the next one, and
+        // the last is nearest to the current node.
         let mut callers: Vec<(usize, T)> = Vec::new();
         std::iter::from_fn(move || {
             let next = |nodes: &[(usize, T)]| nodes.last().map(|&(node, _)| node);
@@ -136,9 +136,9 @@ impl UnionTree {
         })
     }
 
-    /// For each node its nearest caller that `is_caller` says may be one, and the nearest of those
-    /// that is not the same function as that caller: a recursion is passed over in one step, so that
-    /// looking for callers is linear however deep it goes.
+    /// Finds the nearest caller of each node that satisfies `is_caller`, and the nearest caller
+    /// above it that is another function. Recursion is skipped in one step, so that finding callers
+    /// is linear regardless of its depth.
     pub(super) fn callers(&self, is_caller: impl Fn(FunctionIx) -> bool) -> Callers {
         let mut callers = Callers {
             nearest: Vec::with_capacity(self.len()),
@@ -165,7 +165,7 @@ impl UnionTree {
     }
 
     fn outermost_nodes(&self, functions: usize) -> Vec<bool> {
-        // For each function the end of the last outermost subtree: nodes before it are inside.
+        // For each function, the end of the last outermost subtree. Nodes before it are inside.
         let mut covered_to = vec![0; functions];
         let mut outermost = Vec::with_capacity(self.len());
         for (node, function) in self.functions.iter().enumerate() {
@@ -180,7 +180,7 @@ impl UnionTree {
     }
 }
 
-/// What [`UnionTree::callers`] found.
+/// The result of [`UnionTree::callers`].
 pub(super) struct Callers {
     nearest: Vec<u32>,
     /// By node, the nearest caller that is another function than the node's own.
@@ -188,8 +188,8 @@ pub(super) struct Callers {
 }
 
 impl Callers {
-    /// The nearest caller of a node that is not this function.
-    pub(super) fn of(
+    /// Returns the nearest caller of a node that is not the function `other_than`.
+    pub(super) fn find(
         &self,
         tree: &UnionTree,
         node: usize,
@@ -201,7 +201,7 @@ impl Callers {
         }
     }
 
-    /// This caller, or the nearest one above it that is not this function.
+    /// Returns this caller, or the nearest one above it that is not this function.
     fn other_than(&self, tree: &UnionTree, caller: u32, function: FunctionIx) -> u32 {
         match caller {
             ROOT => ROOT,
@@ -213,7 +213,7 @@ impl Callers {
     }
 }
 
-/// The tree of one side, and which nodes of the union its nodes became.
+/// The tree of one side, and the nodes of the union that its nodes were merged into.
 struct Side<'a> {
     tree: &'a StackTree,
     function_of: &'a [FunctionIx],
@@ -270,7 +270,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The nodes of whole subtrees that no other of these nodes calls.
+/// Returns the roots of a sequence of whole subtrees.
 fn siblings(ends: &[u32], subtrees: Range<usize>) -> impl Iterator<Item = usize> + '_ {
     let mut next = subtrees.start;
     std::iter::from_fn(move || {
@@ -325,7 +325,7 @@ mod tests {
         tree
     }
 
-    /// The functions of each node's stack, by the node's own and its parent.
+    /// Returns the functions of each node's stack.
     fn paths(nodes: impl Iterator<Item = (Option<usize>, FunctionIx)>) -> Vec<Vec<u32>> {
         let mut paths: Vec<Vec<u32>> = Vec::new();
         for (parent, function) in nodes {
@@ -350,7 +350,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn the_union_has_each_stack_of_both_sides_once_in_order(
+        fn union_has_each_stack_once_in_order(
             (baseline, candidate) in (stacks(), stacks())
         ) {
             let functions = functions(8);
@@ -368,12 +368,12 @@ mod tests {
                 }
                 all.extend(of_side);
             }
-            // Preorder with children in the order of their functions is the order of paths.
+            // Preorder, with children in the order of their functions, is the order of paths.
             prop_assert_eq!(of_union, Vec::from_iter(all));
         }
 
         #[test]
-        fn sums_of_few_nodes_are_those_of_a_whole_column(
+        fn with_callers_agrees_with_add_up(
             (stacks, at) in (stacks(), vec((0..40_usize, 1..9_u64), 0..6))
         ) {
             let (union, _) = union(Pair::new(stacks, Vec::new()), &functions(8));

@@ -1,4 +1,4 @@
-//! How much counts vary from run to run, beyond what sampling alone does.
+//! Estimates how much counts vary from run to run beyond sampling noise.
 
 use super::counts::{Counts, FunctionCounts, count, owners};
 use super::functions::Functions;
@@ -11,29 +11,31 @@ use crate::tree::View;
 use sto_core::units::{Nanoseconds, SampleType};
 use sto_stats::{Design, Variation};
 
-/// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
-/// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.
+/// Dispersion that is assumed if no side has several runs: functions vary by 10 % from run to run.
+/// Published deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary
+/// more.
 const ASSUMED: f64 = 0.01;
-/// Mean samples a run that a function needs for its variation to count.
+/// Minimum mean samples per run of a function whose variation is used.
 const MIN_MEAN: u64 = 10;
-/// With fewer functions than this, agreement between runs may be luck.
+/// Minimum number of functions. With fewer, agreement between runs may be luck.
 const MIN_FUNCTIONS: usize = 3;
-/// The same for an earlier build: as nothing is known of a function's own variation then, all rests
-/// on how alike functions are.
+/// Minimum number of functions of an earlier build. It is higher because the functions' own
+/// variation is unknown, and only their similarity counts.
 const MIN_EARLIER_FUNCTIONS: usize = 10;
 
-/// What self (attributed or not) and total counts vary by.
+/// The variation of self counts (attributed or not) and of total counts.
 pub(super) struct Variations {
     pub(super) self_: Variation,
     pub(super) total: Variation,
-    /// Whether it is that of the runs that are compared.
+    /// Whether the variation was estimated from the runs that are compared.
     pub(super) estimated: bool,
-    /// The build whose runs it is from instead; if there is none, it is an assumption.
+    /// The earlier build that the variation was estimated from. If `None` and not `estimated`, the
+    /// variation is an assumption.
     pub(super) earlier_build: Option<String>,
 }
 
 impl Variations {
-    pub(super) fn of(
+    pub(super) fn new(
         counts: &FunctionCounts,
         design: &Design,
         earlier: Option<&Earlier>,
@@ -66,7 +68,7 @@ impl Variations {
     }
 }
 
-/// Runs of a build that is not compared.
+/// The counts of an earlier build, which is not compared itself.
 pub(super) struct Earlier {
     build: String,
     counts: FunctionCounts,
@@ -74,23 +76,23 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// `None` where the build has not several runs with samples of this event.
-    pub(super) fn of(
+    /// Returns `None` if the build does not have several runs with samples of this event.
+    pub(super) fn new(
         view: &View,
         sample_type: &SampleType,
         counted_in: Option<Nanoseconds>,
         options: &CompareOptions,
     ) -> Option<Earlier> {
-        let runs = Runs::of(view, sample_type).counted_in(counted_in);
+        let runs = Runs::new(view, sample_type).counted_in(counted_in);
         if runs.costs.len() < 2 {
             return None;
         }
-        let functions = Functions::of(view, view, options.matching, &options.attribution);
+        let functions = Functions::new(view, view, options.matching, &options.attribution);
         let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
         let owners = owners(&tree, &functions);
         let costs: Pair<&[_]> = Pair::new(&runs.costs, &[]);
         let (counts, _) = count(costs, &tree, &owners, functions.list.len());
-        let sizes = Sizes::of(
+        let sizes = Sizes::new(
             &counts.attributed,
             &runs.periods,
             &vec![1.0; runs.periods.len()],

@@ -1,15 +1,14 @@
-//! The verdict: whether the candidate got worse, or whether the data are insufficient.
+//! Decides whether the candidate got worse, or whether the data are insufficient.
 //!
-//! Three questions, in this order:
+//! There are three questions, in this order:
 //!
-//! 1. Can the data be trusted? Where most samples have no symbol, or most stacks are cut, or most
-//!    events were lost, functions and callers are not what they seem: insufficient, whatever was
-//!    found.
-//! 2. Did something get slower? The test knows how many samples it had: what it finds in few is
-//!    found.
-//! 3. Could it have been seen? With fewer samples than `min_samples` a side, finding nothing means
-//!    nothing: insufficient. Nor does it where most of each side is in functions that the other has
-//!    not: these are hardly two builds of one program.
+//! 1. Are the data trustworthy? If most samples have no symbol, most stacks are truncated, or most
+//!    events were lost, functions and callers are wrong: insufficient, whatever was found.
+//! 2. Did something get slower? The test accounts for the number of samples, so a finding counts
+//!    even with few of them.
+//! 3. Could a regression have been detected? With fewer samples than `min_samples` on a side,
+//!    finding nothing means nothing: insufficient. The same holds if most of each side is in
+//!    functions that the other side does not have, as these are hardly two builds of one program.
 
 use super::normalise::Replaced;
 use super::pair::Pair;
@@ -21,15 +20,15 @@ use super::sentence;
 use super::sentence::times;
 use sto_stats::student_quantile;
 
-/// Nobody makes more runs than this.
-const MOST_RUNS: u64 = 1000;
-/// Share of samples, stacks or events above which a side cannot be trusted: most are wrong.
+/// Maximum number of runs that is recommended.
+const MAX_RUNS: u64 = 1000;
+/// Share of bad samples, stacks or lost events above which a side cannot be trusted.
 const MOST: f64 = 0.5;
 
-/// The verdict, and the sentence that gives its reason.
+/// Returns the verdict, and the sentence that gives its reason.
 ///
-/// `in_common` is the share of each side's samples that ended in functions that both sides have, under
-/// one name or another; `replaced` how many functions were replaced, if most were.
+/// `in_common` is the share of each side's samples that ended in functions that both sides have,
+/// renamed ones included. `replaced` has the number of replaced functions, if most were replaced.
 pub(super) fn verdict(
     sides: [(&str, &Side); 2],
     in_common: Pair<f64>,
@@ -83,7 +82,7 @@ pub(super) fn verdict(
     (Verdict::Clean, reason)
 }
 
-/// Whether functions that both sides have hold less than half of either.
+/// Whether the functions that both sides have hold less than half of either side's samples.
 pub(super) fn are_strangers(in_common: Pair<f64>) -> bool {
     in_common.baseline.max(in_common.candidate) < 1.0 - MOST
 }
@@ -93,12 +92,12 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
     if side.unresolved_share > MOST {
         Some(format!(
             "{} of the {name}'s samples have no symbol; ingest them with the folders of \
-             the binaries with symbols",
+             binaries that have symbols",
             percent(side.unresolved_share)
         ))
     } else if side.truncated_share > MOST {
         Some(format!(
-            "{} of the {name}'s stacks are cut before their root; record with frame pointers, or \
+            "{} of the {name}'s stacks are truncated; record with frame pointers, or \
              with a larger `--call-graph dwarf,SIZE`",
             percent(side.truncated_share)
         ))
@@ -112,13 +111,13 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
     }
 }
 
-/// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
-/// and with a chance of 80 %.
+/// Returns the samples and runs needed to detect `min_effect` in a function with a tenth of the
+/// samples, at `alpha` and with a power of 80 %.
 ///
-/// The logarithm of a ratio of two sides with x samples and r runs each has a variance of about
-/// `2 / x + 2 dispersion / r`; it must be at most `(log(1 + effect) / z)^2`. Each term gets half.
-/// With few runs, the dispersion will not be known well, and quantiles are those of Student's
-/// distribution, with 2 (r - 1) degrees of freedom more than the prior has.
+/// The logarithm of a ratio of two sides with x samples and r runs each has a variance of about `2
+/// / x + 2 dispersion / r`, which must be at most `(log(1 + effect) / z)^2`. Each term gets half.
+/// With few runs, the dispersion is not known well, so the quantiles are those of Student's
+/// distribution with 2 (r - 1) degrees of freedom more than the prior has.
 pub(super) fn needed(options: &CompareOptions, dispersion: &Dispersion, df_prior: f64) -> Needed {
     const POWER: f64 = 0.8;
     const SHARE: f64 = 0.1;
@@ -134,21 +133,21 @@ pub(super) fn needed(options: &CompareOptions, dispersion: &Dispersion, df_prior
     };
     Needed {
         samples: two_digits(2.0 / half_variance(f64::INFINITY) / SHARE),
-        runs: (1..MOST_RUNS).find(are_enough).unwrap_or(MOST_RUNS),
+        runs: (1..MAX_RUNS).find(are_enough).unwrap_or(MAX_RUNS),
     }
 }
 
-/// Rounded up to two significant digits: the estimate is no better.
+/// Rounds up to two significant digits, the precision of the estimate.
 fn two_digits(number: f64) -> u64 {
     let unit = 10.0_f64.powf(number.log10().floor() - 1.0).max(1.0);
     ((number / unit).ceil() * unit) as u64
 }
 
-/// The verdict over functions, with its reason, as what was measured of whole runs leaves it; `failed`
-/// says why a side did not do its work: then nothing can be judged.
+/// Combines the verdict over functions with the metrics of whole runs.
 ///
-/// A run that takes longer is a regression, whether or not a function explains it, and whether or not
-/// functions can be judged at all: no symbol has a part in a run's time.
+/// `failed` says why a side did not do its work, which makes any comparison insufficient. A run
+/// that takes longer is a regression whether or not a function explains it, and even if functions
+/// cannot be judged, because run time does not depend on symbols.
 pub(super) fn overall(
     (verdict, reason): (Verdict, String),
     metrics: &[MetricChange],

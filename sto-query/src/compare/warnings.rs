@@ -1,4 +1,4 @@
-//! What weakens a comparison without making it worthless.
+//! Warnings about what weakens a comparison without invalidating it.
 
 use super::pair::Pair;
 use super::result::{Comparison, NormalisationMethod};
@@ -9,14 +9,15 @@ use std::collections::BTreeSet;
 use sto_core::model::Profile;
 use sto_core::units::SampleType;
 
-/// Difference of the shares of cut stacks above which totals of callers are not comparable.
+/// Difference between the shares of truncated stacks above which totals of callers are not
+/// comparable.
 const TRUNCATION: f64 = 0.1;
-/// Share of lost events that is worth a word.
+/// Share of lost events above which there is a warning.
 const LOST: f64 = 0.01;
-/// Relative difference of sampling periods that is worth a word.
+/// Relative difference between sampling periods above which there is a warning.
 const PERIOD: f64 = 0.01;
 
-/// Whole sentences, in the order in which a reader should know of them.
+/// Returns the warnings as sentences, the most important first.
 pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<String> {
     let Comparison {
         baseline,
@@ -73,7 +74,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             events.into_iter().collect::<Vec<_>>().join(", ")
         };
         warnings.push(format!(
-            "The sides measured different events: {} against {}. Record both with the same ones.",
+            "The sides measured different events: {} against {}. Record both with the same events.",
             list(old),
             list(new)
         ));
@@ -99,8 +100,8 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     if (baseline.truncated_share - candidate.truncated_share).abs() > TRUNCATION {
         let [old, new] = [baseline, candidate].map(|side| side.truncated_share * 100.0);
         warnings.push(format!(
-            "The sides' stacks are cut differently: {old:.0}% of the baseline's and {new:.0}% of \
-             the candidate's, so totals of callers are not comparable."
+            "The shares of truncated stacks differ: {old:.0}% of the baseline's and {new:.0}% of the \
+             candidate's, so totals of callers are not comparable."
         ));
     }
     if let (Some(sample_type), Some(statistics)) = (sample_type, statistics) {
@@ -116,23 +117,23 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             warnings.push("The sides have no function in common.".to_owned());
         }
         let size = statistics.normalisation.candidate_size;
-        let is_told = matches!(
+        let work_is_known = matches!(
             statistics.normalisation.method,
             NormalisationMethod::PerMetric(_)
         );
-        if !is_told && size.ln().abs() > comparison.thresholds.min_effect.ln_1p() {
-            warnings.push(match comparison.within_runs {
-                true => format!(
-                    "Most functions cost {} in a second of the candidate, and that is taken as unchanged: the \
-                     program seems to have had more or less to do.",
-                    sentence::times(size)
-                ),
-                false => format!(
-                "Most functions cost {} in a run of the candidate, and that is taken as \
-                 unchanged: the runs seem to differ in length. If each run did the same work, \
-                 everything changed by that much.",
-                sentence::times(size)
-            ),
+        if !work_is_known && size.ln().abs() > comparison.thresholds.min_effect.ln_1p() {
+            let more = sentence::times(size);
+            warnings.push(if comparison.within_runs {
+                format!(
+                    "Most functions cost {more} per second of the candidate, which is taken as \
+                     unchanged: the amount of work seems to differ."
+                )
+            } else {
+                format!(
+                    "Most functions cost {more} per run of the candidate, which is taken as \
+                     unchanged: the runs seem to differ in length. If each run did the same work, \
+                     everything changed by that much."
+                )
             });
         }
     }
@@ -159,8 +160,9 @@ fn differing<'a>(
     }
 }
 
-/// Labels say what no recording does: the governor, the machine's load, the data set. All that
-/// differ are named in one sentence, as some (the branch) are there to differ.
+/// Compares labels, which describe what recordings do not contain: the CPU governor, the machine's
+/// load, the data set. All differences are in one warning, because some labels (the branch) are
+/// expected to differ.
 fn differing_labels(views: Pair<&View>) -> Option<String> {
     let all = profiles(views.baseline).chain(profiles(views.candidate));
     let keys: BTreeSet<&String> = all.flat_map(|profile| profile.labels.keys()).collect();

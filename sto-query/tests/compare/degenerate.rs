@@ -168,7 +168,7 @@ fn everything_else_than_the_code_that_differs_is_warned_of() {
     let expected = [
         "different hosts: bench1 against laptop",
         "candidate lost 9%",
-        "stacks are cut differently: 0% of the baseline's and 30%",
+        "The shares of truncated stacks differ: 0% of the baseline's and 30%",
         "different rates: a sample stands for 1000000 ns in the baseline and 2000000 ns",
         "Most functions cost 2.0 times as much",
     ];

@@ -104,7 +104,7 @@ fn the_event_that_both_sides_measured_is_compared() {
         comparison.warnings,
         [
             "The sides measured different events: cpu-clock, page-faults against context-switches, cpu-clock. \
-          Record both with the same ones."
+          Record both with the same events."
         ]
     );
     assert_eq!(comparison.verdict, Verdict::Clean);

@@ -33,14 +33,14 @@ fn a_side_that_cannot_be_trusted_is_named_with_what_to_do() {
                 ..quality
             },
             "60% of the candidate's samples have no symbol; ingest them with the folders of \
-             the binaries with symbols",
+             binaries that have symbols",
         ),
         (
             Quality {
                 truncated: 7_000,
                 ..quality
             },
-            "70% of the candidate's stacks are cut before their root; record with frame pointers, or \
+            "70% of the candidate's stacks are truncated; record with frame pointers, or \
              with a larger `--call-graph dwarf,SIZE`",
         ),
         (

@@ -1,4 +1,4 @@
-//! How often curves of equal builds are said to differ.
+//! Measures how often curves of equal builds are reported to differ.
 
 use super::FalseReports;
 use crate::answer::Answer;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use sto_stats::Random;
 use sto_stats::models::changes::ChangeKind;
 
-/// What comparisons of curves are worth.
+/// The rates of false reports of comparisons of curves.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -18,7 +18,8 @@ pub struct CurveCalibration {
     /// The build whose runs were compared with each other.
     #[serde(flatten)]
     pub of: Modelled,
-    /// How often each way says degradation: the test first, then Perun's detectors. Empty where an x has one run alone.
+    /// How often each method reports a degradation: the test first, then Perun's detectors. Empty
+    /// if an x has only one run.
     pub ways: Vec<CalibratedWay>,
 }
 
@@ -26,24 +27,24 @@ impl Answer for CurveCalibration {
     const SCHEMA: &'static str = "sto.calibrate-models/1";
 }
 
-/// How often equal builds are a degradation.
+/// How often a method reports equal builds as a degradation.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalibratedWay {
-    /// Who says so; `null` of the test that the verdict rests on.
+    /// The detector; `null` for the test that the verdict rests on.
     pub detector: Option<Detector>,
-    /// Comparisons with any function that is said to be one.
+    /// Comparisons with any function that is reported.
     pub comparisons: FalseReports,
-    /// Functions, of all in all comparisons.
+    /// Functions that are reported, of all functions in all comparisons.
     pub functions: FalseReports,
 }
 
-/// Deals the runs of each x to two sides so often, and counts how often curves of equal builds are a degradation.
-/// `costs` have a point for each run.
+/// Splits the runs of each x at random into two sides `times` times, and counts how often the
+/// curves of equal builds are a degradation. `costs` have a point for each run.
 ///
 /// # Errors
-/// Where nothing can be fitted.
+/// Returns an error if nothing can be fitted.
 pub(crate) fn calibrate_curves(
     costs: &Costs,
     options: &CompareModelsOptions,
@@ -61,7 +62,7 @@ pub(crate) fn calibrate_curves(
         how_sure: false,
         ..options.clone()
     };
-    // By way, of each function whether it is a degradation.
+    // For each method and function, whether it is a degradation.
     let compared = (0..times).into_par_iter().map(|time| {
         let sides = costs.dealt(&mut Random::new(time as u64));
         let found = compare_models(sides, None, &options, None)?;

@@ -1,4 +1,4 @@
-//! What a comparison of some runs of a build with others would have found.
+//! Compares some runs of a build with others.
 
 use super::splits::Split;
 use super::thin::Equal;
@@ -19,36 +19,36 @@ use sto_stats::Design;
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub(super) struct Run {
     attributed: Vec<u64>,
-    /// With what functions call.
+    /// Total counts.
     all: Vec<u64>,
-    /// For each watched function, by function, how many of its attributed samples have that one on
-    /// their stack.
+    /// For each watched function, by function, the number of its attributed samples whose stacks
+    /// contain that function.
     below: Vec<Vec<u64>>,
     period: f64,
-    /// How much work it did.
+    /// Amount of work of the run.
     amount: f64,
     metrics: Metrics,
-    /// What all of its samples stand for.
+    /// Total cost of the run.
     total: f64,
 }
 
-/// Samples of all runs, in an order that rests on nothing but these.
+/// Samples of all runs, in an order that only depends on their values.
 pub(super) struct Table {
     pub(super) runs: Vec<Run>,
 }
 
 /// A comparison of equal builds.
 pub(super) struct Judged {
-    /// Functions that it finds changed.
+    /// Functions that are reported as changed.
     pub(super) reported: Vec<usize>,
-    /// What it finds of each metric that counts.
+    /// Outcomes of the metrics that count for the verdict.
     pub(super) metrics: Vec<(String, MetricOutcome)>,
-    /// For each watched function the least growth that it would have found.
+    /// For each watched function, the smallest growth that would have been detected.
     pub(super) least_changes: Vec<Option<f64>>,
 }
 
 impl Table {
-    /// `below` has the columns of [`Run::below`], by run.
+    /// Creates a table. `below` has the columns of [`Run::below`], by run.
     pub(super) fn new(
         counts: FunctionCounts,
         below: Vec<Vec<Vec<u64>>>,
@@ -90,7 +90,7 @@ impl Table {
         Table { runs }
     }
 
-    /// Compares the sides of a split; `index` is the split's among all.
+    /// Compares the sides of a split. `index` is the split's index among all splits.
     pub(super) fn judge(
         &self,
         index: usize,
@@ -104,9 +104,9 @@ impl Table {
         let periods: Vec<f64> = runs().map(|run| run.period).collect();
         let amounts: Vec<f64> = runs().map(|run| run.amount).collect();
         let method = &options.normalisation;
-        let sizes = Sizes::of(&counts.attributed, &periods, &amounts, method);
+        let sizes = Sizes::new(&counts.attributed, &periods, &amounts, method);
         let design = Design::new(sizes.factors().to_vec(), split[0].len());
-        let variations = Variations::of(&counts, &design, None);
+        let variations = Variations::new(&counts, &design, None);
         let samples = |side: &[usize]| -> u64 {
             let samples: f64 = side.iter().map(|&run| self.runs[run].samples()).sum();
             samples as u64
@@ -119,7 +119,7 @@ impl Table {
             within_runs: false,
             has_stacks: true,
         };
-        let tests = Tests::of(&counts, &variations, &setting);
+        let tests = Tests::new(&counts, &variations, &setting);
         let has_changed = |evidence: &Evidence| evidence.changed.is_some();
         let is_reported = |&f: &usize| {
             has_changed(&tests.attributed[f])
@@ -163,7 +163,7 @@ impl Table {
         }
     }
 
-    /// What was measured of the runs of a side as a whole.
+    /// Returns the measurements of whole runs of a side.
     fn measured(&self, side: &[usize]) -> Side<'_> {
         let runs = side.iter().map(|&run| &self.runs[run]);
         Side {
@@ -184,7 +184,7 @@ impl Table {
             split: split[0].len(),
         };
         FunctionCounts {
-            // Self counts are only shown by comparisons, and there is nothing to show here.
+            // Self counts are only displayed by comparisons, which calibration does not need.
             self_: Counts {
                 runs: Vec::new(),
                 split: 0,

@@ -1,5 +1,5 @@
-//! What comparisons with a benchmark are worth: how often they report something that is not there,
-//! and what they cannot miss.
+//! Measures the quality of comparisons of a benchmark: how often they report a change that is not
+//! there, and which changes they detect.
 //!
 //! ```text
 //! runs of one build          count        samples by function and run, once for all splits
@@ -8,12 +8,11 @@
 //! two sides, many ways       splits       the same for the same runs
 //!         |
 //!         v
-//! reports                    judge        what a comparison of the sides would have found
+//! reports                    judge        the findings of a comparison of the sides
 //!         |
 //!         v
-//! Calibration                thin         by how much functions must grow to be found
+//! Calibration                thin         how much functions must grow to be detected
 //! ```
-//!
 #![doc = include_str!("calibrate.md")]
 
 mod curves;
@@ -45,23 +44,24 @@ use sto_core::Cancelled;
 use sto_core::tree::SelfCosts;
 use sto_core::units::{Cost, Unit};
 
-/// Runs that it takes: two of each side, as one alone does not show how much it varies.
+/// Minimum number of runs: two on each side, as a single run does not show how much it varies.
 const MIN_RUNS: usize = 4;
-/// Functions whose smallest visible change is worked out: those with most samples.
+/// Maximum number of functions whose smallest detectable change is computed, those with most
+/// samples.
 const WATCHED: usize = 10;
-/// Part of the comparisons in which a visible change is found.
+/// Share of the comparisons in which a detectable change is found.
 const POWER: f64 = 0.9;
 
-/// How to calibrate.
+/// Options of a calibration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CalibrateOptions {
-    /// The thresholds of the comparisons that are asked about.
+    /// Options of the comparisons.
     pub compare: CompareOptions,
-    /// Comparisons to make, where there are as many ways to split the runs. Default 200.
+    /// Maximum number of comparisons. Default 200.
     pub splits: usize,
-    /// Runs a side, at least 1; half of the runs where it is `None`.
+    /// Runs per side, at least 1; half of the runs if `None`.
     pub runs: Option<usize>,
 }
 
@@ -75,15 +75,16 @@ impl Default for CalibrateOptions {
     }
 }
 
-/// Splits the runs of a build into two sides many ways, and counts how often a comparison of equal
-/// builds reports anything, and how large a change is found in 90 % of comparisons.
+/// Splits the runs of a build into two sides in many ways, and counts how often a comparison of
+/// equal builds reports anything, and how large a change must be to be found in 90 % of
+/// comparisons.
 ///
-/// `sample_type` is an index into [`View::sample_types`]. The result depends on the stacks and counts
-/// alone: not on the order of the runs, nor on the number of cores.
+/// `sample_type` is an index into [`View::sample_types`]. The result depends only on stacks and
+/// counts, not on the order of the runs or the number of processor cores.
 ///
 /// # Errors
-/// Where a threshold is out of its range. Too few runs are no error, but a [`Calibration`] without
-/// figures.
+/// Returns an error if a threshold is out of range. Too few runs are not an error; the
+/// [`Calibration`] then has no figures.
 pub fn calibrate(
     view: &View,
     sample_type: usize,
@@ -107,9 +108,9 @@ pub fn calibrate(
     let Some(event) = view.sample_types.get(sample_type) else {
         return Ok(calibration);
     };
-    // All runs are of one side until they are split.
+    // All runs are on one side until they are split.
     let views = Pair::new(view, view);
-    let runs = Pair::new(Runs::of(view, event), Runs::default());
+    let runs = Pair::new(Runs::new(view, event), Runs::default());
     let runs_a_side = options.runs.unwrap_or(runs.baseline.costs.len() / 2);
     let period = called::period(views, event, runs.baseline.mean_value(), runs_a_side);
     let runs = runs.map(|runs| runs.counted_in(period));
@@ -148,11 +149,11 @@ fn fill_in(
     amounts: &[f64],
     options: &CalibrateOptions,
 ) -> Result<(), Cancelled> {
-    // The other side of a comparison will be another build: its program may have changed, but not
+    // The other side of a real comparison is another build, whose program may have changed, but not
     // the libraries.
     let mut other_build = view.clone();
     other_build.selection.build.gnu_build_id = None;
-    let functions = Functions::of(
+    let functions = Functions::new(
         view,
         &other_build,
         options.compare.matching,
@@ -199,7 +200,7 @@ fn fill_in(
     Ok(())
 }
 
-/// What each function has of all attributed self samples.
+/// Returns each function's share of all attributed self samples.
 fn shares(attributed: &Counts) -> Vec<f64> {
     let all = attributed.totals().iter().sum::<f64>();
     let samples = |f: usize| attributed.sums(f).baseline as f64;
@@ -208,7 +209,7 @@ fn shares(attributed: &Counts) -> Vec<f64> {
         .collect()
 }
 
-/// The functions that a change can be attributed to, the largest share first.
+/// Returns the functions that a change can be attributed to, the largest share first.
 fn watched(shares: &[f64], functions: &Functions, min_share: f64) -> Vec<usize> {
     let mut watched: Vec<usize> = (0..shares.len())
         .filter(|&f| !functions.list[f].is_bystander())
@@ -219,7 +220,8 @@ fn watched(shares: &[f64], functions: &Functions, min_share: f64) -> Vec<usize> 
     watched
 }
 
-/// How many of a function's attributed self samples have each function on their stack.
+/// Returns, by function, the number of attributed self samples of `function` whose stacks contain
+/// it.
 fn samples_below(
     run: &SelfCosts,
     function: usize,
@@ -245,7 +247,7 @@ fn samples_below(
     samples
 }
 
-/// How often each function was reported, most often first.
+/// Returns how often each function was reported, most often first.
 fn reported(judged: &[Judged], functions: &Functions) -> Vec<Reported> {
     let mut comparisons = vec![0; functions.list.len()];
     for &function in judged.iter().flat_map(|judged| &judged.reported) {
@@ -263,7 +265,7 @@ fn reported(judged: &[Judged], functions: &Functions) -> Vec<Reported> {
     often.into_iter().map(name).collect()
 }
 
-/// How often each metric was reported that counts in all comparisons.
+/// Returns how often each metric was reported, for metrics that count in all comparisons.
 fn reported_metrics(judged: &[Judged]) -> Vec<ReportedMetric> {
     let mut outcomes: BTreeMap<&str, Vec<MetricOutcome>> = BTreeMap::new();
     for (name, outcome) in judged.iter().flat_map(|judged| &judged.metrics) {
@@ -282,7 +284,7 @@ fn reported_metrics(judged: &[Judged]) -> Vec<ReportedMetric> {
     outcomes.into_iter().map(metric).collect()
 }
 
-/// What the changes are not above in [`POWER`] of the comparisons; `None` where that has no bound.
+/// Returns the [`POWER`] quantile of the changes; `None` if it is unbounded.
 fn quantile(changes: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let mut changes: Vec<f64> = changes.map(|c| c.unwrap_or(f64::INFINITY)).collect();
     changes.sort_unstable_by(f64::total_cmp);

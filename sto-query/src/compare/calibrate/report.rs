@@ -1,4 +1,4 @@
-//! What a calibration says, as plain data.
+//! The result of a calibration, as plain data.
 
 use crate::answer::Answer;
 use crate::compare::CompareOptions;
@@ -6,7 +6,7 @@ use crate::compare::result::{Thresholds, rounded};
 use crate::tree::Subject;
 use serde::Serialize;
 
-/// What comparisons with a benchmark are worth.
+/// The rates of false reports and the detectable changes of comparisons of a benchmark.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -18,19 +18,19 @@ pub struct Calibration {
     #[serde(serialize_with = "Thresholds::serialize")]
     #[cfg_attr(feature = "schemas", schemars(with = "Thresholds"))]
     pub thresholds: CompareOptions,
-    /// Runs that have samples of the event.
+    /// Number of runs that have samples of the event.
     pub runs: usize,
-    /// Runs on each side of a comparison.
+    /// Number of runs on each side of a comparison.
     pub runs_a_side: usize,
-    /// Runs that it takes at least.
+    /// Minimum number of runs.
     pub runs_needed: usize,
-    /// How often comparisons reported a function; `None` where there are fewer runs than it takes.
+    /// How often comparisons reported a function; `None` if there are too few runs.
     pub false_reports: Option<FalseReports>,
     /// The functions that were reported, most often first.
     pub reported: Vec<Reported>,
     /// How often each metric was reported that counts for the verdict, by name.
     pub metrics: Vec<ReportedMetric>,
-    /// The smallest changes that are found, of the functions with most samples, these first.
+    /// The smallest detectable changes of the functions with most samples, in this order.
     pub visible: Vec<Visible>,
 }
 
@@ -43,24 +43,24 @@ impl Answer for Calibration {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FalseReports {
-    /// Comparisons that reported it.
+    /// Number of comparisons with a report.
     pub reports: usize,
-    /// Comparisons that were made: no two of the same sides.
+    /// Number of comparisons, all of different sides.
     pub comparisons: usize,
     /// `reports` / `comparisons`.
     pub share: f64,
-    /// The lower end of that share's 95 % interval.
+    /// Lower end of the share's 95 % confidence interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of that interval.
     pub high: f64,
 }
 
-/// 97.5 % of normal deviates are below it.
+/// The 97.5 % quantile of the normal distribution.
 const DEVIATE: f64 = 1.959_963_985;
 
 impl FalseReports {
-    /// The interval is E. B. Wilson's (J. Am. Stat. Assoc. 22:209, 1927). It takes comparisons for
-    /// independent; those that share runs are less than that.
+    /// Computes the share with E. B. Wilson's interval (J. Am. Stat. Assoc. 22:209, 1927), which
+    /// assumes independent comparisons. Comparisons that share runs are not quite independent.
     pub(super) fn new(reports: usize, comparisons: usize) -> FalseReports {
         let (n, z2) = (comparisons as f64, DEVIATE * DEVIATE);
         let share = reports as f64 / n;
@@ -82,11 +82,11 @@ impl FalseReports {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reported {
-    /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
+    /// The function's symbol, as returned by [`key_symbol`](crate::functions::key_symbol).
     pub function: String,
     /// Its module.
     pub module: String,
-    /// In how many comparisons its self or total cost had changed.
+    /// Number of comparisons in which its self or total cost had changed.
     pub comparisons: usize,
 }
 
@@ -97,11 +97,11 @@ pub struct Reported {
 pub struct ReportedMetric {
     /// The metric.
     pub name: String,
-    /// How often it changed for the better or the worse: which, is up to which side is the baseline.
+    /// How often it got better or worse. Which of the two depends on which side is the baseline.
     pub false_reports: FalseReports,
 }
 
-/// The smallest change of a function that is found.
+/// The smallest detectable change of a function.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -110,9 +110,10 @@ pub struct Visible {
     pub function: String,
     /// Its module.
     pub module: String,
-    /// Its share of all samples: those that ended in it, or in an unchanged module that it called.
+    /// Its share of all samples: those that ended in the function, or in an unchanged module that
+    /// it called.
     pub share: f64,
-    /// Candidate / baseline that is found in 90 % of comparisons; `None` where even the largest
-    /// change that was tried is not.
+    /// Candidate / baseline that is found in 90 % of comparisons; `None` if even the largest tried
+    /// change is not found.
     pub change: Option<f64>,
 }

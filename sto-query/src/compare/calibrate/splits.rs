@@ -1,16 +1,16 @@
-//! Ways to split runs into two sides.
+//! Splits runs into two sides.
 
 use std::collections::BTreeSet;
 use sto_stats::Random;
 
-/// Draws without a new split, for each that was asked for, after which there are taken to be no more.
+/// Number of random draws per requested split, after which no more splits are expected.
 const PATIENCE: usize = 100;
 
-/// Which runs are on the one side, and which on the other.
+/// The runs of one side, and those of the other.
 pub(super) type Split = [Vec<usize>; 2];
 
-/// At most `most` different ways to take two sides of some runs each: all that there are, or others
-/// drawn at random, but always the same ones. Which side is which makes no difference.
+/// Returns at most `most` different splits of runs into two sides: all that exist, or pseudo-random
+/// ones that are the same on each call. The order of the sides makes no difference.
 pub(super) fn splits(runs: usize, runs_a_side: usize, most: usize) -> Vec<Split> {
     let mut random = Random::new(0);
     let mut splits: BTreeSet<Split> = BTreeSet::new();
@@ -36,7 +36,7 @@ mod tests {
     use super::splits;
 
     #[test]
-    fn all_splits_are_found_where_there_are_few() {
+    fn finds_all_splits_of_few_runs() {
         // 4! / (2! 2!) / 2 and 6! / (3! 3!) / 2 and 6! / (2! 2! 2!) / 2
         assert_eq!(splits(4, 2, 200).len(), 3);
         assert_eq!(splits(6, 3, 200).len(), 10);

@@ -1,10 +1,10 @@
-//! By how much a function must grow for a comparison to find it.
+//! Finds how much a function must grow for a comparison to detect it.
 //!
-//! Nobody can make a run slower after it was recorded, but the baseline can be made faster: if each
-//! of a function's samples is kept with the chance 1 / c, the other side has c times as many on
-//! average. Where counts have the variance m + d m^2, the counts that are left have m/c + d (m/c)^2:
-//! as much beyond Poisson as before, as if they had been recorded so. (Multiplying counts would
-//! blow up their noise.)
+//! A run cannot be made slower after it was recorded, but the baseline can be made faster: if each
+//! of a function's samples is kept with probability 1 / c, the other side has c times as many on
+//! average. Counts with the variance m + d m^2 then have m/c + d (m/c)^2: the same dispersion
+//! beyond Poisson, as if they had been recorded like that. (Multiplying counts would multiply their
+//! noise.)
 
 use crate::compare::counts::FunctionCounts;
 use crate::compare::evidence::{Direction, Evidence, Setting, Tests, direction};
@@ -13,12 +13,12 @@ use crate::compare::variation::Variations;
 use sto_stats::Random;
 use sto_stats::{Variation, benjamini_hochberg};
 
-/// No larger growth is looked for.
+/// Largest growth that is tried.
 const LARGEST: f64 = 1000.0;
-/// Halvings of the interval of the logarithm: what is found is right to 0.2 %.
+/// Number of bisections of the logarithm, for a precision of 0.2 %.
 const STEPS: usize = 12;
 
-/// A comparison of equal builds, to make functions slower in.
+/// A comparison of equal builds in which functions are made slower.
 pub(super) struct Equal<'a> {
     pub(super) counts: &'a FunctionCounts,
     pub(super) variations: &'a Variations,
@@ -27,11 +27,11 @@ pub(super) struct Equal<'a> {
 }
 
 impl Equal<'_> {
-    /// The least growth of a function that the comparison would have found; `None` beyond
-    /// [`LARGEST`].
+    /// Returns the smallest growth of a function that the comparison would have detected; `None` if
+    /// it is above [`LARGEST`].
     ///
-    /// `below` has, for each baseline run and function, how many of the function's attributed self
-    /// samples have that one on their stack: its callers, and itself.
+    /// `below` has, for each baseline run and function, the number of the function's attributed
+    /// self samples whose stacks contain that function: its callers, and itself.
     pub(super) fn least_change(
         &self,
         seed: u64,
@@ -100,7 +100,7 @@ impl Equal<'_> {
         variation.p_value(&fit, row, &self.setting.design)
     }
 
-    /// Whether a count is large enough, and grew by enough, to be reported.
+    /// Whether a count is large enough, and grew enough, to be reported.
     fn has_grown(&self, row: &[f64]) -> bool {
         let Setting {
             options,
@@ -117,8 +117,8 @@ impl Equal<'_> {
     }
 }
 
-/// What is left of a count if each sample is kept with this chance: a binomial number, as a normal
-/// deviate has it, so that less is left whenever the chance is smaller.
+/// Returns the remaining count if each sample is kept with this probability: a binomial number
+/// computed from a normal deviate, so that it decreases with the probability.
 fn thinned(count: f64, chance: f64, deviate: f64) -> f64 {
     let spread = (count * chance * (1.0 - chance)).sqrt();
     (count * chance + deviate * spread)

@@ -1,78 +1,81 @@
-//! What changed, and what explains it.
+//! Findings: what changed, and what explains it.
 
 use crate::text::{Command, Date};
 use serde::{Deserialize, Serialize};
 
-/// One change, at the function that explains it.
+/// A change, at the function that explains it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
-    /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
+    /// The function's symbol, as returned by [`key_symbol`](crate::functions::key_symbol).
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// Its source file, where known.
+    /// The function's source file, if known.
     pub file: Option<String>,
-    /// The line of that file to look at first: of the function's lines, the one that costs most.
-    /// `None` where lines are not known.
+    /// The line of that file to look at first: the most expensive line of the function. `None` if
+    /// lines are not known.
     pub line: Option<u32>,
-    /// What happened.
+    /// What happened to the function.
     pub kind: FindingKind,
-    /// The sentence that a person would read first.
+    /// A summary of the finding, as a sentence.
     pub reason: String,
-    /// Which count the finding rests on.
+    /// The count that the finding rests on.
     pub basis: Basis,
     /// Samples that ended in the function.
     #[serde(rename = "self")]
     pub self_: Change,
     /// Samples that ended in the function, or in library code and unchanged modules that it called.
     pub attributed_self: Change,
-    /// Samples whose stack has the function, each counted once.
+    /// Samples whose stacks contain the function, each counted once.
     pub total: Change,
-    /// The call paths to it whose cost changed with it, largest change first: three at most.
+    /// The call paths to the function whose cost changed with it, largest change first: three at
+    /// most.
     pub call_paths: Vec<CallPath>,
-    /// How many such paths there are beyond those.
+    /// Number of such call paths that are left out.
     pub more_call_paths: usize,
-    /// What the count that it rests on is in each run: attributed self, or else total.
+    /// The count that the finding rests on (attributed self or total) for each run.
     pub runs: RunCosts,
-    /// Callers that got slower or faster because of it, innermost first.
+    /// Callers that got slower or faster because of the function, innermost first.
     pub affected_callers: Vec<AffectedCaller>,
-    /// What it calls that its attributed self has the cost of, library code and unchanged modules,
-    /// where more than a tenth of the change is: three at most, the largest part first.
+    /// Callees in library code and unchanged modules with more than a tenth of the change, whose
+    /// cost is part of the function's attributed self: three at most, the largest share first.
     pub attributed_callees: Vec<AttributedCallee>,
-    /// Functions below it that changed because it calls them more, or less; largest change first.
+    /// Callees that changed because the function calls them more or less often, largest change
+    /// first.
     pub grown_callees: Vec<FunctionName>,
-    /// In traces of calls, how often it was called; JSON leaves it out elsewhere.
+    /// How often the function was called, in traces of calls. Omitted from JSON otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallChange>,
-    /// For a moved function: where its cost is now.
+    /// For a moved function, the function that has its cost now.
     pub moved_to: Option<FunctionName>,
-    /// For a moved function: where its cost was. For one that costs more or less, and has another name
-    /// in the baseline: that name.
+    /// For a moved function, the function that had its cost before. For a renamed function that
+    /// costs more or less, its name in the baseline.
     pub moved_from: Option<FunctionName>,
-    /// For a new function: the gone one of the same callers, at the same cost.
+    /// For a new function, the gone one with the same callers and the same cost.
     pub replaces: Option<FunctionName>,
-    /// For a function that is gone: the new one of the same callers, at the same cost.
+    /// For a gone function, the new one with the same callers and the same cost.
     pub replaced_by: Option<FunctionName>,
-    /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
+    /// Whether the finding rests on the variation between runs of an earlier build, or on an
+    /// assumed one.
     pub weak: bool,
-    /// The command that shows the rest: a differential flame graph of the stacks that have it;
-    /// empty where the caller names none.
+    /// The command that shows a differential flame graph of the stacks with the function; empty if
+    /// the caller sets none.
     pub command: Command,
-    /// Why it does not count for the verdict, if so.
+    /// Why the finding does not count for the verdict; `None` if it counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignored: Option<Ignored>,
 }
 
 impl Finding {
-    /// Whether a release check fails for it: it got worse, and is not to be ignored.
+    /// Whether the finding makes a comparison a regression: it got worse, and is not ignored.
     pub fn is_regression(&self) -> bool {
         self.kind.is_worse() && self.ignored.is_none()
     }
 
-    /// Its rank among kinds: what got worse, what moved or was replaced, what got better, what is
-    /// ignored.
+    /// Sort rank of the finding: regressions, moved and replaced functions, improvements, ignored
+    /// findings.
     pub(crate) fn rank(&self) -> u8 {
         match self.ignored {
             Some(_) => u8::MAX,
@@ -85,7 +88,8 @@ impl Finding {
         self.total.candidate_samples == 0
     }
 
-    /// `FILE:LINE`, or the file alone; `None` where it is not known.
+    /// Returns `FILE:LINE`, or only the file if the line is not known; `None` if the file is not
+    /// known.
     pub fn location(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(match self.line {
@@ -95,14 +99,14 @@ impl Finding {
     }
 }
 
-/// A call path to a finding's function, and what the finding rests on there: the attributed self of
-/// the function and its recursion below this path, or the total.
+/// A call path to a finding's function, with the count that the finding rests on there: the
+/// attributed self of the function and its recursion below this path, or the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallPath {
-    /// The functions, outermost first; the last is the finding's. Of more than 64, the 32 outermost
-    /// and the 32 innermost.
+    /// The functions, outermost first; the last is the finding's. Of more than 64 functions, the 32
+    /// outermost and the 32 innermost.
     pub stack: Vec<FunctionName>,
     /// Number of functions that are left out in the middle.
     pub omitted: usize,
@@ -114,7 +118,7 @@ pub struct CallPath {
     pub baseline_samples: u64,
     /// Samples in all runs of the candidate.
     pub candidate_samples: u64,
-    /// Normalised candidate / baseline; `None` where the baseline has no samples.
+    /// Normalised candidate / baseline; `None` if the baseline has no samples.
     pub change: Option<f64>,
 }
 
@@ -123,14 +127,14 @@ pub struct CallPath {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Ignored {
-    /// Why it is ignored, as the user says.
+    /// The reason given by the user.
     pub reason: String,
-    /// The last day on which it is.
+    /// The last day on which the finding is ignored.
     pub expires: Date,
 }
 
 impl Ignored {
-    /// For this reason, up to and including that day.
+    /// Ignores a finding for this reason, up to and including that day.
     pub fn new(reason: &str, expires: Date) -> Ignored {
         Ignored {
             reason: reason.to_owned(),
@@ -145,22 +149,23 @@ impl Ignored {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// It costs more.
+    /// The function costs more.
     Regression,
-    /// It costs less.
+    /// The function costs less.
     Improvement,
-    /// The baseline has no sample of it.
+    /// The baseline has no samples of the function.
     New,
-    /// The candidate has no sample of it.
+    /// The candidate has no samples of the function.
     Gone,
-    /// Its cost was in another function, or is in another now.
+    /// The cost moved from or to another function.
     Moved,
-    /// It is new, or gone, and another function had, or has, its callers and its cost.
+    /// The function is new or gone, and replaces or was replaced by another one with the same
+    /// callers and cost.
     Replaced,
 }
 
 impl FindingKind {
-    /// As JSON names it.
+    /// The name of the kind in JSON.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Regression => "regression",
@@ -172,12 +177,12 @@ impl FindingKind {
         }
     }
 
-    /// Whether it costs more than before.
+    /// Whether the function costs more than before.
     pub(crate) fn is_worse(self) -> bool {
         matches!(self, FindingKind::Regression | FindingKind::New)
     }
 
-    /// Place among findings: what got worse, what moved, what got better.
+    /// Sort rank of the kind: regressions, moved functions, improvements.
     pub(crate) fn rank(self) -> u8 {
         match self {
             FindingKind::Regression | FindingKind::New => 0,
@@ -193,11 +198,11 @@ impl FindingKind {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Basis {
-    /// Its attributed self count changed.
+    /// The attributed self count changed.
     AttributedSelf,
-    /// Its total count changed, and no function below it explains that.
+    /// The total count changed, and no function below explains that.
     Total,
-    /// Functions below it changed because it calls them more, or less.
+    /// Callees changed because the function calls them more or less often.
     Calls,
 }
 
@@ -214,12 +219,12 @@ pub struct Change {
     pub baseline_samples: u64,
     /// Samples in all runs of the candidate.
     pub candidate_samples: u64,
-    /// Normalised candidate / baseline; `None` where the baseline has no samples.
+    /// Normalised candidate / baseline; `None` if the baseline has no samples.
     pub change: Option<f64>,
-    /// The least change that the test does not exclude, at a confidence of 1 - `alpha`; `None` if
-    /// not tested.
+    /// Lower bound of the confidence interval of the change, at a confidence of 1 - `alpha`; `None`
+    /// if not tested.
     pub change_low: Option<f64>,
-    /// The largest change that the test does not exclude; `None` if not tested, or without bound.
+    /// Upper bound of the confidence interval; `None` if not tested or unbounded.
     pub change_high: Option<f64>,
     /// Probability of a change at least as large if nothing had changed; `None` if not tested.
     pub p: Option<f64>,
@@ -227,8 +232,8 @@ pub struct Change {
     pub q: Option<f64>,
 }
 
-/// How often a function was called, in a run on average. A call within another one of the same function does not count:
-/// its time is that of the outer one.
+/// Mean number of calls of a function in a run. Calls within another call of the same function do
+/// not count, as their time is part of the outer one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -237,34 +242,35 @@ pub struct CallChange {
     pub baseline: f64,
     /// Calls in a run of the candidate.
     pub candidate: f64,
-    /// Candidate / baseline, divided by what that is for most functions: by how much more the candidate's runs had to
-    /// do. `None` where a side never calls it.
+    /// Candidate / baseline, divided by the median of that ratio over all functions, which is how
+    /// much more work the candidate's runs had. `None` if a side never calls the function.
     pub often: Option<f64>,
-    /// What the change of the count that the finding rests on leaves for one call: how much longer each takes.
+    /// Change of the cost per call: the change of the count that the finding rests on, divided by
+    /// `often`.
     pub each: Option<f64>,
 }
 
-/// What a function cost in each run, in the order of its side's profiles.
+/// The cost of a function in each run, in the order of its side's profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunCosts {
-    /// In the runs of the baseline.
+    /// Costs in the baseline's runs.
     pub baseline: Vec<RunCost>,
-    /// In the runs of the candidate.
+    /// Costs in the candidate's runs.
     pub candidate: Vec<RunCost>,
 }
 
-/// What a function cost in a run.
+/// The cost of a function in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunCost {
-    /// Its samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Normalised, in units of what a run of the baseline costs on average: so the mean of the
-    /// baseline's runs is the share that the function has there, and the candidate's is that times
-    /// the change.
+    /// Normalised cost, as a multiple of the mean cost of a baseline run. The mean over the
+    /// baseline's runs is the function's share there; the candidate's mean is that share times the
+    /// change.
     pub cost: f64,
 }
 
@@ -281,22 +287,22 @@ pub struct AffectedCaller {
     pub baseline_share: f64,
     /// Total share of the candidate's samples.
     pub candidate_share: f64,
-    /// Normalised candidate / baseline; `None` where the baseline has no samples.
+    /// Normalised candidate / baseline; `None` if the baseline has no samples.
     pub change: Option<f64>,
 }
 
-/// What a function calls, and has the cost of.
+/// A callee whose cost is attributed to the function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AttributedCallee {
-    /// The function; `None` where it is all of a module that no function stands out of.
+    /// The callee; `None` for a whole module in which no function stands out.
     pub function: Option<String>,
     /// Its module.
     pub module: String,
-    /// What the finding's function spends there: a share of the baseline's samples.
+    /// Share of the baseline's samples that the finding's function spends there.
     pub baseline_share: f64,
-    /// The same share of the candidate's samples.
+    /// Share of the candidate's samples that the finding's function spends there.
     pub candidate_share: f64,
 }
 

@@ -1,45 +1,46 @@
-//! What was measured of each run as a whole, on both sides.
+//! Measurements of whole runs, on both sides.
 
 use serde::{Deserialize, Serialize};
 use sto_core::units::Unit;
 
-/// The metric that recorded runs have: wall-clock seconds from a program's start to its end.
+/// The metric with the wall-clock seconds from a program's start to its end.
 pub const SECONDS: &str = "seconds";
 
-/// What all samples of a run stand for.
+/// The name of the total cost of a run.
 pub const TOTAL_COST: &str = "total-cost";
 
-/// A number that was measured of each run, on both sides.
+/// A measurement of each run, on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MetricChange {
     /// The metric's name, or [`TOTAL_COST`].
     pub name: String,
-    /// What its numbers were divided by: the metric that says how much work a run did.
+    /// The metric that the values were divided by, which says how much work a run did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<String>,
-    /// The unit: `s` of [`SECONDS`], that of the event of [`TOTAL_COST`]; `None` of others.
+    /// The unit: `s` for [`SECONDS`], the event's unit for [`TOTAL_COST`]; `None` for others.
     pub unit: Option<MetricUnit>,
-    /// In the baseline.
+    /// Values in the baseline.
     pub baseline: Measured,
-    /// In the candidate.
+    /// Values in the candidate.
     pub candidate: Measured,
-    /// Mean of the candidate / mean of the baseline; `None` where the baseline's is not above zero.
+    /// Mean of the candidate / mean of the baseline; `None` if the baseline's mean is not above
+    /// zero.
     pub change: Option<f64>,
-    /// Probability of a difference at least as large if nothing had changed; `None` where no side has
+    /// Probability of a difference at least as large if nothing had changed; `None` if no side has
     /// several runs.
     pub p: Option<f64>,
-    /// `p` adjusted for the number of metrics that count (Holm); `None` where it does not count, or
-    /// was not tested.
+    /// `p` adjusted for the number of metrics that count (Holm); `None` if the metric does not
+    /// count or was not tested.
     pub q: Option<f64>,
-    /// Which change counts for the verdict.
+    /// The direction that counts as worse for the verdict.
     pub worse_if: WorseIf,
-    /// What became of it.
+    /// The outcome of the test.
     pub outcome: MetricOutcome,
 }
 
-/// What a metric counts.
+/// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -47,7 +48,7 @@ pub enum MetricUnit {
     /// Seconds of time.
     #[serde(rename = "s")]
     Seconds,
-    /// What an event counts.
+    /// The unit of an event.
     #[serde(untagged)]
     Event(Unit),
 }
@@ -57,29 +58,29 @@ pub enum MetricUnit {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Measured {
-    /// Runs that have it.
+    /// Number of runs that have the metric.
     pub runs: usize,
-    /// Its mean over them.
+    /// Mean over these runs.
     pub mean: f64,
-    /// Its standard deviation; `None` of one run.
+    /// Standard deviation; `None` for one run.
     pub deviation: Option<f64>,
 }
 
-/// Which change of a metric is for the worse.
+/// The direction in which a change of a metric is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WorseIf {
-    /// More of it, as of time.
+    /// Higher values are worse, as for time.
     Higher,
-    /// Less of it, as of requests in a second.
+    /// Lower values are worse, as for requests per second.
     Lower,
-    /// Neither: it is shown, and does not count.
+    /// Neither; the metric is shown, but does not count.
     Never,
 }
 
 impl WorseIf {
-    /// As JSON, policies and the command line name it.
+    /// The name in JSON, policies and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             WorseIf::Higher => "higher",
@@ -88,29 +89,29 @@ impl WorseIf {
         }
     }
 
-    /// That of this name.
-    pub fn of(name: &str) -> Option<WorseIf> {
+    /// Returns the value with this name.
+    pub fn from_name(name: &str) -> Option<WorseIf> {
         let all = [WorseIf::Higher, WorseIf::Lower, WorseIf::Never];
         all.into_iter().find(|known| known.name() == name)
     }
 }
 
-/// What became of a metric.
+/// The outcome of the test of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MetricOutcome {
-    /// It changed for the worse, significantly and by more than `min_effect`.
+    /// The metric got significantly worse, by more than `min_effect`.
     Worse,
-    /// The same, for the better.
+    /// The metric got significantly better, by more than `min_effect`.
     Better,
-    /// The same, where neither direction is for the worse.
+    /// The metric changed significantly, by more than `min_effect`, but neither direction is worse.
     Changed,
-    /// The same as `Worse`, by what [ignored](super::Finding::ignored) findings explain.
+    /// The metric got worse, by an amount that [ignored](super::Finding::ignored) findings explain.
     Ignored,
-    /// None of these.
+    /// There is no significant change.
     Same,
-    /// No side has several runs to show what chance does.
+    /// No side has several runs, so chance cannot be estimated.
     Untested,
 }

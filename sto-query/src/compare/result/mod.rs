@@ -1,4 +1,4 @@
-//! What a comparison says, as plain data: everything that a report needs.
+//! The result of a comparison, as plain data for reports.
 
 mod finding;
 mod metrics;
@@ -27,32 +27,31 @@ use sto_core::units::{Nanoseconds, SampleType};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The benchmark whose runs are compared; `None` where runs of any benchmark are, or those that
-    /// name none.
+    /// The benchmark whose runs are compared; `None` for runs of any benchmark, or of none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
-    /// The policy file that thresholds and ignored functions come from.
+    /// The policy file with the thresholds and ignored functions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
     /// Whether the candidate got worse.
     pub verdict: Verdict,
-    /// The verdict as a sentence, with what it rests on.
+    /// The verdict and its reason, as a sentence.
     pub reason: String,
     /// The side that is compared against.
     pub baseline: Side,
     /// The side that is judged.
     pub candidate: Side,
-    /// What is compared; `None` where the sides share none.
+    /// The sample type that is compared; `None` if the sides have none in common.
     pub sample_type: Option<SampleType>,
-    /// In a trace of calls, whose time was not sampled but measured: what counts as a sample here. JSON leaves it out
-    /// elsewhere.
+    /// The period of a sample in traces of calls, whose time was measured instead of sampled.
+    /// Omitted from JSON otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_in: Option<Nanoseconds>,
-    /// What was measured of each run as a whole: time first, then total cost, then others by name.
+    /// Measurements of whole runs: time first, then total cost, then others by name.
     pub metrics: Vec<MetricChange>,
-    /// How it was tested; `None` where there was nothing to test.
+    /// Statistics of the tests; `None` if there was nothing to test.
     pub statistics: Option<Statistics>,
-    /// Modules that cannot have changed: their cost is attributed to their callers. Sorted.
+    /// Modules whose code did not change, sorted. Their cost is attributed to their callers.
     pub unchanged_modules: Vec<String>,
     /// The thresholds.
     #[serde(serialize_with = "Thresholds::serialize")]
@@ -60,34 +59,33 @@ pub struct Comparison {
     pub thresholds: CompareOptions,
     /// How functions of the two builds were matched.
     pub matching: Matching,
-    /// Whether the sides are parts of the same runs' time: what is compared is then the cost of a second. JSON leaves it
-    /// out where they are not.
+    /// Whether the sides are parts of the same runs. Costs are then compared per second. Omitted
+    /// from JSON if `false`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub within_runs: bool,
-    /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
-    /// has several runs.
+    /// Whether the variation between runs comes from an earlier build or is an assumption, because
+    /// no side has several runs.
     pub weak: bool,
-    /// What changed: regressions and new functions first, then moved and replaced ones, then
-    /// improvements and gone ones; the largest explained change first among them.
+    /// The findings: regressions and new functions first, then moved and replaced ones, then
+    /// improvements and gone ones; among them, the largest explained change first.
     pub findings: Vec<Finding>,
-    /// Functions whose cost grows otherwise than it did with what runs were given, where that was asked for.
+    /// Functions whose cost scales differently with the input size; `None` if not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curves: Option<ModelChanges>,
-    /// Whole sentences about what weakens the comparison.
+    /// Warnings about what weakens the comparison, as sentences.
     pub warnings: Vec<String>,
-    /// The command that makes this comparison again; empty where the caller names none.
+    /// The command that repeats this comparison; empty if the caller sets none.
     pub command: Command,
-    /// Every function that was tested, the largest share of total first, where that was asked for.
+    /// All tested functions, the largest share of total first; `None` if not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub functions: Option<Vec<TestedFunction>>,
-    /// The stacks of both sides, where that was asked for. They are for drawings: JSON leaves them
-    /// out.
+    /// The stacks of both sides, for drawings; `None` if not requested. Not part of JSON.
     #[serde(skip)]
     pub stacks: Option<Stacks>,
 }
 
 impl Comparison {
-    /// What is compared, among several: the benchmark's name.
+    /// Returns the name of the benchmark, for tables of several comparisons.
     pub fn benchmark_name(&self) -> &str {
         self.benchmark.as_deref().unwrap_or("(none)")
     }
@@ -102,24 +100,24 @@ impl Answer for Comparison {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TestedFunction {
-    /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
+    /// The function's symbol, as returned by [`key_symbol`](crate::functions::key_symbol).
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// Its source file, where known.
+    /// The function's source file, if known.
     pub file: Option<String>,
     /// Samples that ended in the function.
     #[serde(rename = "self")]
     pub self_: Change,
     /// Samples that ended in the function, or in library code and unchanged modules that it called.
     pub attributed_self: Change,
-    /// Samples whose stack has the function, each counted once.
+    /// Samples whose stacks contain the function, each counted once.
     pub total: Change,
 }
 
 impl Verdict {
-    /// The verdict over several comparisons: a regression in one is one of all; without, too little
-    /// data in one is too little for all. No comparison at all is too little data.
+    /// Returns the verdict over several comparisons: a regression if any is one, otherwise
+    /// insufficient if any is or if there are none.
     pub(crate) fn over(comparisons: &[Comparison]) -> Verdict {
         let has = |verdict| comparisons.iter().any(|c| c.verdict == verdict);
         match (has(Verdict::Regression), has(Verdict::Insufficient)) {
@@ -142,40 +140,41 @@ pub struct Side {
     pub build: String,
     /// GNU build id of the main program.
     pub gnu_build_id: Option<String>,
-    /// Revision of the work tree it was ingested from.
+    /// Revision of the working tree that the build was ingested from.
     pub revision: Option<String>,
     /// Number of runs that have samples of the event.
     pub runs: usize,
-    /// Their samples of the event.
+    /// Number of samples of the event in these runs.
     pub samples: u64,
-    /// What the samples stand for, in the event's unit.
+    /// The cost that the samples stand for, in the event's unit.
     pub value: u64,
-    /// All calls of these runs, in traces of calls; JSON leaves it out elsewhere.
+    /// Number of all calls in these runs, for traces of calls. Omitted from JSON otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
-    /// Hosts that the runs were recorded on. Sorted.
+    /// Hosts that the runs were recorded on, sorted.
     pub hosts: Vec<String>,
-    /// When the oldest run was recorded, as RFC 3339 writes it.
+    /// Time at which the oldest run was recorded, in RFC 3339 format.
     pub first_recorded: Option<String>,
-    /// When the newest run was recorded.
+    /// Time at which the newest run was recorded, in RFC 3339 format.
     pub last_recorded: Option<String>,
     /// Share of samples without a symbol, from 0 to 1.
     pub unresolved_share: f64,
-    /// Share of samples whose stack was cut before its root.
+    /// Share of samples with truncated stacks.
     pub truncated_share: f64,
     /// Share of events that were dropped while recording.
     pub lost_share: f64,
-    /// Those runs, in the order of [`Finding::runs`].
+    /// These runs, in the order of [`Finding::runs`].
     pub profiles: Vec<Run>,
 }
 
 impl Side {
-    /// Whether it is one run, a trace of calls.
+    /// Whether the side is a single run that is a trace of calls.
     pub(crate) fn is_one_trace(&self) -> bool {
         self.calls.is_some() && self.profiles.len() == 1
     }
 
-    /// What was taken of each run's time; empty where it is all of it.
+    /// Returns the parts of the runs' time that are compared; empty if runs are compared as a
+    /// whole.
     pub(crate) fn windows(&self) -> Vec<RunWindow> {
         let mut runs: Vec<&Run> = self.profiles.iter().collect();
         runs.dedup_by_key(|run| &run.profile);
@@ -188,19 +187,18 @@ impl Side {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Run {
-    /// Id of its profile.
+    /// Id of the run's profile.
     pub profile: String,
-    /// When it was recorded, as RFC 3339 writes it.
+    /// Time at which the run was recorded, in RFC 3339 format.
     pub recorded: Option<String>,
-    /// Where it was recorded.
+    /// Host on which the run was recorded.
     pub host: Option<String>,
-    /// Its samples of the event.
+    /// Number of samples of the event.
     pub samples: u64,
-    /// What its counts were divided by, to compare them with those of other runs; `None` where
-    /// nothing was compared.
+    /// Factor that counts were divided by to make runs comparable; `None` if nothing was compared.
     pub size_factor: Option<f64>,
-    /// What was taken of its time, or what this is a part of where a run stands here several times, in parts; JSON
-    /// leaves it out where it is all of it.
+    /// The part of the run's time that this is. Omitted from JSON for whole runs. A run may be
+    /// listed several times, in parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<RunWindow>,
 }
@@ -216,7 +214,7 @@ pub struct Statistics {
     pub dispersion: Dispersion,
     /// How much was tested.
     pub tested: Tested,
-    /// What it takes to see the smallest effect that is asked for.
+    /// Samples and runs needed to detect the smallest requested effect.
     pub needed: Needed,
 }
 
@@ -228,47 +226,49 @@ pub struct Normalisation {
     /// The method.
     #[serde(flatten)]
     pub method: NormalisationMethod,
-    /// Functions that the size factors rest on.
+    /// Number of functions that the size factors rest on.
     pub functions: usize,
-    /// What a function that did not change costs in a candidate run, in units of its cost in a
-    /// baseline run: 1 where each run did the same work.
+    /// Cost of an unchanged function in a candidate run, relative to its cost in a baseline run: 1
+    /// if each run did the same work.
     pub candidate_size: f64,
-    /// What everything costs in a candidate run, in units of its cost in a baseline run.
+    /// Cost of a candidate run, relative to the cost of a baseline run.
     pub candidate_cost: f64,
 }
 
-/// What makes counts of different runs comparable.
+/// A method that makes counts of different runs comparable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "method", content = "metric", rename_all = "kebab-case")]
 pub enum NormalisationMethod {
-    /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
-    /// Where too few functions have enough samples, [`PerRun`](NormalisationMethod::PerRun) is used instead.
+    /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)), assuming that most functions did
+    /// not change. If too few functions have enough samples,
+    /// [`PerRun`](NormalisationMethod::PerRun) is used instead.
     #[default]
     Tmm,
-    /// Samples of each run: shares are compared.
+    /// Divides by the samples of each run, so that shares are compared.
     Total,
-    /// Cost in the event's unit: each run did the same work.
+    /// Compares costs in the event's unit, assuming that each run did the same work.
     PerRun,
-    /// Cost for a unit of this metric, which each profile has: a run did as much work as it says.
+    /// Compares costs per unit of this metric, which says how much work a run did. Every profile
+    /// must have it.
     PerMetric(String),
 }
 
-/// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
-/// median over the functions that were tested.
+/// Variation of counts between runs beyond Poisson: variance = mean + dispersion x mean^2. The
+/// median over the tested functions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Dispersion {
-    /// Of self counts.
+    /// Dispersion of self counts.
     #[serde(rename = "self")]
     pub self_: f64,
-    /// Of total counts.
+    /// Dispersion of total counts.
     pub total: f64,
-    /// Whether it was estimated from the runs of a side.
+    /// Whether the dispersion was estimated from the runs of a side.
     pub estimated: bool,
-    /// The earlier build that it was estimated from instead, as no side has several runs; without
-    /// one, it is an assumption.
+    /// The earlier build that the dispersion was estimated from if no side has several runs. If
+    /// `None` and not `estimated`, the dispersion is an assumption.
     pub earlier_build: Option<String>,
 }
 
@@ -277,30 +277,30 @@ pub struct Dispersion {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tested {
-    /// Distinct functions on either side.
+    /// Number of distinct functions on either side.
     pub functions: usize,
-    /// Functions on both sides.
+    /// Number of functions on both sides.
     pub shared: usize,
-    /// Functions whose self count was tested.
+    /// Number of functions whose self count was tested.
     #[serde(rename = "self")]
     pub self_: usize,
-    /// Functions whose total count was tested.
+    /// Number of functions whose total count was tested.
     pub total: usize,
 }
 
-/// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
-/// and with a chance of 80 %.
+/// Samples and runs needed to detect `min_effect` in a function with a tenth of the samples, at
+/// `alpha` and with a power of 80 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Needed {
-    /// Samples a side.
+    /// Samples per side.
     pub samples: u64,
-    /// Runs a side.
+    /// Runs per side.
     pub runs: u64,
 }
 
-/// Six significant digits: more would only show how this machine's logarithm rounds.
+/// Rounds to six significant digits, because further digits depend on the platform's `ln`.
 pub(crate) fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }

@@ -1,4 +1,4 @@
-//! What counts as a finding, and why a comparison cannot be made.
+//! Options and errors of comparisons.
 
 use super::{Ignored, NormalisationMethod, WorseIf};
 use crate::functions::{Attribution, KeyOptions};
@@ -8,40 +8,42 @@ use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::{Cancel, Cancelled};
 
-/// How a comparison is made. A finding has to pass all of `alpha`, `min_effect` and `min_share`.
+/// Options of a comparison. A finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompareOptions {
-    /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between
-    /// 0 and 1. Default 0.05.
+    /// Accepted share of false findings among all findings (Benjamini & Hochberg), between 0 and 1.
+    /// Default 0.05.
     pub alpha: f64,
-    /// Smallest change that is reported, relative to the smaller side. Default 0.1: what a shared
-    /// machine does to one function from one day to the next is often several percent, and
-    /// significant all the same when there are many samples.
+    /// Smallest change that is reported, relative to the smaller side. Default 0.1: on shared
+    /// machines, single functions often change by several percent from one day to the next, which
+    /// is significant with many samples.
     pub min_effect: f64,
     /// Smallest share of all samples, on the side where the function has more, that is reported.
-    /// Default 0.005: a tenfold change below that moves the whole by less than it varies.
+    /// Default 0.005: even a tenfold change below that is smaller than the variation of the whole.
     pub min_share: f64,
-    /// Samples that each side needs for the verdict `clean`. Default 200: with fewer, a function
-    /// that holds a tenth of them has fewer than 20, and even its doubling goes unseen.
+    /// Minimum samples of each side for the verdict `clean`. Default 200: with fewer, a function
+    /// with a tenth of them has fewer than 20, so even its doubling goes unnoticed.
     pub min_samples: u64,
-    /// How counts of different runs are made comparable. The report says which method was used.
+    /// How counts of different runs are made comparable. The result says which method was used.
     pub normalisation: NormalisationMethod,
-    /// Whether the report has every function that was tested.
+    /// Whether the result includes every tested function.
     pub all: bool,
-    /// Whether the report has the stacks of both sides, to draw them.
+    /// Whether the result includes the stacks of both sides, for drawings.
     pub stacks: bool,
-    /// Which functions of the two builds are one.
+    /// How functions of the two builds are matched.
     pub matching: KeyOptions,
-    /// Whose cost is attributed to whom, beside what is known of standard libraries and runtimes.
+    /// Rules that attribute the cost of functions to their callers, besides the built-in ones for
+    /// standard libraries and runtimes.
     pub attribution: Attribution,
     /// Functions whose findings do not count for the verdict.
     pub ignored: Vec<IgnoredFunction>,
-    /// Which change of a metric counts for the verdict, by name. Of others, more
-    /// [`SECONDS`](crate::compare::SECONDS) and a higher [`TOTAL_COST`](crate::compare::TOTAL_COST) count.
+    /// The direction in which a change of a metric is worse, by metric name. For other metrics,
+    /// only higher [`SECONDS`](crate::compare::SECONDS) and
+    /// [`TOTAL_COST`](crate::compare::TOTAL_COST) count.
     pub worse_if: BTreeMap<String, WorseIf>,
-    /// Ends it early.
+    /// Cancels the comparison.
     #[serde(skip)]
     pub cancel: Cancel,
 }
@@ -50,13 +52,13 @@ pub struct CompareOptions {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Thresholds {
-    /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between 0 and 1.
+    /// Accepted share of false findings among all findings (Benjamini & Hochberg), between 0 and 1.
     alpha: f64,
     /// Smallest change that is reported, relative to the smaller side.
     min_effect: f64,
     /// Smallest share of all samples, on the side where the function has more, that is reported.
     min_share: f64,
-    /// Samples that each side needs for the verdict `clean`.
+    /// Minimum samples of each side for the verdict `clean`.
     min_samples: u64,
 }
 
@@ -79,16 +81,17 @@ impl Thresholds {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct IgnoredFunction {
-    /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.
+    /// The function's symbol, in any form that [`key_symbol`](crate::functions::key_symbol)
+    /// accepts.
     pub function: String,
-    /// The file that its code was loaded from; `None` where any is meant.
+    /// The file that its code was loaded from; `None` for any file.
     pub module: Option<String>,
-    /// Why, and until when.
+    /// The reason and the last day.
     pub why: Ignored,
 }
 
 impl IgnoredFunction {
-    /// The function of this symbol, in any module.
+    /// Ignores the function with this symbol, in any module.
     pub fn new(function: &str, why: Ignored) -> IgnoredFunction {
         IgnoredFunction {
             function: function.to_owned(),
@@ -121,11 +124,11 @@ impl Default for CompareOptions {
     }
 }
 
-/// Why two views cannot be compared.
+/// The reason why two views cannot be compared.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// It was ended early.
+    /// The comparison was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// A threshold is out of its range.
@@ -138,7 +141,7 @@ pub enum CompareError {
         /// What it must be.
         expected: &'static str,
     },
-    /// Cost for a unit of a metric was asked for, and profiles do not have it.
+    /// The metric that normalises costs is missing in some profiles, or not a positive number.
     #[error(
         "the metric `{}` must be a number above 0 in every profile, but it is {}{}",
         printable(.metric),
@@ -148,11 +151,11 @@ pub enum CompareError {
     Metric {
         /// The metric.
         metric: String,
-        /// The first profile that does not have it.
+        /// The first such profile.
         first: ProfileId,
-        /// What it and the next ones have instead: `missing in 124e9f760a12 of demo@v1`.
+        /// Values in that profile and the next ones: `missing in 124e9f760a12 of demo@v1`.
         profiles: Vec<String>,
-        /// Number of others that are like these.
+        /// Number of further such profiles.
         more: usize,
     },
 }
