@@ -1,5 +1,4 @@
-//! Which profiles a question is about.
-//!
+//! Selects profiles by the names that users type.
 #![doc = include_str!("select/select.md")]
 
 mod ancestry;
@@ -26,22 +25,23 @@ use std::collections::BTreeSet;
 use sto_core::model::Build;
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
 
-/// What a user wrote to name profiles: `[EXE@]BUILD`, `[EXE@]TAG`, `[EXE]@newest`, `[EXE@]git:REVISION`,
-/// `[EXE@]git:FROM..TO`, or a GNU build id, a profile's id, or a prefix of either.
+/// A selector of profiles as the user typed it: `[EXE@]BUILD`, `[EXE@]TAG`, `[EXE]@newest`,
+/// `[EXE@]git:REVISION`, `[EXE@]git:FROM..TO`, or a GNU build id, a profile's id, or a prefix of
+/// either.
 ///
-/// The text is split at its first `@`, since versions may have one (`parser@2.1`) and names of
-/// executables hardly do. Where that guess is wrong, [`select`] still finds the build, because it
+/// The text is split at its first `@`, since versions may contain one (`parser@2.1`) and names of
+/// executables hardly do. If that guess is wrong, [`select`] still finds the build, because it
 /// compares whole names first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selector {
-    /// The executable, where it was named.
+    /// The executable, if it was named.
     pub executable: Option<String>,
     /// The build, or the id of a build or a profile.
     pub name: String,
-    /// The commit that the git revision of the name was found to be.
+    /// The commit that the git revision was resolved to.
     pub(crate) commit: Option<Commit>,
-    /// The commits that the range of git revisions of the name was found to have.
+    /// The commits that the range of git revisions was resolved to.
     pub(crate) range: Option<Vec<Commit>>,
 }
 
@@ -51,20 +51,20 @@ pub struct Selector {
 pub struct Selection {
     /// The build.
     pub build: Build,
-    /// The chosen profiles: all of the build's, or some. Empty only where none is of the benchmark
-    /// that was asked for.
+    /// The selected profiles: all or some of the build's. Empty only if none has the requested
+    /// benchmark.
     pub profiles: Vec<StoredProfile>,
 }
 
 impl Selection {
-    /// These profiles, which are of this build.
+    /// Creates a selection of profiles of a build.
     pub fn new(build: Build, profiles: Vec<StoredProfile>) -> Selection {
         Selection { build, profiles }
     }
 }
 
-/// Names of a build's main program: the executable's name, and files with the build's build id (the
-/// user may have named the executable otherwise).
+/// Returns the names of a build's main program: the executable's name, and files with the build's
+/// build id (as the user may have named the executable differently).
 pub(crate) fn main_modules<'a>(
     build: &'a Build,
     profiles: &'a [StoredProfile],
@@ -79,10 +79,10 @@ pub(crate) fn main_modules<'a>(
     names
 }
 
-/// Builds that an error message names; a store may have thousands.
+/// Maximum number of builds that an error message names; a store may have thousands.
 const MAX_NAMED: usize = 10;
 
-/// Shortest prefix of an id that is looked up, as in git.
+/// Minimum length of the prefix of an id, as in git.
 pub(crate) const MIN_PREFIX: usize = 4;
 
 impl std::str::FromStr for Selector {
@@ -90,7 +90,7 @@ impl std::str::FromStr for Selector {
 
     fn from_str(text: &str) -> Result<Self, SelectError> {
         let (executable, name) = match text.split_once('@') {
-            // Revisions have an `@` of their own: `git:main@{1}`.
+            // Revisions may contain an `@`: `git:main@{1}`.
             _ if text.starts_with(revision::PREFIX) => (None, text),
             Some((executable, name)) if !executable.is_empty() => (Some(executable), name),
             _ => (None, text),
@@ -109,12 +109,13 @@ impl std::str::FromStr for Selector {
 }
 
 impl Selector {
-    /// The git revision that it names, such as `HEAD~1`; [`Selector::at`] says which commit that is.
+    /// Returns the git revision that the selector names, such as `HEAD~1`. [`Selector::at`] sets
+    /// the commit that it resolves to.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.name.strip_prefix(revision::PREFIX)
     }
 
-    /// The same, of the commit that its revision was found to be.
+    /// Sets the commit that the revision was resolved to.
     #[must_use]
     pub fn at(self, commit: Commit) -> Self {
         Selector {
@@ -125,7 +126,7 @@ impl Selector {
 }
 
 impl std::fmt::Display for Selector {
-    /// The text that it was parsed from.
+    /// Writes the text that the selector was parsed from.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(executable) = &self.executable {
             write!(f, "{executable}@")?;
@@ -137,21 +138,21 @@ impl std::fmt::Display for Selector {
 /// Finds the profiles that a selector names; see [`select_from`].
 ///
 /// # Errors
-/// As [`select_from`], and where the store cannot be read.
+/// Returns the same errors as [`select_from`], and an error if the store cannot be read.
 pub fn select(store: &Snapshot, selector: &Selector) -> Result<Selection, SelectError> {
     select_from(&store.builds()?, selector)
 }
 
 /// Finds the profiles that a selector names among these builds.
 ///
-/// In this order, the first that fits: `EXE@BUILD` exactly; a build's version exactly; a tag, or
-/// `EXE@TAG`, exactly; `[EXE]@newest`, `@previous` and `@newest~N`, a build by its age; `git:` with a
-/// commit, or with a range of commits of which one build was made; GNU build ids and profile ids that begin with the name, which then has at least four
-/// hexadecimal digits.
+/// The first of these that matches is returned: `EXE@BUILD` exactly; a build's version exactly; a
+/// tag or `EXE@TAG` exactly; a build by its age (`[EXE]@newest`, `@previous`, `@newest~N`); `git:`
+/// with a commit, or with a range of commits that has one build; GNU build ids and profile ids that
+/// begin with the name, which then must have at least four hexadecimal digits.
 ///
 /// # Errors
-/// Where there is no such build or profile (the error says which there are, and the closest), or
-/// several.
+/// Returns an error if there is no such build or profile (with the existing ones, and the closest),
+/// or if there are several.
 pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Selection, SelectError> {
     let builds: Vec<&StoredBuild> = builds.iter().filter(|b| !b.profiles.is_empty()).collect();
     if builds.is_empty() {
@@ -195,11 +196,11 @@ pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Select
     select_by_id(&builds, selector)
 }
 
-/// Finds the profiles that a selector names, of any number of builds: all that were made of the commits of a
-/// range, and else as [`select_from`]. At least one.
+/// Finds the profiles that a selector names, of any number of builds: all builds of a range of
+/// commits, or otherwise one as in [`select_from`]. Returns at least one selection.
 ///
 /// # Errors
-/// As [`select_from`].
+/// Returns the same errors as [`select_from`].
 pub fn select_all_from(
     builds: &[StoredBuild],
     selector: &Selector,
@@ -207,7 +208,7 @@ pub fn select_all_from(
     let Some(range) = selector.range() else {
         return Ok(vec![select_from(builds, selector)?]);
     };
-    // A build or tag may be called so.
+    // A build or tag may have this name.
     match select_from(builds, selector) {
         Err(SelectError::SeveralInRange { .. }) => {
             let builds: Vec<&StoredBuild> =
@@ -264,7 +265,7 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
     }
 }
 
-/// The runs of a build; only where it has none, the averages that it is.
+/// Returns the runs of a build, or its averages if it has no runs.
 pub(crate) fn whole(build: &StoredBuild) -> Selection {
     let all = &build.profiles;
     let runs = all.iter().filter(|stored| !stored.profile.is_average());
@@ -275,7 +276,7 @@ pub(crate) fn whole(build: &StoredBuild) -> Selection {
     }
 }
 
-/// `EXE@BUILD`, which names a build whatever else the store has.
+/// Returns `EXE@BUILD`, which names a build unambiguously.
 pub(crate) fn full_name(build: &Build) -> String {
     format!("{}@{}", build.executable, build.version)
 }
@@ -293,7 +294,7 @@ fn not_found(builds: &[&StoredBuild], selector: &Selector) -> SelectError {
             })
         })
         .min_by_key(|(distance, _)| *distance)
-        // A name that shares less than half of what was written was hardly meant.
+        // A name that differs in more than half of its characters was hardly meant.
         .filter(|(distance, _)| distance * 2 <= text.chars().count());
     SelectError::NotFound {
         known: builds

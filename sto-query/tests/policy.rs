@@ -171,7 +171,7 @@ fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
 /// Each with the line that the error is on, and what its message says.
 const WRONG: &[(&str, usize, &str)] = &[
     ("baseline = 3", 1, "expected a string"),
-    ("baseline = \"\"", 1, "expected text that says something"),
+    ("baseline = \"\"", 1, "expected text that is not blank"),
     (
         "\nbase-line = \"x\"",
         2,
@@ -231,7 +231,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "[thresholds]\nnormalisation = { per = \" \" }",
         2,
-        "expected text that says something",
+        "expected text that is not blank",
     ),
     (
         "[benchmark]\nserve = true",
@@ -253,7 +253,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "[[ignore]]\nfunction = \"f\"\nreason = \"\"",
         3,
-        "expected text that says something",
+        "expected text that is not blank",
     ),
     (
         "[[ignore]]\nexpires = \"2026-01-01\"",

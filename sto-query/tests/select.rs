@@ -134,7 +134,9 @@ fn an_empty_store_and_empty_names_say_what_to_do() {
         let error = text.parse::<Selector>().unwrap_err().to_string();
         assert_eq!(
             error,
-            format!("`{text}` names no build; write BUILD, EXE@BUILD, or the id of a profile")
+            format!(
+                "`{text}` does not name a build; write BUILD, EXE@BUILD, or the id of a profile"
+            )
         );
     }
 }
@@ -211,11 +213,11 @@ fn builds_are_named_by_their_age() {
     assert_eq!(outcome("demo@newest~2"), "v1");
     assert_eq!(
         outcome("demo@newest~3"),
-        "`demo@newest~3` is no build: 3 builds say when they were recorded, demo@v1 the first"
+        "`demo@newest~3` does not exist: 3 builds have a recording time, the oldest is demo@v1"
     );
     assert_eq!(
         outcome("@newest"),
-        "the store has several programs; write the one that you mean: demo@newest, tool@newest"
+        "the store has several programs; select one of them: demo@newest, tool@newest"
     );
     assert!(outcome("nosuch@newest").starts_with("no build or profile is called `nosuch@newest`"));
     let one: Vec<StoredBuild> = builds[..3].to_vec();
@@ -281,7 +283,7 @@ fn builds_are_named_by_the_commit_they_were_made_of() {
     );
     let outcome = |text: &str| named(&builds, &text.parse().unwrap());
     assert_eq!(outcome("git:abc9999"), "v9");
-    assert_eq!(outcome("git:HEAD"), "`HEAD` is no commit's id");
+    assert_eq!(outcome("git:HEAD"), "`HEAD` is not a commit id");
     assert_eq!(
         outcome("git:ffffffff"),
         "no build is of `ffffffff`; there are demo@v1 (v1.0-3-gabc1234abc12), \
@@ -295,7 +297,7 @@ fn builds_are_named_by_the_commit_they_were_made_of() {
     builds.drain(..3);
     assert_eq!(
         named(&builds, &"git:abc1234".parse().unwrap()),
-        "no build is of `abc1234`; not committed changes were in demo@unknown"
+        "no build is of `abc1234`; these builds had uncommitted changes: demo@unknown"
     );
 }
 
@@ -303,7 +305,7 @@ fn builds_are_named_by_the_commit_they_were_made_of() {
 fn a_short_id_says_how_long_it_must_be() {
     assert_eq!(
         outcome("777"),
-        "`777` is too short for the start of an id: write at least 4 digits; so begin build id \
+        "`777` is too short for the start of an id: write at least 4 digits; these begin with it: build id \
          77777777 of other@v2"
     );
 }

@@ -121,7 +121,7 @@ impl Surroundings for Machine {
     }
 
     fn takes_all(&self, name: &str, functions: &[String]) {
-        let fits = format!("`{name}` fits {} functions", functions.len());
+        let fits = format!("`{name}` matches {} functions", functions.len());
         ui::list(&fits, functions);
     }
 

@@ -86,7 +86,7 @@ fn runs_of_the_benchmark_that_is_named_are_taken() {
     }
     let run = sandbox.sto(&["top", "v1", "--benchmark", "sevre"]);
     let expected =
-        "demo@v1 has no runs of benchmark `sevre`, but of serve (2 runs), startup (1 run)";
+        "demo@v1 has no runs of benchmark `sevre`, only of serve (2 runs), startup (1 run)";
     assert!(run.stderr.contains(expected), "{run:?}");
 }
 

@@ -189,7 +189,7 @@ fn where_lines_are_not_known_it_says_what_records_them() {
     let several = sandbox.sto(&["source", "o", "v1"]);
     assert_eq!(several.status, Some(2), "{several:?}");
     let stderr = &several.stderr;
-    assert!(stderr.contains("`o` fits 3 functions"), "{several:?}");
+    assert!(stderr.contains("`o` matches 3 functions"), "{several:?}");
     assert!(
         stderr.lines().any(|line| line.trim() == "compute"),
         "a line of each: {several:?}"

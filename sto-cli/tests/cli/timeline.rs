@@ -96,7 +96,7 @@ fn a_part_of_the_time_is_shown_and_a_function_that_is_several_is_refused() {
     assert!(phase["samples"].as_u64() > Some(0));
     let run = sandbox.sto(&["timeline", &file, "--metric", "self:constprop"]);
     assert_eq!(run.status, Some(2), "{run:?}");
-    for part in ["fits 2 functions:\n  add\n  divide\n", "re:constprop"] {
+    for part in ["matches 2 functions:\n  add\n  divide\n", "re:constprop"] {
         assert!(run.stderr.contains(part), "{run:?}");
     }
 }

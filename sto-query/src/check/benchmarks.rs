@@ -1,4 +1,4 @@
-//! Several benchmarks of two builds, and one verdict over all of them.
+//! Comparisons of several benchmarks of two builds, with one verdict.
 
 use crate::answer::{Answer, Named};
 use crate::compare::{Comparison, Verdict};
@@ -7,16 +7,17 @@ use hashbrown::HashSet;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
-/// Comparisons that are judged together.
+/// Comparisons with a common verdict.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Check {
-    /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
+    /// The worst of the comparisons' verdicts: a regression, otherwise insufficient data, otherwise
+    /// clean.
     pub verdict: Verdict,
     /// The verdict as a sentence.
     pub reason: String,
-    /// The comparisons, one a benchmark. Not empty.
+    /// The comparisons, one per benchmark. Not empty.
     #[serde(serialize_with = "named")]
     pub comparisons: Vec<Comparison>,
 }
@@ -30,8 +31,8 @@ fn named<S: Serializer>(comparisons: &[Comparison], serializer: S) -> Result<S::
 }
 
 impl Check {
-    /// Judges comparisons together. Without any there is too little data.
-    pub fn of(comparisons: Vec<Comparison>) -> Check {
+    /// Combines comparisons. Without any, the verdict is that the data are insufficient.
+    pub fn new(comparisons: Vec<Comparison>) -> Check {
         Check {
             verdict: Verdict::over(&comparisons),
             reason: reason(&comparisons),
@@ -40,7 +41,7 @@ impl Check {
     }
 }
 
-/// The verdict over comparisons as a sentence.
+/// Returns the verdict over comparisons as a sentence.
 pub(crate) fn reason(comparisons: &[Comparison]) -> String {
     if let [only] = comparisons {
         return only.reason.clone();
@@ -62,22 +63,25 @@ pub(crate) fn reason(comparisons: &[Comparison]) -> String {
     }
 }
 
-/// Which runs of two builds are compared with which.
+/// The benchmarks to compare, and warnings about left-out runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Benchmarks {
-    /// The benchmarks, one comparison each. `None` are runs that name none. Empty where all runs
-    /// are compared, whatever ran.
+    /// The benchmarks, one comparison each. `None` stands for runs without a benchmark. Empty if
+    /// all runs are compared, whatever their benchmarks.
     pub compared: Vec<Option<String>>,
-    /// Sentences about runs that a side has not, and about others that it has.
+    /// Warnings about benchmarks that only one side has.
     pub warnings: Vec<String>,
 }
 
 impl Benchmarks {
-    /// Those that are named; else those that both sides have, if there are several on a side; or all,
-    /// of each of which a side then has no runs, where they have none in common. What differs from one
-    /// benchmark to the next is not what changed between the builds.
-    pub fn of(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
+    /// Chooses the benchmarks to compare.
+    ///
+    /// These are the named benchmarks, or otherwise those that both sides have, if a side has
+    /// several. If the sides have none in common, every benchmark is compared with a side without
+    /// runs. Benchmarks are compared separately, because a difference between benchmarks is not a
+    /// difference between builds.
+    pub fn new(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
         let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
         if !named.is_empty() {
             let mut compared: Vec<_> = named.iter().cloned().map(Some).collect();
@@ -101,7 +105,7 @@ impl Benchmarks {
         }
         let shared: BTreeSet<_> = old.intersection(&new).copied().collect();
         let all: BTreeSet<_> = old.union(&new).copied().collect();
-        // Runs of one benchmark, or one of each side that the user may know by two names.
+        // Each side has one benchmark, which may have been renamed.
         if old.len() < 2 && new.len() < 2 {
             return Benchmarks {
                 compared: Vec::new(),

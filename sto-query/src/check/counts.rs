@@ -1,4 +1,5 @@
-//! The check of counts by function and run that an engine summed: of builds with more runs than one machine has.
+//! Checks builds from counts by function and run that a query engine computed, for builds with more
+//! runs than one machine can hold.
 
 use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
 use crate::QueryError;
@@ -9,14 +10,17 @@ use crate::tree::View;
 use std::path::Path;
 use sto_lake::lake::Counts;
 
-/// As [`check`](super::check), of the Parquet file that the question `lake/counts` gives, or a folder of such.
+/// Like [`check`](super::check), for a Parquet file of the question `lake/counts`, or a folder of
+/// such files.
 ///
-/// Tests, verdict and metrics are those of a store as far as they rest on counts by function and run. What needs stacks
-/// is not known: which caller costs more, what library code costs its callers, moved cost other than by names; nor lines,
-/// an earlier build's variation, parts of runs, and curves. Each function and run takes about 240 bytes of memory.
+/// Tests, verdict and metrics are the same as with a store, as far as counts by function and run
+/// suffice. Everything that needs stacks is missing: affected callers, attribution of library code,
+/// moved cost other than by names; and so are lines, the variation of an earlier build, parts of
+/// runs, and curves. Each function and run takes about 240 bytes of memory.
 ///
 /// # Errors
-/// Where the file cannot be read, or is no such counts, or has not the builds, and as [`check`](super::check).
+/// Returns an error if the file cannot be read, has another content or lacks the builds, and the
+/// same errors as [`check`](super::check).
 pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryError> {
     let counts = Counts::read(path)?;
     let find = |name: &str| -> Result<Selection, QueryError> {
@@ -50,7 +54,7 @@ pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryE
             let mut comparison = compare(&counts, &sides, request, options)?;
             if let Some(x) = request.policy.x(runs.flatten(), &request.thresholds) {
                 comparison.warnings.push(format!(
-                    "Counts by function do not say how cost grows with {x}."
+                    "Counts by function do not show how cost scales with {x}."
                 ));
             }
             Ok(comparison)

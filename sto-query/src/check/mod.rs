@@ -1,8 +1,8 @@
-//! The check of a release: what got worse between two builds, benchmark by benchmark, by a policy.
+//! Checks a release by a policy: what got worse between two builds, benchmark by benchmark.
 //!
-//! [`check`] finds the runs, chooses the benchmarks, shares the false findings out among them, looks for
-//! an earlier build that shows how much runs vary where neither side does, compares, and looks up the
-//! lines. What it finds is judged together, as one [`Check`].
+//! [`check`] finds the runs, chooses the benchmarks, divides the accepted rate of false findings
+//! among them, looks for an earlier build to estimate the variation between runs if neither side
+//! shows it, compares, and finds source lines. The result is one [`Check`].
 
 mod benchmarks;
 #[cfg(feature = "lake")]
@@ -32,59 +32,61 @@ use sto_core::Cancel;
 use sto_core::store::Snapshot;
 use sto_core::units::SampleType;
 
-/// What is to be checked, and by what.
+/// A request to check a release.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CheckRequest {
-    /// What to compare with; by default what the policy names.
+    /// The baseline; by default the policy's.
     pub baseline: Option<Baseline>,
-    /// What to judge.
+    /// The candidate.
     pub candidate: Named,
-    /// Compare only runs of these benchmarks; by default of those that the policy names, else of all that
-    /// both sides have.
+    /// The benchmarks to compare; by default those of the policy, or otherwise all that both sides
+    /// have.
     pub benchmarks: Vec<String>,
-    /// Look at this event instead of the one with most samples.
+    /// The event to compare; by default the one with most samples.
     pub event: Option<String>,
-    /// Judge only this part of each run's time.
+    /// The part of each run's time that is judged; by default all.
     pub window: Option<Window>,
-    /// Compare with this part of each run's time; by default with the same part as is judged. The runs may be the same.
+    /// The part of each run's time that is compared with; by default the same as `window`. The runs
+    /// may be the same.
     pub against: Option<Window>,
-    /// What holds over the policy.
+    /// Thresholds that override the policy.
     pub thresholds: Thresholds,
-    /// What else holds.
+    /// The policy.
     pub policy: Policy,
-    /// What the answer calls the policy, such as the name of its file.
+    /// The name of the policy in the answer, such as its file name.
     pub policy_name: Option<String>,
-    /// The day on which what the policy ignores has expired or not; without one, nothing has.
+    /// The current day, for the expiry of ignored functions; if `None`, nothing has expired.
     pub today: Option<Date>,
-    /// Which functions of the two builds are one.
+    /// How functions of the two builds are matched.
     pub matching: KeyOptions,
-    /// Whether the answer has every function that was tested.
+    /// Whether the answer includes every tested function.
     pub all: bool,
-    /// Whether the answer has the stacks of both sides, to draw them.
+    /// Whether the answer includes the stacks of both sides, for drawings.
     pub stacks: bool,
-    /// Ends it early.
+    /// Cancels the check.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
-/// What names a baseline.
+/// The name of a baseline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Baseline {
-    /// Whatever a name stands for.
+    /// Any name.
     Any(Named),
-    /// A build or tag of the candidate's executable; a selector where it has none such.
+    /// A build or tag of the candidate's executable, or otherwise a selector.
     OfCandidate(String),
 }
 
-/// Compares two builds, and says whether one may follow the other.
+/// Compares two builds, and decides whether the candidate got worse.
 ///
 /// # Errors
-/// Where a side is not found or cannot be read, there is no baseline, a threshold is out of its range, or
-/// a run does not have a metric that cost is asked for by. Where curves are asked for, and runs do not say x.
+/// Returns an error if a side is not found or cannot be read, there is no baseline, a threshold is
+/// out of range, a run lacks the metric that normalises costs, or curves are requested and runs
+/// lack x.
 pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryError> {
     let policy = &request.policy;
     let baseline = match (&request.baseline, &policy.baseline) {
@@ -102,7 +104,7 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
     };
     let sides = sources.sides(&baseline, &request.candidate, slices)?;
     let named = match &request.benchmarks[..] {
-        // Files name no benchmark.
+        // Files have no benchmark.
         [] if sides.iter().all(|side| side.is_stored) => {
             policy.benchmarks.keys().cloned().collect()
         }
@@ -115,14 +117,14 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
     })
 }
 
-/// Compares the benchmarks that are named, or those of both sides, each by itself.
+/// Compares the named benchmarks, or those of both sides, one by one.
 fn compare_each(
     [baseline, candidate]: [&Selection; 2],
     named: &[String],
     request: &CheckRequest,
     compare: impl Fn(Option<Option<&str>>, &CompareOptions) -> Result<Comparison, QueryError>,
 ) -> Result<Check, QueryError> {
-    let benchmarks = Benchmarks::of(baseline, candidate, named);
+    let benchmarks = Benchmarks::new(baseline, candidate, named);
     let mut warnings = request.policy.expired(request.today.as_ref());
     warnings.extend(benchmarks.warnings);
     let each = match &benchmarks.compared[..] {
@@ -134,7 +136,7 @@ fn compare_each(
         request.cancel.check()?;
         let name = runs.flatten();
         let mut options = request.options(name);
-        // So at most `alpha` of the findings of all benchmarks together are false.
+        // With this, at most `alpha` of the findings of all benchmarks together are false.
         options.alpha /= each.len() as f64;
         let mut comparison = compare(runs, &options)?;
         comparison.benchmark = name.map(str::to_owned);
@@ -142,10 +144,10 @@ fn compare_each(
         comparison.warnings.splice(0..0, warnings.iter().cloned());
         comparisons.push(comparison);
     }
-    Ok(Check::of(comparisons))
+    Ok(Check::new(comparisons))
 }
 
-/// The runs of a side that are of a benchmark; all, where none is chosen.
+/// Returns the runs of a side with this benchmark, or all if none is chosen.
 fn of_benchmark(selection: &Selection, benchmark: Option<Option<&str>>) -> Selection {
     match benchmark {
         Some(benchmark) => selection.of_benchmark(benchmark),
@@ -190,7 +192,7 @@ fn compare_runs(
     let windows = [request.against.or(request.window), request.window];
     let stores = [&baseline.store, &candidate.store];
     let [old, new] = sources::parts([keep(old)?, keep(new)?], stores, windows)?;
-    // Where neither side has several runs, an earlier build shows how much they vary.
+    // If neither side has several runs, an earlier build shows how much they vary.
     let earlier = if old.runs.len() > 1 || new.runs.len() > 1 {
         None
     } else {
@@ -213,7 +215,7 @@ fn compare_runs(
     Ok(comparison)
 }
 
-/// Compares how cost goes with x, by the event that was compared.
+/// Compares how cost scales with x, in the event that was compared.
 fn add_curves(
     comparison: &mut Comparison,
     sides: [(&View, &Snapshot); 2],
@@ -240,7 +242,7 @@ fn add_curves(
     Ok(())
 }
 
-/// Says of findings of one side which line to look at first.
+/// Finds the source lines of the findings of one side.
 fn find_lines(
     comparison: &mut Comparison,
     side: &Located,

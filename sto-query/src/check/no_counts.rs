@@ -1,10 +1,10 @@
-//! The check of counts in programs that lack the feature `lake`.
+//! Stub for programs without the feature `lake`.
 
 use super::{Check, CheckRequest};
 use crate::QueryError;
 use std::path::Path;
 
-/// Would check counts that an engine summed.
+/// Checks counts that a query engine computed.
 ///
 /// # Errors
 /// Always returns [`QueryError::WithoutParquet`].

@@ -133,7 +133,7 @@ pub fn expansion(
             candidate_difference: actual - expected.mean,
             candidate_score: greedy.score(&branch.first),
             rank: selection.rank(branch),
-            status: Status::of(expected.mean, actual),
+            status: Status::new(expected.mean, actual),
             folded: false,
         }
     });

@@ -15,7 +15,7 @@ pub struct Greedy(pub Judged);
 impl Greedy {
     /// What the window leads to expect of a number a run; `None` of fewer than two runs.
     pub(crate) fn expected(&self, samples: &[f64]) -> Option<Expected> {
-        Expected::of(&samples[self.0.window.clone()])
+        Expected::from_observations(&samples[self.0.window.clone()])
     }
 
     /// The score; zero where nothing can be expected.

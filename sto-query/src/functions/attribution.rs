@@ -1,47 +1,48 @@
-//! Whose doing a function's cost is: its own, or that of the program's function that called it.
+//! Decides whether a function's cost is attributed to itself or to the function of the program that
+//! called it.
 //!
-//! The standard library, the runtime of a language and what compilers link to every program do what
-//! they are asked to do. Where `<u32>::wrapping_mul` costs more, the program's function that it was
-//! inlined into is the one to look at. What is known of such functions stands in
-//! [`library`], as patterns; a policy may add to both lists.
+//! The standard library, the runtime of a language and the support code of compilers do what they
+//! are asked to do. If `<u32>::wrapping_mul` costs more, the function of the program that it was
+//! inlined into is the one to look at. [`library`] lists such code as patterns; a policy can add to
+//! both lists.
 
 use super::library;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_core::model::{Frame, FrameKind};
 
-/// Functions by what they are called and where they come from. In a pattern, `*` stands for any
-/// text; all else is as it is written.
+/// Patterns of functions, by symbol, module and source file. In a pattern, `*` stands for any text;
+/// everything else is literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct FunctionPatterns {
-    /// Symbols, as [`key_symbol`](super::key_symbol) leaves them.
+    /// Patterns of symbols, as returned by [`key_symbol`](super::key_symbol).
     pub functions: Vec<String>,
-    /// Names of the files that code was loaded from.
+    /// Patterns of the names of files that code was loaded from.
     pub modules: Vec<String>,
-    /// Source files, as the frames have them.
+    /// Patterns of source files, as recorded in frames.
     pub files: Vec<String>,
 }
 
-/// What a policy says of whose cost is attributed to whom; it holds over what is known anyway.
+/// The attribution rules of a policy, which override the built-in ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Attribution {
-    /// Functions whose cost is attributed to the function that called them.
+    /// Functions whose cost is attributed to their caller.
     pub to_caller: FunctionPatterns,
-    /// Functions that keep their cost. They hold over `to_caller`.
+    /// Functions that keep their cost. They override `to_caller`.
     pub to_itself: FunctionPatterns,
 }
 
-/// How it is known that a function is library code.
+/// The way in which a function was recognised as library code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LibraryCode {
-    /// Its module is a library's: a build id says whether that has changed.
+    /// By its module, whose build id shows whether the library changed.
     ByModule,
-    /// By its name or source file, or because a policy says so. Its code may be in any module.
+    /// By its name or source file, or by a policy. Its code may be in any module.
     ByName,
 }
 
@@ -57,9 +58,10 @@ impl FunctionPatterns {
 }
 
 impl Attribution {
-    /// Whether a frame is library code, and how that is known; `symbol` is its key. `None` for the
-    /// program and the libraries that it is made of, for the kernel, and for what has no symbol in a
-    /// module that is not known.
+    /// Returns how a frame is recognised as library code. `symbol` is its key.
+    ///
+    /// Returns `None` for the program, the other libraries it consists of, the kernel, and frames
+    /// without a symbol in an unknown module.
     pub fn library_code(&self, symbol: &str, frame: Frame<'_>) -> Option<LibraryCode> {
         if self.to_itself.has(symbol, frame) {
             return None;
@@ -83,8 +85,9 @@ fn is_library_name(symbol: &str, frame: Frame<'_>) -> bool {
         return false;
     }
     if symbol.contains("::") && !frame.file.ends_with(".go") {
-        // The name says whose function it is. Its file need not: that of a function which was not
-        // inlined is the file of its first instruction, which may be inlined from elsewhere.
+        // The name identifies the owner of the function, the file does not always: the file of a
+        // function that was not inlined is that of its first instruction, which may be inlined from
+        // elsewhere.
         return path_root(symbol).is_some_and(is_library_root)
             || frame.kind == FrameKind::Inlined && is_one_of(library::FILES, frame.file);
     }
@@ -94,8 +97,8 @@ fn is_library_name(symbol: &str, frame: Frame<'_>) -> bool {
         || is_one_of(library::JAVA, without_signature(symbol))
 }
 
-/// Whether a function of which only symbol and module are known is library code, as far as is known
-/// without a policy.
+/// Whether a function is library code by the built-in rules, judging from only its symbol and
+/// module.
 pub(crate) fn is_library(symbol: &str, module: &str) -> bool {
     let frame = Frame {
         module,
@@ -107,8 +110,8 @@ pub(crate) fn is_library(symbol: &str, module: &str) -> bool {
     Attribution::default().library_code(symbol, frame).is_some()
 }
 
-/// What a function is part of, in a word: its crate, namespace or package where its name has one, else its
-/// module. Rust's standard library is one.
+/// Returns what a function is part of: the crate, namespace or package in its name, or otherwise
+/// its module. Rust's standard library counts as one.
 pub(crate) fn origin<'a>(symbol: &'a str, module: &'a str) -> &'a str {
     match path_root(symbol).filter(|_| symbol.contains("::")) {
         None | Some("") => module,
@@ -117,9 +120,9 @@ pub(crate) fn origin<'a>(symbol: &'a str, module: &'a str) -> &'a str {
     }
 }
 
-/// The first name of a path: `core` of `core::ptr::read`, `hot` of `<hot::Words as
-/// core::iter::Iterator>::next`. Code of a trait is with the trait or with the type, so it is the
-/// library's only if both are. `None` where a type has no path: `<u32>::wrapping_mul`.
+/// Returns the first name of a path: `core` of `core::ptr::read`, `hot` of `<hot::Words as
+/// core::iter::Iterator>::next`. Code of a trait is defined with the trait or with the type, so it
+/// is the library's only if both are. `None` if a type has no path: `<u32>::wrapping_mul`.
 fn path_root(symbol: &str) -> Option<&str> {
     let Some(inside) = symbol.strip_prefix('<') else {
         return Some(first_name(symbol));
@@ -137,14 +140,14 @@ fn path_root(symbol: &str) -> Option<&str> {
         .or_else(|| roots.first().copied())
 }
 
-/// `TYPE as TRAIT` up to the bracket that closes it.
+/// Splits `TYPE as TRAIT` before the closing bracket.
 fn type_and_trait(inside: &str) -> (&str, Option<&str>) {
     let (mut depth, mut of_type, mut begin) = (0_i32, None, 0);
     let bytes = inside.as_bytes();
     for (at, byte) in inside.bytes().enumerate() {
         match byte {
             b'<' | b'(' | b'[' => depth += 1,
-            // An arrow closes nothing.
+            // An arrow is not a closing bracket.
             b'>' if at > 0 && bytes[at - 1] == b'-' => {}
             b'>' if depth == 0 => {
                 let last = &inside[begin..at];
@@ -164,8 +167,8 @@ fn type_and_trait(inside: &str) -> (&str, Option<&str>) {
     (inside, None)
 }
 
-/// The first name of a type's path, references and pointers to it being its own. Empty for types of
-/// the language.
+/// Returns the first name of a type's path, ignoring references and pointers. Empty for primitive
+/// types.
 fn type_root(of_type: &str) -> &str {
     let mut rest = of_type;
     loop {
@@ -195,10 +198,10 @@ fn is_library_root(name: &str) -> bool {
     name.is_empty() || library::ROOTS.contains(&name)
 }
 
-/// A function of Go's own packages, which are the ones whose path begins without a domain.
+/// Whether a function belongs to Go's standard packages, whose paths begin without a domain.
 fn is_go(symbol: &str, frame: Frame<'_>) -> bool {
     let is_named = frame.file.ends_with(".go");
-    // The type arguments and the receiver may have paths of their own.
+    // Type arguments and the receiver may contain paths of their own.
     let end = symbol.find(['(', '[']).unwrap_or(symbol.len());
     let package = match symbol[..end].rfind('/') {
         Some(slash) => match symbol[slash..end].find('.') {
@@ -218,7 +221,7 @@ fn is_go(symbol: &str, frame: Frame<'_>) -> bool {
     }
 }
 
-/// A method's name without its result and parameters, as HotSpot writes them into perf maps.
+/// Returns a method's name without result and parameters, which HotSpot writes into perf maps.
 fn without_signature(symbol: &str) -> &str {
     let name = symbol.split('(').next().unwrap_or(symbol);
     name.rsplit(' ').next().unwrap_or(name)
@@ -228,7 +231,7 @@ fn is_one_of(patterns: &[&str], text: &str) -> bool {
     !text.is_empty() && patterns.iter().any(|pattern| matches(pattern, text))
 }
 
-/// Whether all of a text is what a pattern says.
+/// Whether a pattern matches a whole text.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, mut pattern)) = pattern.split_once('*') else {
         return pattern == text;
@@ -236,7 +239,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     let Some(mut text) = text.strip_prefix(head) else {
         return false;
     };
-    // What stands between two `*` is best taken where it first occurs.
+    // The text between two `*` is matched at its first occurrence.
     while let Some((part, rest)) = pattern.split_once('*') {
         let Some(at) = text.find(part) else {
             return false;

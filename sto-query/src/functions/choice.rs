@@ -1,4 +1,4 @@
-//! Functions that a user names: the one rule by which every command reads such a name.
+//! Finds functions by a name that a user typed, by the same rule in every command.
 
 use super::{KeyOptions, UNRESOLVED, key_of, key_symbol};
 use crate::text::{closest, printable};
@@ -8,65 +8,66 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::model::Frame;
 
-/// What begins a regular expression.
+/// Prefix of a regular expression.
 const REGEX: &str = "re:";
-/// What stands for any text in a name: so names are shown that were cut to fit.
+/// Character that stands for any text. Displayed names use it where they were truncated.
 const ANY_TEXT: char = '…';
 
-/// Functions, as a user names them.
+/// A choice of functions, as the user typed it.
 ///
-/// `re:` begins a regular expression, which fits a part of a symbol or of its key. All else is compared
-/// with symbols by these rules, and the first by which any function fits is the one that holds:
+/// The prefix `re:` begins a regular expression, which is searched for in symbols and keys.
+/// Anything else is compared with symbols by these rules. The first rule that matches any function
+/// applies:
 ///
 /// 1. it is the symbol, or its [key](key_symbol);
-/// 2. its own key is the same;
+/// 2. it has the same key;
 /// 3. it is the key without template arguments;
 /// 4. it is the last part of one of these, as `Parser::next` is of `demo::Parser::next`;
-/// 5. it is any part of one of these, and then in upper or lower case;
-/// 6. it has `…`, which stands for any text.
+/// 5. it is any part of one of these, first with and then without regard to case;
+/// 6. it contains `…`, which stands for any text.
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionChoice {
     text: String,
     regex: Option<Regex>,
 }
 
-/// Why a name means no function, or too many.
+/// The reason why a name does not identify a function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FunctionError {
-    /// What follows `re:` is no regular expression.
-    #[error("`{}` is no regular expression: {source}", printable(.text))]
+    /// The text after `re:` is not a valid regular expression.
+    #[error("`{}` is not a valid regular expression: {source}", printable(.text))]
     Regex {
-        /// What was asked for.
+        /// The text that the user typed.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         source: regex_lite::Error,
     },
-    /// No function fits.
+    /// No function matches.
     #[error(
         "{among}: no function has `{}` in its name{}",
         printable(.text),
         .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
     )]
     NotFound {
-        /// Where there is none: builds as `EXE@BUILD`, or a history.
+        /// The place that was searched: builds as `EXE@BUILD`, or a history.
         among: String,
-        /// What was asked for.
+        /// The text that the user typed.
         text: String,
-        /// The function whose name is closest, if any is close.
+        /// The function with the most similar name, if there is one.
         closest: Option<String>,
     },
-    /// Several functions fit where one is meant.
-    #[error("`{}` fits {} functions", printable(.text), .names.len())]
+    /// Several functions match, but only one is allowed.
+    #[error("`{}` matches {} functions", printable(.text), .names.len())]
     Several {
-        /// What was asked for.
+        /// The text that the user typed.
         text: String,
-        /// The keys of those that fit, in order.
+        /// The keys of the matching functions, in order.
         names: Vec<String>,
     },
 }
 
-/// A function's symbol, and what is left of it between builds.
+/// A function's symbol and its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<'a> {
     pub(crate) symbol: &'a str,
@@ -74,16 +75,16 @@ pub(crate) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// The function of a frame.
-    pub(crate) fn of_frame(frame: Frame<'a>) -> Self {
+    /// Creates the name of a frame's function.
+    pub(crate) fn from_frame(frame: Frame<'a>) -> Self {
         Named {
             symbol: frame.symbol,
             key: key_of(frame, KeyOptions::default()),
         }
     }
 
-    /// A function of which only the key is known.
-    pub(crate) fn of_key(key: &'a str) -> Self {
+    /// Creates the name of a function from only its key.
+    pub(crate) fn from_key(key: &'a str) -> Self {
         Named {
             symbol: key,
             key: Cow::Borrowed(key),
@@ -104,10 +105,10 @@ const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
 };
 
 impl FunctionChoice {
-    /// Reads what a user wrote.
+    /// Parses the text that a user typed.
     ///
     /// # Errors
-    /// Where it begins with `re:`, and is no regular expression.
+    /// Returns an error if the text begins with `re:` and is not a valid regular expression.
     pub(crate) fn parse(text: &str) -> Result<Self, FunctionError> {
         let regex = text.strip_prefix(REGEX).map(Regex::new).transpose();
         Ok(FunctionChoice {
@@ -119,12 +120,12 @@ impl FunctionChoice {
         })
     }
 
-    /// Whether several functions are meant, if several fit.
+    /// Whether the choice may match several functions.
     pub(crate) fn is_regex(&self) -> bool {
         self.regex.is_some()
     }
 
-    /// Those of these functions that are meant: their indices, in order. None where none fits.
+    /// Returns the indices of the functions that match, in order; empty if none matches.
     pub(crate) fn among(&self, functions: &[Named<'_>]) -> Vec<usize> {
         let those = |fits: &dyn Fn(&Named) -> bool| -> Vec<usize> {
             let all = functions.iter().enumerate();
@@ -156,7 +157,7 @@ impl FunctionChoice {
         chosen.find(|chosen| !chosen.is_empty()).unwrap_or_default()
     }
 
-    /// No function of `among` is meant.
+    /// Creates the error for a choice that matches no function of `among`.
     pub(crate) fn not_found(&self, among: String, functions: &[Named<'_>]) -> FunctionError {
         let names = functions.iter().map(|function| &*function.key);
         FunctionError::NotFound {
@@ -166,10 +167,10 @@ impl FunctionChoice {
         }
     }
 
-    /// The keys of chosen functions, each once and in order.
+    /// Returns the distinct keys of chosen functions, in order.
     ///
     /// # Errors
-    /// Where there are several, though one is meant.
+    /// Returns an error if there are several keys, and the choice is not a regular expression.
     pub(crate) fn names_of(
         &self,
         chosen: &[usize],
@@ -177,24 +178,24 @@ impl FunctionChoice {
     ) -> Result<Vec<String>, FunctionError> {
         let names: BTreeSet<&str> = chosen.iter().map(|&ix| &*functions[ix].key).collect();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-        match names.len() > 1 && !self.is_regex() {
-            true => Err(FunctionError::Several {
+        if names.len() > 1 && !self.is_regex() {
+            return Err(FunctionError::Several {
                 text: self.text.clone(),
                 names,
-            }),
-            false => Ok(names),
+            });
         }
+        Ok(names)
     }
 }
 
-/// Whether a name ends with this, and it begins where a part of the name does.
+/// Whether a name ends with the text, at the start of a part of the name.
 fn is_last_part(text: &str, name: &str) -> bool {
     let outer = name.strip_suffix(text).filter(|_| !text.is_empty());
     outer.is_some_and(|outer| outer.ends_with("::") || outer.ends_with(['.', '/', ' ', '$']))
 }
 
-/// Whether the parts between `…` stand in the name in their order, the first at its beginning and the last
-/// at its end.
+/// Whether the parts between `…` occur in the name in their order, the first at its beginning and
+/// the last at its end.
 fn fits_cut(text: &str, name: &str) -> bool {
     let Some((first, rest)) = text.split_once(ANY_TEXT) else {
         return false;
@@ -215,13 +216,16 @@ fn fits_cut(text: &str, name: &str) -> bool {
     })
 }
 
-/// The symbols of the functions that a choice means, among those of some frames.
+/// Returns the symbols and the keys of the functions of frames that a choice matches.
+///
+/// # Errors
+/// Returns an error if no function matches.
 pub(crate) fn symbols_of<'a>(
     choice: &FunctionChoice,
     frames: impl Iterator<Item = Frame<'a>>,
     among: impl FnOnce() -> String,
 ) -> Result<(HashSet<String>, Vec<String>), FunctionError> {
-    let functions: Vec<Named> = frames.map(Named::of_frame).collect();
+    let functions: Vec<Named> = frames.map(Named::from_frame).collect();
     let chosen = choice.among(&functions);
     if chosen.is_empty() {
         return Err(choice.not_found(among(), &functions));
@@ -256,7 +260,7 @@ mod tests {
             key: key_symbol(symbol, KeyOptions::default()),
         };
         let functions = FUNCTIONS.map(named);
-        let choice = FunctionChoice::parse(text).expect("the expression is one");
+        let choice = FunctionChoice::parse(text).expect("the expression is valid");
         choice
             .among(&functions)
             .into_iter()
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_exact_rule_by_which_any_function_fits_holds() {
+    fn first_matching_rule_applies() {
         for (text, expected) in [
             ("log", &["log"][..]),
             ("receive.isra.0", &["receive.isra.0"]),
@@ -301,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_cut_is_found_again() {
+    fn finds_truncated_names() {
         for (text, expected) in [
             ("demo::…e_all", &["demo::Log::write_all"][..]),
             ("…Log::write", &["demo::Log::write"]),
@@ -315,18 +319,18 @@ mod tests {
         ] {
             assert_eq!(chosen(text), expected, "{text}");
         }
-        // What is cut must have stood between the two ends.
+        // The truncated part must be between the two ends.
         assert!(!fits_cut("log…g", "log"));
         assert!(fits_cut("lo…g", "log"));
     }
 
     #[test]
-    fn what_is_no_regular_expression_is_said_to_be_none() {
+    fn rejects_invalid_regular_expressions() {
         let error = FunctionChoice::parse("re:(").expect_err("it is not closed");
         assert!(
             error
                 .to_string()
-                .starts_with("`re:(` is no regular expression"),
+                .starts_with("`re:(` is not a valid regular expression"),
             "{error}"
         );
     }

@@ -1,8 +1,8 @@
-//! What is known of standard libraries, runtimes and compilers: patterns, in which `*` stands for any
+//! Patterns of standard libraries, runtimes and compiler support code, in which `*` stands for any
 //! text.
 
-/// Modules, by base name. Where a build id says that one of them changed, its functions keep their
-/// cost: it is the library that got slower then.
+/// Base names of modules. If build ids show that such a module changed, its functions keep their
+/// cost, because the library itself may have got slower.
 pub(super) const MODULES: &[&str] = &[
     // C libraries and their loaders: glibc, musl, bionic.
     "libc.so",
@@ -22,7 +22,7 @@ pub(super) const MODULES: &[&str] = &[
     "libc.musl-*.so.*",
     "[vdso]",
     "[vsyscall]",
-    // What compilers link: GCC, LLVM, Rust's shared standard library.
+    // Libraries that compilers link: GCC, LLVM, Rust's shared standard library.
     "libgcc_s.so*",
     "libstdc++.so*",
     "libgomp.so*",
@@ -82,7 +82,7 @@ pub(super) const MODULES: &[&str] = &[
     "MSVCP140*.dll",
 ];
 
-/// Crates and namespaces: the first name of a path.
+/// Crates and namespaces: the first names of paths.
 pub(super) const ROOTS: &[&str] = &[
     // Rust
     "core",
@@ -98,8 +98,8 @@ pub(super) const ROOTS: &[&str] = &[
     "__cxxabiv1",
 ];
 
-/// Functions whose name has no path: the C library's that compilers call without being asked or
-/// that every program calls, and the support code that compilers link.
+/// Functions without a path in their names: those of the C library that compilers insert calls of
+/// or that every program calls, and support code that compilers link.
 pub(super) const FUNCTIONS: &[&str] = &[
     "memcpy",
     "memmove",
@@ -142,7 +142,8 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "__sanitizer_*",
 ];
 
-/// Source files, as frames have them: without what differs from machine to machine (*Source files* of `sto-core/src/symbolize/symbols.md`).
+/// Source files in the normal form of frames (*Source files* of
+/// `sto-core/src/symbolize/symbols.md`), which does not depend on the machine.
 pub(super) const FILES: &[&str] = &[
     // Rust, without /rustc/HASH/
     "library/core/src/*",
@@ -178,10 +179,10 @@ pub(super) const FILES: &[&str] = &[
     "<internal:*",
 ];
 
-/// Source files of what a program depends on, though they stand in a standard library's folder.
+/// Source files of a program's dependencies that are in a standard library's folder.
 pub(super) const DEPENDENCY_FILES: &[&str] = &["*/site-packages/*", "*/dist-packages/*"];
 
-/// Packages of Go's standard library, by the first part of their path.
+/// The first path components of packages of Go's standard library.
 pub(super) const GO: &[&str] = &[
     "archive",
     "bufio",

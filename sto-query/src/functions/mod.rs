@@ -1,15 +1,14 @@
-//! Functions: which frames of two builds, or of many, are of one.
+//! Matches functions between builds.
 //!
 //! ```text
 //! frame       symbol, module, kind, file, line
-//!    |  keys     the symbol without what compilers change from build to build
-//!    v  matched  what has no symbol, and the program itself, whatever its file is called
+//!    |  keys     removes the parts of symbols that compilers change from build to build
+//!    v  matched  frames without symbols, and the main program under any file name
 //! function    key, module
 //! ```
 //!
-//! Everything that looks at more than one build matches by these keys: comparisons, histories,
-//! averages, differences that are drawn or exported.
-//!
+//! All features that involve several builds match functions by these keys: comparisons, histories,
+//! averages, and differences that are drawn or exported.
 #![doc = include_str!("functions.md")]
 
 mod attribution;

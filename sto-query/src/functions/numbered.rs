@@ -1,23 +1,23 @@
-//! The functions of a table of frames, numbered.
+//! Numbers the functions of a frame table.
 
 use super::{KeyOptions, key_of};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use sto_core::model::FrameTable;
 
-/// The functions of frames: what has one key and one module is one.
+/// The functions of a frame table. Frames with the same key and module are one function.
 pub(crate) struct Functions {
-    /// By frame, the number of its function; they count up in the order of the frames.
+    /// The number of each frame's function. Numbers count up in the order of the frames.
     number_of: Vec<u32>,
-    /// The key and the module of each.
+    /// The key and the module of each function.
     names: Vec<(String, String)>,
-    /// The numbers of those with a key.
+    /// The numbers of the functions with each key.
     by_key: HashMap<String, Vec<u32>>,
 }
 
 impl Functions {
-    /// Of these frames.
-    pub(crate) fn of(frames: &FrameTable) -> Functions {
+    /// Numbers the functions of these frames.
+    pub(crate) fn new(frames: &FrameTable) -> Functions {
         let mut numbers: HashMap<(Cow<'_, str>, &str), u32> = HashMap::new();
         let mut names = Vec::new();
         let mut by_key: HashMap<String, Vec<u32>> = HashMap::new();
@@ -37,12 +37,12 @@ impl Functions {
         }
     }
 
-    /// By frame, the number of its function.
+    /// Returns the number of each frame's function.
     pub(crate) fn numbers(&self) -> &[u32] {
         &self.number_of
     }
 
-    /// The numbers of functions with this key, or of all.
+    /// Returns the numbers of the functions with this key, or of all functions.
     pub(crate) fn with_key(&self, key: Option<&str>) -> Vec<usize> {
         match key {
             Some(key) => {
@@ -53,7 +53,7 @@ impl Functions {
         }
     }
 
-    /// The key and the module of a function.
+    /// Returns the key and the module of a function.
     pub(crate) fn name(&self, number: usize) -> (&str, &str) {
         let (key, module) = &self.names[number];
         (key, module)

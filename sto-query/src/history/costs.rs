@@ -1,4 +1,4 @@
-//! What nodes and functions cost in the runs of a history.
+//! Computes the costs of nodes and functions in the runs of a history.
 
 use super::{FunctionIx, History};
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use sto_core::tree::{NodeIx, SelfCosts, for_each_total};
 use sto_core::units::Cost;
 
 impl History {
-    /// Samples of some nodes with all below them, in one run: for each node in its order.
+    /// Returns the samples of nodes and everything below them in one run, in the order of `nodes`.
     pub fn samples_below(&self, run: usize, nodes: &[NodeIx]) -> Vec<u64> {
         let costs = &self.costs[run];
         let sums = self.sums[run].get_or_init(|| running_sums(costs));
@@ -21,8 +21,8 @@ impl History {
         nodes.iter().map(below).collect()
     }
 
-    /// Samples of those nodes that have any, with all below them, in one run: the indices of the nodes, and
-    /// how many. The nodes are in order, and none is below another.
+    /// Calls `each` with the index and the samples of every node that has samples in a run,
+    /// including those of everything below it. Nodes must be in order, and none below another.
     pub(crate) fn for_each_below(
         &self,
         run: usize,
@@ -33,8 +33,9 @@ impl History {
         let sums = self.sums[run].get_or_init(|| running_sums(costs));
         let (mut index, mut at) = (0, 0);
         while let Some(&(next, _)) = costs.get(at) {
-            // Of many nodes a run has few, and of its costs few are below them: both are leapt over.
-            index = leap(nodes, index, |&node| self.subtree_end(node) <= next.0);
+            // A run has few of many nodes, and few of its costs are below them, so both are skipped
+            // in large steps.
+            index = skip(nodes, index, |&node| self.subtree_end(node) <= next.0);
             let Some(&node) = nodes.get(index) else {
                 break;
             };
@@ -47,16 +48,17 @@ impl History {
         }
     }
 
-    /// What samples cost whose stack has one of these functions, by run; each counted once.
+    /// Returns, for each run, the cost of the samples whose stacks contain one of these functions,
+    /// each counted once.
     pub fn totals_of(&self, functions: &[FunctionIx]) -> Vec<Cost> {
-        // In preorder a subtree is one piece, so the outermost of these nodes are pieces that do
+        // In preorder, subtrees are contiguous, so those of the outermost nodes are ranges that do
         // not overlap.
         let mut pieces: Vec<(u32, u32)> = Vec::new();
-        let mut is_meant = vec![false; self.functions.len()];
-        functions.iter().for_each(|f| is_meant[f.get()] = true);
+        let mut is_selected = vec![false; self.functions.len()];
+        functions.iter().for_each(|f| is_selected[f.get()] = true);
         for node in self.tree.nodes() {
             let is_inside = pieces.last().is_some_and(|&(_, end)| node.0 < end);
-            if !is_inside && is_meant[self.function_of[node.get()].get()] {
+            if !is_inside && is_selected[self.function_of[node.get()].get()] {
                 pieces.push((node.0, self.subtree_end(node)));
             }
         }
@@ -76,21 +78,23 @@ impl History {
         self.costs.par_iter().map(sum).collect()
     }
 
-    /// What each function cost in one run: the samples whose stack has it, each counted once.
+    /// Returns the total cost of each function in one run: the samples whose stacks contain it,
+    /// each counted once.
     pub fn totals(&self, run: usize) -> Vec<Cost> {
         let mut totals = vec![Cost::ZERO; self.functions.len()];
         self.for_each_outermost(run, |function, cost| totals[function.get()] += cost);
         totals
     }
 
-    /// What each function cost by itself in one run.
+    /// Returns the self cost of each function in one run.
     pub(crate) fn self_costs(&self, run: usize) -> Vec<Cost> {
         let mut costs = vec![Cost::ZERO; self.functions.len()];
         self.for_each_self(run, |function, cost| costs[function.get()] += cost);
         costs
     }
 
-    /// The parts of [`History::totals`]: what the outermost nodes of functions cost, with all below them.
+    /// Calls `each` with the total costs of the outermost nodes of functions, which add up to
+    /// [`History::totals`].
     pub(crate) fn for_each_outermost(&self, run: usize, mut each: impl FnMut(FunctionIx, Cost)) {
         self.for_each_total(run, |node, cost| {
             if self.outermost[node.get()] {
@@ -99,21 +103,22 @@ impl History {
         });
     }
 
-    /// The parts of [`History::self_costs`]: what nodes cost by themselves.
+    /// Calls `each` with the self costs of nodes, which add up to [`History::self_costs`].
     pub(crate) fn for_each_self(&self, run: usize, mut each: impl FnMut(FunctionIx, Cost)) {
         for &(node, cost) in &self.costs[run] {
             each(self.function(node), cost);
         }
     }
 
-    /// The samples that [`History::totals`] has of some functions, by run and then by their order.
+    /// Returns the total samples of functions, by run and then in the order of `functions`.
     pub fn samples_of(&self, functions: &[FunctionIx]) -> Vec<Vec<f64>> {
         let mut wanted = vec![None; self.functions.len()];
         for (index, function) in functions.iter().enumerate() {
             wanted[function.get()] = Some(index);
         }
-        // The outermost nodes of these functions: which one it is of, and which one is above it. And by
-        // node the one that it is, or is below, innermost.
+        // `outer` has, for each outermost node of these functions, the index of its function and
+        // the next outermost node above. `within` has, for each node, the innermost outermost node
+        // that it is or is below.
         let mut outer: Vec<(usize, Option<u32>)> = Vec::new();
         let mut within: Vec<Option<u32>> = Vec::with_capacity(self.tree.len());
         for node in self.tree.nodes() {
@@ -149,8 +154,8 @@ impl History {
         self.costs.par_iter().map(of_run).collect()
     }
 
-    /// What each node cost in one run with all below it: for each node that has a cost, after those below
-    /// it.
+    /// Calls `each` with the total cost of each node in one run, for nodes that have a cost,
+    /// callees before callers.
     pub(crate) fn for_each_total(&self, run: usize, mut each: impl FnMut(NodeIx, Cost)) {
         for_each_total(&self.tree, &self.costs[run], |node, _, total| {
             each(node, total)
@@ -158,24 +163,25 @@ impl History {
     }
 }
 
-/// The index of the first cost, of those from an index on, whose node is this or a later one.
+/// Returns the index of the first cost at or after `from` whose node is `node` or a later one.
 fn first_from(costs: &SelfCosts, from: usize, node: u32) -> usize {
-    leap(costs, from, |(known, _)| known.0 < node)
+    skip(costs, from, |(known, _)| known.0 < node)
 }
 
-/// The index of the first item, of those from an index on, of which this is not true: it is true of all before
-/// it, and of none after it. What lies close is found in few steps.
-fn leap<T>(items: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
-    let (mut start, mut leap) = (from, 1);
-    while start + leap <= items.len() && is_before(&items[start + leap - 1]) {
-        start += leap;
-        leap *= 2;
+/// Returns the index of the first item at or after `from` for which the condition is false. It must
+/// be true for all items before and false for all after. Close items are found in few steps
+/// (exponential search).
+fn skip<T>(items: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
+    let (mut start, mut skip) = (from, 1);
+    while start + skip <= items.len() && is_before(&items[start + skip - 1]) {
+        start += skip;
+        skip *= 2;
     }
-    let end = (start + leap).min(items.len());
+    let end = (start + skip).min(items.len());
     start + items[start..end].partition_point(is_before)
 }
 
-/// The samples before each node of a run, and after them those of all.
+/// Returns the cumulative samples before each node of a run, and then those of all nodes.
 fn running_sums(costs: &SelfCosts) -> Vec<u64> {
     let mut sums = Vec::with_capacity(costs.len() + 1);
     let mut sum = 0u64;

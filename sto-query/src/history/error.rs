@@ -1,23 +1,23 @@
-//! Why there is no such history.
+//! Errors of histories.
 
 use crate::functions::FunctionError;
 use crate::select::BenchmarkRuns;
 use sto_core::Hint;
 use sto_core::store::StoreError;
 
-/// Why there is no such history.
+/// The reason why a history cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No run is of that program and benchmark.
+    /// No run matches the program and benchmark.
     #[error("no run in the store is of {asked}; there are {known}")]
     NoRuns {
-        /// What was asked for.
+        /// The requested program and benchmark.
         asked: String,
-        /// What there is.
+        /// The existing runs.
         known: String,
     },
     /// Several programs have such runs.
@@ -29,7 +29,7 @@ pub enum HistoryError {
     /// The program has runs of several benchmarks.
     #[error("there are runs of several benchmarks, which did different work: {benchmarks}")]
     SeveralBenchmarks {
-        /// What the runs are of.
+        /// The benchmarks of the runs.
         benchmarks: BenchmarkRuns,
     },
     /// No run measured that event.
@@ -37,15 +37,15 @@ pub enum HistoryError {
     NoEvent {
         /// The event.
         event: String,
-        /// What was measured.
+        /// The events that were measured.
         known: Vec<String>,
     },
     /// No run, or several, have such an id.
     #[error("{} of the history have an id that begins with `{prefix}`", if *several { "several runs" } else { "no runs" })]
     NoRun {
-        /// What was asked for.
+        /// The requested prefix.
         prefix: String,
-        /// Whether there are several.
+        /// Whether several runs match.
         several: bool,
     },
     /// No two runs of a benchmark have that metric.
@@ -53,16 +53,16 @@ pub enum HistoryError {
     NoMetric {
         /// The metric.
         metric: String,
-        /// The metrics that there are.
+        /// The existing metrics.
         known: Vec<String>,
     },
-    /// No run has that function, or several functions fit where one is meant.
+    /// No run has the function, or several functions match but only one is allowed.
     #[error(transparent)]
     Function(#[from] FunctionError),
 }
 
 impl HistoryError {
-    /// What can be done about it.
+    /// Returns a hint for fixing the error.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             HistoryError::Store(error) => error.hint(),

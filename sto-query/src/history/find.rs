@@ -1,34 +1,34 @@
-//! The functions of a history that a user names.
+//! Finds functions of a history by name.
 
 use super::{FunctionIx, History, HistoryError};
 use crate::functions::{FunctionChoice, FunctionError, Named};
 use crate::text::printable;
 
-/// The functions of histories that a user names.
+/// The functions of histories that match a name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub(crate) struct FoundFunctions {
-    /// Those of each history, in order; none where it does not have them.
+    /// The functions of each history, in order; empty if it does not have them.
     pub(crate) by_history: Vec<Vec<FunctionIx>>,
-    /// Their keys, each once and in order.
+    /// The distinct keys of the functions, in order.
     pub(crate) keys: Vec<String>,
 }
 
 impl History {
-    /// The functions that a user [names](FunctionChoice): those of one key, of several modules maybe, or all
-    /// that fit a regular expression.
+    /// Returns the functions that match a [name](FunctionChoice) as the user typed it: those of one
+    /// key, possibly in several modules, or all that match a regular expression.
     ///
     /// # Errors
-    /// Where no function of these runs is meant, or several are.
+    /// Returns an error if no function matches, or if several do.
     pub fn find(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
         let found = History::find_in(std::slice::from_ref(self), name)?;
         Ok(found.by_history.into_iter().flatten().collect())
     }
 
-    /// The same, but of one key alone, also by a regular expression.
+    /// Like [`find`](Self::find), but requires a single key, even for a regular expression.
     ///
     /// # Errors
-    /// Where no function of these runs is meant, or several are.
+    /// Returns an error if no function matches, or if several do.
     pub fn find_one(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
         let found = History::find_in(std::slice::from_ref(self), name)?;
         match found.keys.len() {
@@ -41,10 +41,10 @@ impl History {
         }
     }
 
-    /// The same, of several histories together.
+    /// Like [`find`](Self::find), in several histories together.
     ///
     /// # Errors
-    /// Where no function of any of them is meant, or several are.
+    /// Returns an error if no function of any history matches, or if several do.
     pub(crate) fn find_in(
         histories: &[History],
         name: &str,
@@ -52,7 +52,7 @@ impl History {
         let choice = FunctionChoice::parse(name)?;
         let all = histories.iter().flat_map(|history| &history.functions);
         let named: Vec<Named> = all
-            .map(|function| Named::of_key(&function.function))
+            .map(|function| Named::from_key(&function.function))
             .collect();
         let chosen = choice.among(&named);
         if chosen.is_empty() {

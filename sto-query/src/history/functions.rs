@@ -1,4 +1,4 @@
-//! Functions as all builds of a program know them.
+//! Functions, identified across all builds of a program.
 
 use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
@@ -17,24 +17,24 @@ impl FunctionIx {
         FunctionIx(u32::try_from(index).expect("fewer functions than 2^32 frames"))
     }
 
-    /// The index as a position in a column.
+    /// Returns the index as a position in a column.
     pub fn get(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A function as all builds know it.
+/// A function, identified across builds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistoryFunction {
-    /// Its symbol as [`key_symbol`] leaves it.
+    /// The function's symbol, as returned by [`key_symbol`].
     pub function: String,
     /// The file that its code was loaded from; the program's name for the program itself.
     pub module: String,
 }
 
-/// The functions in order, and by frame which it is of.
+/// Returns the functions in order, and the function of each frame.
 pub(super) fn number_functions(
     frames: &FrameTable,
     main_modules: &BTreeSet<String>,
@@ -52,9 +52,10 @@ pub(super) fn number_functions(
         .collect();
     let key = |ix| {
         let frame = frames.frame(ix);
-        let module = match main_modules.contains(frame.module) {
-            true => executable,
-            false => frame.module,
+        let module = if main_modules.contains(frame.module) {
+            executable
+        } else {
+            frame.module
         };
         match frame.kind {
             FrameKind::Unresolved => (UNRESOLVED, module),
@@ -79,10 +80,10 @@ pub(super) fn number_functions(
     (functions, numbers)
 }
 
-/// By node, whether no caller is of the same function; `ends` are the first nodes after their
-/// subtrees.
+/// Returns, for each node, whether no caller is the same function. `ends` has the first node after
+/// each subtree.
 pub(super) fn outermost(ends: &[u32], function_of: &[FunctionIx], functions: usize) -> Vec<bool> {
-    // The outermost node's subtree is one piece of the preorder: within it none is outermost.
+    // The subtree of an outermost node is contiguous in preorder, and no node inside is outermost.
     let mut within_until = vec![0u32; functions];
     let nodes = (0..).zip(function_of.iter().zip(ends));
     let is_outermost = |(node, (function, &end)): (u32, (&FunctionIx, &u32))| {

@@ -1,41 +1,41 @@
-//! Which build of a history is judged, and by which before it.
+//! Chooses the build of a history to judge, and the builds that it is compared with.
 
 use super::{History, HistoryError, HistoryRun};
 use crate::text::printable;
 use std::ops::Range;
 
-/// The runs that are judged, and those that say what to expect of them.
+/// The runs to judge, and the preceding runs that expectations are based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judged {
-    /// The indices of the runs that are judged: all of a build, or one of the only build. Not empty.
+    /// Indices of the runs to judge: all runs of a build, or one run of the only build. Not empty.
     pub(crate) runs: Range<usize>,
-    /// The indices of the runs that say what to expect: right before those.
+    /// Indices of the runs that expectations are based on, directly before `runs`.
     pub(crate) window: Range<usize>,
-    /// The same by build, oldest first; where there is one build alone, each run is one of its own.
+    /// `window` by build, oldest first. If there is only one build, each run counts as a build.
     pub(crate) builds: Vec<Range<usize>>,
 }
 
 impl Judged {
-    /// The index of the newest of the runs that are judged.
+    /// Returns the index of the newest run that is judged.
     pub fn newest(&self) -> usize {
         self.runs.end - 1
     }
 
-    /// The mean of a number a run over the runs that are judged.
+    /// Returns the mean of per-run values over the runs that are judged.
     pub(crate) fn actual(&self, numbers: &[f64]) -> f64 {
         let runs = &numbers[self.runs.clone()];
         runs.iter().sum::<f64>() / runs.len() as f64
     }
 
-    /// The indices of all runs that are looked at.
+    /// Returns the indices of the window and the judged runs.
     pub(crate) fn all(&self) -> Range<usize> {
         self.window.start..self.runs.end
     }
 }
 
 impl History {
-    /// The indices of each build's runs, oldest build first.
+    /// Returns the indices of each build's runs, oldest build first.
     pub(crate) fn builds(&self) -> Vec<Range<usize>> {
         let mut builds = Vec::new();
         for runs in self.runs.chunk_by(|a, b| a.build == b.build) {
@@ -45,7 +45,7 @@ impl History {
         builds
     }
 
-    /// What is an observation of its own: the builds, or of one build alone its runs.
+    /// Returns the observations: the builds, or the runs if there is only one build.
     pub(crate) fn observations(&self) -> Vec<Range<usize>> {
         let builds = self.builds();
         match builds.len() {
@@ -54,11 +54,12 @@ impl History {
         }
     }
 
-    /// Judges the build of the run whose profile's id begins like this, or the newest build, by up to
-    /// `window` builds before it; a run of the oldest build, by the runs of it before.
+    /// Chooses the build to judge: that of the run whose profile id begins with `id`, or the
+    /// newest. It is compared with up to `window` builds before it. A run of the oldest build is
+    /// compared with the runs before it.
     ///
     /// # Errors
-    /// Where no run, or several, have such an id.
+    /// Returns an error if no run, or several, have such an id.
     pub fn judged(&self, id: Option<&str>, window: usize) -> Result<Judged, HistoryError> {
         let index = match id {
             Some(prefix) => self.with_id(&prefix.to_ascii_lowercase())?,

@@ -1,5 +1,4 @@
-//! The runs of a program over time, of all its builds.
-//!
+//! The runs of all builds of a program over time.
 #![doc = include_str!("history.md")]
 
 mod costs;
@@ -38,69 +37,71 @@ pub struct HistoryRun {
     pub build: Build,
     /// The profile.
     pub(crate) profile: StoredProfile,
-    /// What the whole run cost.
+    /// The cost of the whole run.
     pub whole: Cost,
 }
 
-/// The runs of one program, and of one benchmark where that was asked for: oldest build first.
+/// The runs of one program, optionally of one benchmark, oldest build first.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct History {
     /// The program.
     pub(crate) executable: String,
-    /// The benchmark, where all runs are of one.
+    /// The benchmark, if all runs have the same one.
     pub(crate) benchmark: Option<String>,
     /// What was measured.
     pub(crate) sample_type: SampleType,
-    /// Which functions of the builds are one.
+    /// How functions of the builds are matched.
     pub(crate) matching: KeyOptions,
-    /// The runs: by build, that first recorded first, and then in order of their recording; those that do
-    /// not say when come last.
+    /// The runs by build, first recorded build first, and then in the order of their recording.
+    /// Runs without a recording time come last.
     pub runs: Vec<HistoryRun>,
     /// The functions, in the order of symbol and module.
     pub functions: Vec<HistoryFunction>,
     /// The stacks of all runs, in preorder.
     pub tree: StackTree,
-    /// Their frames.
+    /// The frames of the stacks.
     pub(crate) frames: FrameTable,
-    /// By run.
+    /// Self costs, by run.
     costs: Vec<SelfCosts>,
-    /// By run, the samples of its nodes before each one, once they were asked for.
+    /// Cumulative samples of each run, computed on first use.
     sums: Vec<OnceLock<Vec<u64>>>,
-    /// By node, the number of its callers, once it was asked for.
+    /// Number of callers of each node, computed on first use.
     depths: OnceLock<Vec<u32>>,
-    /// By node.
+    /// The function of each node.
     function_of: Vec<FunctionIx>,
-    /// By node: the first node after its subtree.
+    /// The first node after each node's subtree.
     ends: Vec<u32>,
-    /// By node: whether no caller is of the same function.
+    /// Whether no caller of a node is the same function, by node.
     outermost: Vec<bool>,
 }
 
 impl History {
-    /// Loads the runs that a query names.
+    /// Loads the runs that a query selects.
     ///
     /// # Errors
-    /// Where the store cannot be read, no run is meant, or several programs or benchmarks are.
+    /// Returns an error if the store cannot be read, no run matches, or the runs have several
+    /// programs or benchmarks.
     pub fn load(store: &Snapshot, query: &HistoryQuery) -> Result<History, HistoryError> {
         let builds = query.one(store.builds()?)?;
-        History::of(store, builds, query)
+        History::from_builds(store, builds, query)
     }
 
-    /// Loads the runs that a query names, of every program that has some, in the order of their names.
+    /// Loads the runs that a query selects, as one history per program, in the order of program
+    /// names.
     ///
     /// # Errors
-    /// Where the store cannot be read, or no run is meant.
+    /// Returns an error if the store cannot be read, or no run matches.
     pub fn load_all(store: &Snapshot, query: &HistoryQuery) -> Result<Vec<History>, HistoryError> {
-        // Builds come in the order of their programs.
+        // Builds are sorted by program.
         let builds = query.matching(store.builds()?)?;
         let programs = builds.chunk_by(|a, b| a.build.executable == b.build.executable);
-        let load = |builds: &[StoredBuild]| History::of(store, builds.to_vec(), query);
+        let load = |builds: &[StoredBuild]| History::from_builds(store, builds.to_vec(), query);
         programs.map(load).collect()
     }
 
-    /// `builds` are of one program, and have profiles.
-    pub(crate) fn of(
+    /// Loads a history. All builds must be of one program and have profiles.
+    pub(crate) fn from_builds(
         store: &Snapshot,
         builds: Vec<StoredBuild>,
         query: &HistoryQuery,
@@ -171,7 +172,8 @@ impl History {
         })
     }
 
-    /// Of some functions, at least one, the one with most samples in a run; of equals the first.
+    /// Returns the function with most samples in a run; the first of equals. `functions` must not
+    /// be empty.
     pub(crate) fn largest(&self, functions: &[FunctionIx], run: usize) -> FunctionIx {
         let totals = self.totals(run);
         let mut largest = functions[0];
@@ -183,7 +185,7 @@ impl History {
         largest
     }
 
-    /// The runs of each benchmark that have a metric, with its value.
+    /// Returns the runs that have a metric, with its value, by benchmark.
     pub(crate) fn runs_with(&self, metric: &str) -> BTreeMap<Option<&str>, Vec<(usize, f64)>> {
         let mut runs: BTreeMap<Option<&str>, Vec<(usize, f64)>> = BTreeMap::new();
         for (index, run) in self.runs.iter().enumerate() {
@@ -196,32 +198,34 @@ impl History {
         runs
     }
 
-    /// The function of a node.
+    /// Returns the function of a node.
     pub fn function(&self, node: NodeIx) -> FunctionIx {
         self.function_of[node.get()]
     }
 
-    /// Number of the callers of a node.
+    /// Returns the number of callers of a node.
     pub(crate) fn depth(&self, node: NodeIx) -> u32 {
         self.depths.get_or_init(|| self.tree.depths())[node.get()]
     }
 
-    /// The first node after the subtree of a node.
+    /// Returns the first node after the subtree of a node.
     pub(crate) fn subtree_end(&self, node: NodeIx) -> u32 {
         self.ends[node.get()]
     }
 
-    /// The nodes that stand right below a node, in their order.
+    /// Returns the children of a node, in order.
     pub(crate) fn children(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let end = self.subtree_end(node);
-        // In preorder the first stands after the node, and each other one after the subtree before it.
+        // In preorder, the first child follows its parent, and each other child follows the subtree
+        // of the previous one.
         let child = move |node: u32| (node < end).then_some(NodeIx(node));
         std::iter::successors(child(node.0 + 1), move |&last| {
             child(self.subtree_end(last))
         })
     }
 
-    /// The nodes of a function that no node of the same function is above, in preorder.
+    /// Returns the outermost nodes of a function, in preorder: those without a caller of the same
+    /// function.
     pub fn outermost(&self, function: FunctionIx) -> impl Iterator<Item = NodeIx> + '_ {
         let nodes = self.tree.nodes();
         nodes.filter(move |node| self.outermost[node.get()] && self.function(*node) == function)
@@ -263,7 +267,7 @@ pub struct RunSummary {
     pub build: String,
     /// Id of the profile.
     pub profile: String,
-    /// When it was recorded, as RFC 3339 writes it.
+    /// Time at which the run was recorded, in RFC 3339 format.
     pub recorded: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a function takes more than a share.
+//! Finds runs in which a function takes more than a share.
 
 use super::{HistorySubject, RunSummary};
 use crate::answer::Answer;
@@ -6,21 +6,21 @@ use crate::history::{History, HistoryError};
 use crate::tree::share;
 use serde::Serialize;
 
-/// Where a function takes more than a share.
+/// The runs in which a function takes more than a share.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Occurrences {
-    /// The function that was asked for, as the user named it.
+    /// The function as the user typed it.
     pub function: String,
-    /// The functions that it means, in order: several only of a regular expression. A sample counts once,
-    /// whichever of them its stack has.
+    /// The matching functions, in order; several only for a regular expression. A sample counts
+    /// once, whichever of them its stack contains.
     pub functions: Vec<String>,
-    /// The share that it has to be over, from 0 to 1.
+    /// Threshold of the share, from 0 to 1.
     pub over: f64,
-    /// The runs: largest share first, then oldest.
+    /// The runs, largest share first, then oldest.
     pub runs: Vec<Occurrence>,
-    /// Number of runs that were looked at.
+    /// Number of runs that were searched.
     pub looked_at: usize,
 }
 
@@ -42,16 +42,16 @@ pub struct Occurrence {
     /// The run.
     #[serde(flatten)]
     pub run: RunSummary,
-    /// Samples whose stack has the function, each counted once.
+    /// Samples whose stacks contain the function, each counted once.
     pub samples: u64,
-    /// Their share of the run.
+    /// Share of these samples in the run.
     pub share: f64,
 }
 
-/// The runs of these histories in which a function takes more than a share of all.
+/// Finds the runs of these histories in which a function takes more than a share of all samples.
 ///
 /// # Errors
-/// Where no run has such a function, or several are meant.
+/// Returns an error if no run has such a function, or if several functions match.
 pub fn occurrences(
     histories: &[History],
     function: &str,
@@ -75,7 +75,7 @@ pub fn occurrences(
             }
         }
     }
-    // Stable: runs of a history come oldest first.
+    // The sort is stable, and runs of a history are sorted oldest first.
     runs.sort_by(|a, b| b.share.total_cmp(&a.share));
     Ok(Occurrences {
         function: function.to_owned(),

@@ -1,4 +1,4 @@
-//! Which runs make a history.
+//! Queries for the runs of a history.
 
 use super::HistoryError;
 use crate::functions::KeyOptions;
@@ -9,27 +9,27 @@ use std::collections::BTreeSet;
 use sto_core::store::StoredBuild;
 use sto_core::units::SampleType;
 
-/// Which runs make a history.
+/// A query for the runs of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HistoryQuery {
-    /// The program; without it, the only one that has runs of the benchmark.
+    /// The program; by default the only one that has runs of the benchmark.
     pub executable: Option<String>,
-    /// The benchmark, or an empty name for runs that name none; without it, the only one.
+    /// The benchmark, or an empty name for runs without one; by default the only one.
     pub benchmark: Option<String>,
-    /// The event; without it, the one that most runs measured.
+    /// The event; by default the one that most runs measured.
     pub event: Option<String>,
-    /// Which functions of the builds are one.
+    /// How functions of the builds are matched.
     pub matching: KeyOptions,
-    /// The commits by which builds are ordered, and each has those of its runs that are of one of them; builds of no such
-    /// commit are left out. Without it, builds are ordered by their time.
+    /// The commits by which builds are ordered. Each build keeps its runs of these commits, and
+    /// builds without such runs are left out. By default, builds are ordered by time.
     pub ancestry: Option<Ancestry>,
 }
 
 impl HistoryQuery {
-    /// The builds of the program, oldest first, with those profiles that are of the benchmark; at least one
-    /// of each.
+    /// Returns the builds of the program, oldest first, with their profiles of the benchmark, at
+    /// least one each.
     pub(super) fn matching(
         &self,
         mut builds: Vec<StoredBuild>,
@@ -37,9 +37,9 @@ impl HistoryQuery {
         let known = describe(&builds);
         oldest_first(&mut builds);
         if let Some(ancestry) = &self.ancestry {
-            builds = along(builds, ancestry);
+            builds = ordered_by_ancestry(builds, ancestry);
         }
-        // Stable: oldest first of each program.
+        // The sort is stable: the builds of each program stay oldest first.
         builds.sort_by(|a, b| a.build.executable.cmp(&b.build.executable));
         builds.retain_mut(|stored| {
             stored
@@ -69,30 +69,31 @@ impl HistoryQuery {
         let commits = self.ancestry.is_some().then(|| "these commits".to_owned());
         let asked: Vec<String> = asked.into_iter().flatten().chain(commits).collect();
         Err(HistoryError::NoRuns {
-            asked: match asked.is_empty() {
-                true => "any program".to_owned(),
-                false => asked.join(" and "),
+            asked: if asked.is_empty() {
+                "any program".to_owned()
+            } else {
+                asked.join(" and ")
             },
             known,
         })
     }
 
-    /// The same, of one program and one benchmark.
+    /// Like [`matching`](Self::matching), for one program and one benchmark.
     ///
     /// # Errors
-    /// Where there are none, or they are of several.
+    /// Returns an error if there are none, or several.
     pub(crate) fn one(&self, builds: Vec<StoredBuild>) -> Result<Vec<StoredBuild>, HistoryError> {
         let builds = self.matching(builds)?;
-        HistoryQuery::of_one_program(&builds)?;
-        HistoryQuery::of_one_benchmark(&builds)?;
+        HistoryQuery::check_one_program(&builds)?;
+        HistoryQuery::check_one_benchmark(&builds)?;
         Ok(builds)
     }
 
-    /// Whether these builds are of one program.
+    /// Checks that all builds are of one program.
     ///
     /// # Errors
-    /// Where they are of several.
-    fn of_one_program(builds: &[StoredBuild]) -> Result<(), HistoryError> {
+    /// Returns an error if there are several programs.
+    fn check_one_program(builds: &[StoredBuild]) -> Result<(), HistoryError> {
         let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
         if programs.len() == 1 {
             return Ok(());
@@ -105,22 +106,22 @@ impl HistoryQuery {
         })
     }
 
-    /// Whether the profiles of these builds are of one benchmark.
+    /// Checks that all profiles are of one benchmark.
     ///
     /// # Errors
-    /// Where they are of several.
-    fn of_one_benchmark(builds: &[StoredBuild]) -> Result<(), HistoryError> {
-        let benchmarks = BenchmarkRuns::of(builds.iter().flat_map(|stored| &stored.profiles));
+    /// Returns an error if there are several benchmarks.
+    fn check_one_benchmark(builds: &[StoredBuild]) -> Result<(), HistoryError> {
+        let benchmarks = BenchmarkRuns::new(builds.iter().flat_map(|stored| &stored.profiles));
         if benchmarks.len() < 2 {
             return Ok(());
         }
         Err(HistoryError::SeveralBenchmarks { benchmarks })
     }
 
-    /// What the history is of.
+    /// Returns the sample type of the history.
     ///
     /// # Errors
-    /// Where no run measured it.
+    /// Returns an error if no run measured it.
     pub(crate) fn sample_type(&self, builds: &[StoredBuild]) -> Result<SampleType, HistoryError> {
         let profiles = builds.iter().flat_map(|stored| &stored.profiles);
         let measured = profiles.map(|profile| &profile.profile.sample_types[..]);
@@ -146,9 +147,9 @@ impl HistoryQuery {
     }
 }
 
-/// The builds that were made of commits of an ancestry, each of one alone, in the order in which these follow one
-/// another.
-fn along(builds: Vec<StoredBuild>, ancestry: &Ancestry) -> Vec<StoredBuild> {
+/// Returns the builds of commits of an ancestry, ancestors first. A build of several commits is
+/// split.
+fn ordered_by_ancestry(builds: Vec<StoredBuild>, ancestry: &Ancestry) -> Vec<StoredBuild> {
     let mut found: Vec<(usize, StoredBuild)> = Vec::new();
     for stored in builds {
         for (commit, selections) in by_commit(std::slice::from_ref(&stored)) {
@@ -165,12 +166,13 @@ fn along(builds: Vec<StoredBuild>, ancestry: &Ancestry) -> Vec<StoredBuild> {
             }));
         }
     }
-    // Commits stand before those that they follow; builds of one commit stay in the order of their time.
+    // Children precede their parents in the ancestry; builds of one commit stay in the order of
+    // time.
     found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     found.into_iter().map(|(_, stored)| stored).collect()
 }
 
-/// Names that an error lists at most.
+/// Maximum number of names in an error.
 const MAX_NAMED: usize = 10;
 
 fn describe(builds: &[StoredBuild]) -> String {

@@ -158,7 +158,7 @@ impl Costs {
     pub(super) fn pointless(&self, function: &str) -> Option<ModelError> {
         let choice = FunctionChoice::parse(function).ok()?;
         let keys = self.pointless.keys();
-        let keys: Vec<Named<'_>> = keys.map(|key| Named::of_key(key)).collect();
+        let keys: Vec<Named<'_>> = keys.map(|key| Named::from_key(key)).collect();
         let first = *choice.among(&keys).first()?;
         let (function, arguments) = self.pointless.iter().nth(first)?;
         let others = self.functions.iter().map(|of| of.function.clone());

@@ -148,7 +148,7 @@ fn named<'k>(
     sides: &[&Costs],
 ) -> Result<Vec<usize>, ModelError> {
     let choice = FunctionChoice::parse(text)?;
-    let keys: Vec<Named<'_>> = keys.map(Named::of_key).collect();
+    let keys: Vec<Named<'_>> = keys.map(Named::from_key).collect();
     let chosen = choice.among(&keys);
     if !chosen.is_empty() {
         return Ok(chosen);

@@ -1,4 +1,4 @@
-//! The policy file: TOML, of which every key and value is checked where it stands.
+//! Parses policy files: TOML, with errors that name the line of an invalid key or value.
 
 use super::{IgnoreEntry, Policy, PolicyError, Thresholds};
 use crate::compare::{Ignored, IgnoredFunction, NormalisationMethod, WorseIf};
@@ -11,7 +11,7 @@ use std::fmt;
 use toml::Spanned;
 use toml::value::{Datetime, Value};
 
-/// The file as it is written.
+/// The structure of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -19,7 +19,7 @@ struct File {
     #[serde(default, with = "Limits")]
     thresholds: Thresholds,
     #[serde(default)]
-    benchmark: BTreeMap<String, OfBenchmark>,
+    benchmark: BTreeMap<String, BenchmarkThresholds>,
     #[serde(default)]
     ignore: Vec<Entry>,
     #[serde(default, with = "Attribute")]
@@ -80,7 +80,7 @@ struct Limits {
 }
 
 #[derive(Deserialize)]
-struct OfBenchmark(#[serde(with = "Limits")] Thresholds);
+struct BenchmarkThresholds(#[serde(with = "Limits")] Thresholds);
 
 #[derive(Deserialize)]
 #[serde(
@@ -105,7 +105,7 @@ enum Normalisation {
     Per(Text),
 }
 
-/// Text that says something.
+/// Text that is not blank.
 struct Text(String);
 
 pub(super) fn parse(text: &str) -> Result<Policy, PolicyError> {
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Text {
         if text.trim().is_empty() {
             return Err(D::Error::invalid_value(
                 Unexpected::Str(&text),
-                &"text that says something",
+                &"text that is not blank",
             ));
         }
         Ok(Text(text))
@@ -158,7 +158,7 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D:
     Text::deserialize(deserializer).map(|text| Some(text.0))
 }
 
-/// Between 0 and 1.
+/// Reads a number between 0 and 1.
 fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let rate = f64::deserialize(deserializer)?;
     if rate > 0.0 && rate < 1.0 {
@@ -168,7 +168,7 @@ fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Er
     Err(D::Error::invalid_value(Unexpected::Float(rate), &expected))
 }
 
-/// Percent above 0, as a ratio.
+/// Reads a percentage above 0, as a ratio.
 fn effect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let in_range = |percent: f64| percent > 0.0 && percent.is_finite();
     let expected = "percent above 0 in quotes, such as \"10%\"";
@@ -176,7 +176,7 @@ fn effect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     ratio.map(Some)
 }
 
-/// Percent from 0 to below 100, as a ratio.
+/// Reads a percentage from 0 to below 100, as a ratio.
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let in_range = |percent: f64| (0.0..100.0).contains(&percent);
     let expected = "percent from 0 to below 100 in quotes, such as \"0.5%\"";
@@ -215,7 +215,7 @@ fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
     }
 }
 
-/// Percent with their sign: a bare number could as well be a ratio.
+/// Reads percentages with their sign, because a bare number might be a ratio.
 struct Percent<F> {
     in_range: F,
     expected: &'static str,

@@ -1,7 +1,6 @@
-//! What a project asks of a release: thresholds, benchmarks, and what is known and not to count.
+//! A project's requirements on a release: thresholds, benchmarks, and functions to ignore.
 //!
-//! A policy is written in TOML. Reading the file is the caller's, as is the date.
-//!
+//! A policy is written in TOML. The caller reads the file and knows the date.
 #![doc = include_str!("policy.md")]
 
 mod file;
@@ -12,25 +11,25 @@ use crate::text::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a project asks of a release. The [module](self) has the form of its file.
+/// A project's requirements on a release. The [module](self) describes the file format.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Policy {
-    /// Selector of the baseline, mostly a tag.
+    /// Selector of the baseline, usually a tag.
     pub baseline: Option<String>,
-    /// What holds for every benchmark.
+    /// Thresholds for all benchmarks.
     pub thresholds: Thresholds,
-    /// The benchmarks that are compared, by name, with what holds for each of them instead. Where
-    /// there are none, those that both sides have are.
+    /// The benchmarks to compare, by name, with thresholds that override the general ones. If
+    /// empty, the benchmarks of both sides are compared.
     pub benchmarks: BTreeMap<String, Thresholds>,
     /// Findings that do not count, in the order of the file.
     pub ignore: Vec<IgnoreEntry>,
-    /// Whose cost is attributed to whom.
+    /// Rules that attribute the cost of functions to their callers.
     pub attribution: Attribution,
 }
 
-/// Options of a comparison, as far as they are set.
+/// Options of a comparison that are set explicitly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -45,44 +44,47 @@ pub struct Thresholds {
     pub min_samples: Option<u64>,
     /// See [`CompareOptions::normalisation`].
     pub normalisation: Option<NormalisationMethod>,
-    /// What runs were given by which curves are compared, too: see [`CheckRequest`](crate::check::CheckRequest).
+    /// Name of the metric with the input size by which curves are compared; see
+    /// [`CheckRequest`](crate::check::CheckRequest).
     pub x: Option<String>,
-    /// See [`CompareOptions::worse_if`]; of metrics that it does not name, others hold.
+    /// See [`CompareOptions::worse_if`]. Metrics that are missing here keep their setting of the
+    /// next level.
     pub worse_if: BTreeMap<String, WorseIf>,
 }
 
-/// An entry that lets a function's findings not count, until a day.
+/// An entry by which findings of a function do not count, until a day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct IgnoreEntry {
-    /// The function, and why it is ignored until when.
+    /// The function, the reason, and the last day.
     pub ignored: IgnoredFunction,
     /// Line in the file, counted from 1.
     pub line: usize,
 }
 
-/// Why a policy cannot be read.
+/// The reason why a policy cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 #[non_exhaustive]
 pub struct PolicyError {
     /// Line in the file, counted from 1.
     pub line: usize,
-    /// What is wrong there, and what is expected.
+    /// The problem, and the expected value.
     pub message: String,
 }
 
 impl Policy {
-    /// Reads the text of a policy file.
+    /// Parses the text of a policy file.
     ///
     /// # Errors
-    /// Where it is not TOML, or has a key or value that a policy does not.
+    /// Returns an error if the text is not TOML, or has an unknown key or an invalid value.
     pub fn parse(text: &str) -> Result<Policy, PolicyError> {
         file::parse(text)
     }
 
-    /// The options of a comparison: what is set holds over what holds for the benchmark, that over
-    /// what holds for all, and that over `options`. Entries that have not expired ignore functions.
+    /// Returns the options of a comparison. `set` overrides the benchmark's thresholds, which
+    /// override the general ones, which override `options`. Functions of entries that have not
+    /// expired are ignored.
     pub fn options(
         &self,
         benchmark: Option<&str>,
@@ -104,14 +106,15 @@ impl Policy {
         options
     }
 
-    /// By what curves are compared, too, where that is set: the levels are those of [`Policy::options`].
+    /// Returns the metric by which curves are compared, if it is set. The precedence is that of
+    /// [`Policy::options`].
     pub(crate) fn x<'a>(&'a self, benchmark: Option<&str>, set: &'a Thresholds) -> Option<&'a str> {
         let of_benchmark = benchmark.and_then(|name| self.benchmarks.get(name));
         let levels = [Some(set), of_benchmark, Some(&self.thresholds)];
         levels.into_iter().flatten().find_map(|of| of.x.as_deref())
     }
 
-    /// A sentence for each entry that has expired.
+    /// Returns a warning for each entry that has expired.
     pub fn expired(&self, today: Option<&Date>) -> Vec<String> {
         let expired = self.ignore.iter().filter(|entry| entry.is_expired(today));
         let sentence = |entry: &IgnoreEntry| {
@@ -127,14 +130,14 @@ impl Policy {
 }
 
 impl IgnoreEntry {
-    /// The day of expiry is the last one on which an entry holds.
+    /// Whether the entry has expired. The day of expiry is the last one on which it applies.
     fn is_expired(&self, today: Option<&Date>) -> bool {
         today.is_some_and(|today| self.ignored.why.expires < *today)
     }
 }
 
 impl Thresholds {
-    /// These options, but for what is set here.
+    /// Returns the options with the thresholds that are set replaced.
     pub(crate) fn over(&self, options: CompareOptions) -> CompareOptions {
         let mut worse_if = options.worse_if;
         worse_if.extend(self.worse_if.clone());

@@ -185,7 +185,7 @@ pub fn average(
     }
     let of_benchmark = selected
         .into_iter()
-        .map(|selection| Ok(selection.of_one_benchmark(request.benchmark.as_deref())?));
+        .map(|selection| Ok(selection.with_benchmark(request.benchmark.as_deref())?));
     let selections: Vec<_> = of_benchmark.collect::<Result<_, QueryError>>()?;
     let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
     // Writing waits for open snapshots.

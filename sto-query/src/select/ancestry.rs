@@ -1,26 +1,27 @@
-//! How commits follow one another, as whoever has the repository says.
+//! The ancestry of commits.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use sto_core::model::CommitHash;
 
-/// Commits with their parents, each before those that it follows.
+/// Commits with their parents, children before parents.
 ///
-/// The library does not run git: `git rev-list --topo-order --parents` lists commits so. As JSON it is a list of
-/// lists, each of a commit and its parents.
+/// The library does not run git; `git rev-list --topo-order --parents` lists commits in this form.
+/// In JSON, it is a list of lists, each of a commit and its parents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<Vec<CommitHash>>", into = "Vec<Vec<CommitHash>>")]
 pub struct Ancestry {
-    /// In the order in which they were given.
+    /// The commits, in the given order.
     commits: Vec<CommitHash>,
-    /// By commit, the indices of those of its parents that are among them.
+    /// The indices of the listed parents of each commit.
     parents: Vec<Vec<usize>>,
     index: HashMap<CommitHash, usize>,
 }
 
 impl From<Vec<Vec<CommitHash>>> for Ancestry {
-    /// Of lists of a commit and its parents; what is not itself listed is no parent, as at the end of a range.
+    /// Converts lists of a commit and its parents. Parents that are not listed themselves are left
+    /// out, as at the end of a range.
     fn from(listed: Vec<Vec<CommitHash>>) -> Ancestry {
         let listed: Vec<_> = listed
             .into_iter()
@@ -56,36 +57,36 @@ impl From<Ancestry> for Vec<Vec<CommitHash>> {
 }
 
 impl Ancestry {
-    /// The commits, each before those that it follows.
+    /// Returns the commits, children before parents.
     pub fn commits(&self) -> &[CommitHash] {
         &self.commits
     }
 
-    /// The index of a commit among [`Ancestry::commits`].
+    /// Returns the index of a commit in [`Ancestry::commits`].
     pub fn index_of(&self, commit: &CommitHash) -> Option<usize> {
         self.index.get(commit).copied()
     }
 
-    /// The indices of a commit's parents that are known.
+    /// Returns the indices of a commit's listed parents.
     pub fn parents(&self, commit: usize) -> &[usize] {
         &self.parents[commit]
     }
 
-    /// By commit, whether another one is it, or follows it.
+    /// Returns, for each commit, whether it is `commit` or one of its ancestors.
     pub fn up_to(&self, commit: usize) -> Vec<bool> {
-        let mut is_before = vec![false; self.commits.len()];
+        let mut is_ancestor = vec![false; self.commits.len()];
         let mut left = vec![commit];
         while let Some(commit) = left.pop() {
-            if !std::mem::replace(&mut is_before[commit], true) {
+            if !std::mem::replace(&mut is_ancestor[commit], true) {
                 left.extend(&self.parents[commit]);
             }
         }
-        is_before
+        is_ancestor
     }
 
-    /// The commits nearest before one of which something is so, in the order of the list: none of them is before
-    /// another.
-    pub fn nearest_before(&self, commit: usize, is_so: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// Returns the nearest ancestors of a commit that satisfy a condition, in the order of the
+    /// list. None of them is an ancestor of another.
+    pub fn nearest_before(&self, commit: usize, condition: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut is_seen = vec![false; self.commits.len()];
         let mut left: VecDeque<usize> = self.parents[commit].iter().copied().collect();
         let mut nearest = Vec::new();
@@ -93,13 +94,14 @@ impl Ancestry {
             if std::mem::replace(&mut is_seen[commit], true) {
                 continue;
             }
-            match is_so(commit) {
-                true => nearest.push(commit),
-                false => left.extend(&self.parents[commit]),
+            if condition(commit) {
+                nearest.push(commit);
+            } else {
+                left.extend(&self.parents[commit]);
             }
         }
         nearest.sort_unstable();
-        // One may be before another by a longer way.
+        // One may be an ancestor of another by a longer path.
         let all = nearest.clone();
         if all.len() > 1 {
             for &one in &all {
@@ -127,23 +129,23 @@ mod tests {
     }
 
     #[test]
-    fn nearest_are_found_on_every_way_and_none_before_another() {
+    fn finds_nearest_ancestors_on_every_path() {
         let ancestry = merged();
         let nearest = |of: u8, measured: &[u8]| -> Vec<CommitHash> {
-            let is_so = |ix: usize| measured.iter().any(|&m| hash(m) == ancestry.commits()[ix]);
+            let condition = |ix: usize| measured.iter().any(|&m| hash(m) == ancestry.commits()[ix]);
             let of = ancestry.index_of(&hash(of)).unwrap();
-            let nearest = ancestry.nearest_before(of, is_so).into_iter();
+            let nearest = ancestry.nearest_before(of, condition).into_iter();
             nearest.map(|ix| ancestry.commits()[ix].clone()).collect()
         };
         assert_eq!(nearest(5, &[5, 3, 2, 1]), [hash(3), hash(2)]);
-        // By the way of 3, 1 is nearest; but 2 follows it.
+        // On the path through 3, 1 is nearest, but it is an ancestor of 2.
         assert_eq!(nearest(5, &[2, 1]), [hash(2)]);
         assert_eq!(nearest(5, &[]), []);
         assert_eq!(nearest(1, &[1]), []);
     }
 
     #[test]
-    fn what_is_not_listed_is_no_parent_and_json_is_read_back() {
+    fn ignores_unlisted_parents_and_round_trips_json() {
         let ancestry = merged();
         let first = ancestry.index_of(&hash(1)).unwrap();
         assert!(ancestry.parents(first).is_empty());

@@ -1,33 +1,35 @@
-//! Runs of one benchmark: those of several did different work, and are not added up.
+//! Selects runs of one benchmark. Runs of several benchmarks did different work, and are never
+//! added up.
 
 use super::benchmark_runs::BenchmarkRuns;
 use super::{SelectError, Selection, full_name};
 use std::collections::BTreeSet;
 
 impl Selection {
-    /// The benchmarks that its runs are of; `None` are runs that name none.
+    /// Returns the benchmarks of the runs; `None` stands for runs without a benchmark.
     pub(crate) fn benchmarks(&self) -> BTreeSet<Option<&str>> {
         let runs = self.profiles.iter();
         runs.map(|stored| stored.profile.benchmark.as_deref())
             .collect()
     }
 
-    /// Its runs of one benchmark, or those that name none. There may be none.
+    /// Returns the runs of one benchmark, or those without a benchmark. The result may be empty.
     pub(crate) fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
         let runs = self.profiles.iter();
-        let of_it = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
+        let matching = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
         Selection {
             build: self.build.clone(),
-            profiles: of_it.cloned().collect(),
+            profiles: matching.cloned().collect(),
         }
     }
 
-    /// Its runs of the benchmark of this name, where an empty name stands for runs that name none;
-    /// without a name all of them.
+    /// Returns the runs of the named benchmark. An empty name stands for runs without a benchmark;
+    /// `None` selects all runs.
     ///
     /// # Errors
-    /// Where it has no run of that benchmark, or no benchmark was named and it has runs of several.
-    pub(crate) fn of_one_benchmark(self, named: Option<&str>) -> Result<Selection, SelectError> {
+    /// Returns an error if there is no run of that benchmark, or if no benchmark is named and there
+    /// are runs of several.
+    pub(crate) fn with_benchmark(self, named: Option<&str>) -> Result<Selection, SelectError> {
         let Some(name) = named else {
             one_benchmark([&self])?;
             return Ok(self);
@@ -37,22 +39,22 @@ impl Selection {
             return Err(SelectError::NoBenchmark {
                 build: full_name(&self.build),
                 benchmark: name.to_owned(),
-                known: BenchmarkRuns::of(&self.profiles),
+                known: BenchmarkRuns::new(&self.profiles),
             });
         }
         Ok(chosen)
     }
 }
 
-/// Whether runs that are added up are all of one benchmark.
+/// Checks that runs that are added up all have the same benchmark.
 ///
 /// # Errors
-/// Where they are of several.
+/// Returns an error if there are several benchmarks.
 pub(crate) fn one_benchmark<'a>(
     selections: impl IntoIterator<Item = &'a Selection>,
 ) -> Result<(), SelectError> {
     let selections: Vec<&Selection> = selections.into_iter().collect();
-    let runs = BenchmarkRuns::of(selections.iter().flat_map(|selection| &selection.profiles));
+    let runs = BenchmarkRuns::new(selections.iter().flat_map(|selection| &selection.profiles));
     if runs.len() < 2 {
         return Ok(());
     }

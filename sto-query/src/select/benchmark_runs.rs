@@ -1,15 +1,15 @@
-//! Numbers of runs by benchmark.
+//! The number of runs of each benchmark.
 
 use crate::text::printable;
 use std::collections::BTreeMap;
 use sto_core::store::StoredProfile;
 
-/// How many runs are of each benchmark.
+/// The number of runs of each benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchmarkRuns(BTreeMap<Option<String>, usize>);
 
 impl BenchmarkRuns {
-    pub(crate) fn of<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> BenchmarkRuns {
+    pub(crate) fn new<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> BenchmarkRuns {
         let mut runs = BTreeMap::new();
         for stored in profiles {
             *runs.entry(stored.profile.benchmark.clone()).or_default() += 1;
@@ -17,16 +17,16 @@ impl BenchmarkRuns {
         BenchmarkRuns(runs)
     }
 
-    /// Number of benchmarks, runs that name none being of one more.
+    /// Returns the number of benchmarks, where runs without a benchmark count as one more.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 }
 
 impl std::fmt::Display for BenchmarkRuns {
-    /// `serve (3 runs), startup (1 run), '' for those that name none (2 runs)`
+    /// Writes `serve (3 runs), startup (1 run), '' for runs that name none (2 runs)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Those that name none come last here.
+        // Runs without a benchmark come last.
         let (none, named): (Vec<_>, Vec<_>) = self.0.iter().partition(|(name, _)| name.is_none());
         for (ix, (name, runs)) in named.into_iter().chain(none).enumerate() {
             if ix > 0 {

@@ -1,4 +1,4 @@
-//! Runs by the commits that they are of.
+//! Groups runs by commit.
 
 use super::Selection;
 use super::revision::runs_where;
@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{Commit, CommitHash};
 use sto_core::store::StoredBuild;
 
-/// The builds that were made of each commit, in the order of the builds, each with those of its runs that are of
-/// the commit. What was made of a work tree with changes that were not committed is of none, and so is what does
-/// not name its commit by all digits.
+/// Returns the builds of each commit, in the order of the builds, with their runs of that commit.
+/// Builds of a working tree with uncommitted changes have no commit, and neither have those that do
+/// not store the full hash.
 pub(crate) fn by_commit(builds: &[StoredBuild]) -> BTreeMap<CommitHash, Vec<Selection>> {
     let clean = |revision: &str| -> Option<CommitHash> {
         CommitHash::of_revision(revision).filter(|_| !Commit::is_dirty(revision))

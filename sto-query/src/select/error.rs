@@ -1,4 +1,4 @@
-//! Why a selector names nothing, or too much.
+//! Errors of selectors.
 
 use super::benchmark_runs::BenchmarkRuns;
 use super::{MIN_PREFIX, listed, there_are};
@@ -6,7 +6,7 @@ use crate::text::{counted, printable};
 use sto_core::Hint;
 use sto_core::store::StoreError;
 
-/// Why a selector names nothing, or too much.
+/// The reason why a selector does not identify profiles.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectError {
@@ -14,15 +14,15 @@ pub enum SelectError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The text names no build.
-    #[error("`{}` names no build; write BUILD, EXE@BUILD, or the id of a profile", printable(.text))]
+    #[error("`{}` does not name a build; write BUILD, EXE@BUILD, or the id of a profile", printable(.text))]
     Malformed {
-        /// What was written.
+        /// The text that the user typed.
         text: String,
     },
     /// The store has no profile at all.
     #[error("the store has no profiles yet")]
     EmptyStore,
-    /// Nothing has this name.
+    /// No build or profile has this name.
     #[error(
         "no build or profile is called `{}`; {}{}",
         printable(.selector),
@@ -30,13 +30,13 @@ pub enum SelectError {
         .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
     )]
     NotFound {
-        /// What was asked for.
+        /// The text that the user typed.
         selector: String,
-        /// Builds that there are, as `EXE@BUILD`.
+        /// Existing builds, as `EXE@BUILD`.
         known: Vec<String>,
-        /// Number of builds that `known` leaves out.
+        /// Number of builds that are missing in `known`.
         more: usize,
-        /// The build whose name is closest, if any is close.
+        /// The build with the most similar name, if there is one.
         closest: Option<String>,
     },
     /// Several executables have a build of this version, or of this tag.
@@ -46,61 +46,61 @@ pub enum SelectError {
         listed(.candidates)
     )]
     SeveralExecutables {
-        /// What was asked for.
+        /// The text that the user typed.
         version: String,
         /// The builds, as `EXE@BUILD`.
         candidates: Vec<String>,
     },
-    /// What was asked for is of several benchmarks.
+    /// The runs have several benchmarks.
     #[error("{} has runs of several benchmarks, which did different work: {benchmarks}", listed(.builds))]
     SeveralBenchmarks {
         /// The builds, as `EXE@BUILD`.
         builds: Vec<String>,
-        /// What their runs are of.
+        /// The benchmarks of their runs.
         benchmarks: BenchmarkRuns,
     },
     /// A build has no run of the benchmark.
-    #[error("{} has no runs of benchmark `{}`, but of {known}", printable(.build), printable(.benchmark))]
+    #[error("{} has no runs of benchmark `{}`, only of {known}", printable(.build), printable(.benchmark))]
     NoBenchmark {
         /// The build, as `EXE@BUILD`.
         build: String,
-        /// What was asked for.
+        /// The text that the user typed.
         benchmark: String,
-        /// What its runs are of.
+        /// The benchmarks of its runs.
         known: BenchmarkRuns,
     },
-    /// A build by its age was asked for, of a store with several programs.
-    #[error("the store has several programs; write the one that you mean: {}", listed(.candidates))]
+    /// A build was selected by its age, in a store with several programs.
+    #[error("the store has several programs; select one of them: {}", listed(.candidates))]
     SeveralPrograms {
-        /// What was asked for.
+        /// The text that the user typed.
         selector: String,
-        /// The same of each program.
+        /// The selectors for each program.
         candidates: Vec<String>,
     },
-    /// There are not as many builds with a time of recording.
+    /// There are too few builds with a recording time.
     #[error(
-        "`{}` is no build: {}",
+        "`{}` does not exist: {}",
         printable(.selector),
         match &known[..] {
-            [] => "no run says when it was recorded".to_owned(),
-            [one] => format!("{} is the only one that says when it was recorded", printable(one)),
+            [] => "no run has a recording time".to_owned(),
+            [one] => format!("{} is the only build with a recording time", printable(one)),
             known => format!(
-                "{} builds say when they were recorded, {} the first",
+                "{} builds have a recording time, the oldest is {}",
                 known.len(),
                 printable(&known[known.len() - 1])
             ),
         }
     )]
     TooFewBuilds {
-        /// What was asked for.
+        /// The text that the user typed.
         selector: String,
-        /// Builds that say when they were recorded, newest first.
+        /// Builds with a recording time, newest first.
         known: Vec<String>,
     },
-    /// A revision is no commit's id, and nobody asked git which it is.
-    #[error("`{}` is no commit's id", printable(.revision))]
+    /// The revision is not a commit's id, and git was not asked to resolve it.
+    #[error("`{}` is not a commit id", printable(.revision))]
     UnresolvedRevision {
-        /// What follows `git:`.
+        /// The text after `git:`.
         revision: String,
     },
     /// No build was made of this commit.
@@ -109,7 +109,7 @@ pub enum SelectError {
     /// Several builds were made of this commit.
     #[error("several builds are of `{}`; name one: {}", printable(.revision), listed(.candidates))]
     SeveralOfCommit {
-        /// What follows `git:`.
+        /// The text after `git:`.
         revision: String,
         /// The builds, as `EXE@BUILD`.
         candidates: Vec<String>,
@@ -117,47 +117,47 @@ pub enum SelectError {
     /// No build was made of a commit of this range.
     #[error(transparent)]
     NoBuildInRange(Box<NoBuildInRange>),
-    /// Several builds were made of commits of a range, where one is meant.
+    /// Several builds were made of commits of a range, but only one is allowed.
     #[error(
-        "several builds are of commits in `{}`, and one is meant: {}{}",
+        "several builds are of commits in `{}`, but only one is allowed: {}{}",
         printable(.range),
         listed(.candidates),
         if *.more == 0 { String::new() } else { format!(" and {} more", .more) }
     )]
     SeveralInRange {
-        /// What follows `git:`.
+        /// The text after `git:`.
         range: String,
         /// The builds, as `EXE@BUILD`.
         candidates: Vec<String>,
-        /// Number of builds that `candidates` leaves out.
+        /// Number of builds that are missing in `candidates`.
         more: usize,
     },
-    /// The start of an id has too few digits.
+    /// The prefix of an id has too few digits.
     #[error(
         "`{}` is too short for the start of an id: write at least {MIN_PREFIX} digits{}",
         printable(.prefix),
         match &candidates[..] {
             [] => String::new(),
-            found => format!("; so begin {}", listed(found)),
+            found => format!("; these begin with it: {}", listed(found)),
         }
     )]
     ShortPrefix {
-        /// What was asked for.
+        /// The text that the user typed.
         prefix: String,
-        /// Ids that begin like this.
+        /// Ids with this prefix.
         candidates: Vec<String>,
     },
-    /// Several ids begin like this.
+    /// Several ids have this prefix.
     #[error("several ids begin with `{prefix}`; write more of the one you mean: {}", listed(.candidates))]
     AmbiguousPrefix {
-        /// What was asked for.
+        /// The text that the user typed.
         prefix: String,
-        /// What begins like this.
+        /// Builds and profiles with this prefix.
         candidates: Vec<String>,
     },
 }
 
-/// That no build was made of a commit of a range.
+/// The error for a range of commits without a build.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "no build is of a commit in `{}`, which has {}{}{}",
@@ -165,7 +165,7 @@ pub enum SelectError {
     counted(*.commits as u64, "commit"),
     match &with_changes[..] {
         [] => String::new(),
-        changed => format!("; not committed changes were in {}", listed(changed)),
+        changed => format!("; these builds had uncommitted changes: {}", listed(changed)),
     },
     match &known[..] {
         [] => String::new(),
@@ -174,20 +174,20 @@ pub enum SelectError {
 )]
 #[non_exhaustive]
 pub struct NoBuildInRange {
-    /// What follows `git:`.
+    /// The text after `git:`.
     pub(crate) range: String,
     /// Number of commits in it.
     pub(crate) commits: usize,
-    /// Builds of them with changes that were not committed.
+    /// Builds of these commits with uncommitted changes.
     pub(crate) with_changes: Vec<String>,
     /// Other builds, with their revisions.
     pub(crate) known: Vec<String>,
-    /// Number of those that `known` leaves out.
+    /// Number of builds that are missing in `known`.
     pub(crate) more: usize,
 }
 
 impl SelectError {
-    /// What can be done about it.
+    /// Returns a hint for fixing the error.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             SelectError::Store(error) => error.hint(),
@@ -198,7 +198,7 @@ impl SelectError {
     }
 }
 
-/// That no build was made of a commit.
+/// The error for a commit without a build.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "no build is of `{}`{}{}{}",
@@ -206,7 +206,7 @@ impl SelectError {
     if commit == revision { String::new() } else { format!(", commit {commit}") },
     match &with_changes[..] {
         [] => String::new(),
-        changed => format!("; not committed changes were in {}", listed(changed)),
+        changed => format!("; these builds had uncommitted changes: {}", listed(changed)),
     },
     match &known[..] {
         [] => String::new(),
@@ -215,14 +215,14 @@ impl SelectError {
 )]
 #[non_exhaustive]
 pub struct NoBuildOfCommit {
-    /// What follows `git:`.
+    /// The text after `git:`.
     pub(crate) revision: String,
-    /// The commit that this is.
+    /// The commit that the revision was resolved to.
     pub(crate) commit: String,
-    /// Builds of it with changes that were not committed.
+    /// Builds of this commit with uncommitted changes.
     pub(crate) with_changes: Vec<String>,
     /// Other builds, with their revisions.
     pub(crate) known: Vec<String>,
-    /// Number of those that `known` leaves out.
+    /// Number of builds that are missing in `known`.
     pub(crate) more: usize,
 }

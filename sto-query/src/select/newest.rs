@@ -1,4 +1,4 @@
-//! Builds by their age: `@newest`, `@previous`, `@newest~2`.
+//! Selects builds by their age: `@newest`, `@previous`, `@newest~2`.
 
 use super::{SelectError, Selection, Selector, full_name, whole};
 use std::cmp::Reverse;
@@ -7,9 +7,10 @@ use sto_core::model::Build;
 use sto_core::store::StoredBuild;
 use sto_core::units::UnixSeconds;
 
-/// How many builds before the newest one a selector means; `None` where it means none by its age.
+/// Returns how many builds before the newest one a selector means; `None` if it does not select by
+/// age.
 ///
-/// The name of a program stands before the `@`; without one the selector begins with it.
+/// The name of a program precedes the `@`; without one, the selector begins with `@`.
 pub(super) fn age(selector: &Selector) -> Option<usize> {
     let name = match selector.executable {
         Some(_) => selector.name.as_str(),
@@ -25,8 +26,8 @@ pub(super) fn age(selector: &Selector) -> Option<usize> {
     }
 }
 
-/// The time of a build, by which builds are newer or older wherever that matters: that of its first run, as
-/// a build may be recorded again, or in turns with another. Averages are no runs.
+/// Returns the time of a build, by which all features order builds: that of its first run, as a
+/// build may be recorded again, or alternating with another. Averages are not runs.
 pub fn first_recorded(build: &StoredBuild) -> Option<UnixSeconds> {
     let runs = build.profiles.iter();
     runs.filter(|stored| !stored.profile.is_average())
@@ -34,8 +35,8 @@ pub fn first_recorded(build: &StoredBuild) -> Option<UnixSeconds> {
         .min()
 }
 
-/// Brings builds into the order of their time, oldest first; those that have none, and those of one time, by
-/// their names, those without a time last.
+/// Sorts builds by their time, oldest first. Builds of the same time are sorted by name; builds
+/// without a time come last.
 pub(crate) fn oldest_first(builds: &mut [StoredBuild]) {
     builds.sort_by_cached_key(|build| {
         let first = first_recorded(build);
@@ -48,7 +49,8 @@ pub(crate) fn oldest_first(builds: &mut [StoredBuild]) {
     });
 }
 
-/// The build of this age, of the program that the selector names or the only one that there is.
+/// Returns the build of this age, of the program that the selector names or the only one in the
+/// store.
 pub(super) fn select(
     builds: &[&StoredBuild],
     selector: &Selector,
@@ -58,8 +60,8 @@ pub(super) fn select(
         let executable = selector.executable.as_ref();
         executable.is_none_or(|executable| *executable == build.build.executable)
     };
-    let mut of_program: Vec<&StoredBuild> = builds.iter().filter(is_meant).copied().collect();
-    let programs: BTreeSet<&str> = of_program
+    let mut matching: Vec<&StoredBuild> = builds.iter().filter(is_meant).copied().collect();
+    let programs: BTreeSet<&str> = matching
         .iter()
         .map(|build| build.build.executable.as_str())
         .collect();
@@ -70,13 +72,13 @@ pub(super) fn select(
             candidates: programs.into_iter().map(with_age).collect(),
         });
     }
-    of_program.retain(|build| first_recorded(build).is_some());
-    of_program.sort_by_key(|build| Reverse((first_recorded(build), &build.build.version)));
-    match of_program.get(age) {
+    matching.retain(|build| first_recorded(build).is_some());
+    matching.sort_by_key(|build| Reverse((first_recorded(build), &build.build.version)));
+    match matching.get(age) {
         Some(build) => Ok(whole(build)),
         None => Err(SelectError::TooFewBuilds {
             selector: selector.to_string(),
-            known: of_program
+            known: matching
                 .iter()
                 .map(|build| full_name(&build.build))
                 .collect(),

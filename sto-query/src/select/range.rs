@@ -1,4 +1,4 @@
-//! Builds by a range of commits: `git:v1.2..HEAD`.
+//! Selects builds by a range of commits: `git:v1.2..HEAD`.
 
 use super::error::NoBuildInRange;
 use super::revision::{Commit, Described, PREFIX, runs_where, shortened};
@@ -6,24 +6,24 @@ use super::{MAX_NAMED, SelectError, Selection, Selector, full_name};
 use std::collections::HashSet;
 use sto_core::store::StoredBuild;
 
-/// What stands between the two ends of a range; no name of a branch or tag has it.
+/// Separator of the two ends of a range, which names of branches and tags cannot contain.
 const BETWEEN: &str = "..";
 
-/// Commits by which builds are found: by whole ids at once, by first digits and tags one after another.
+/// A set of commits, with a fast lookup of full ids and a linear one of prefixes and tags.
 pub(crate) struct CommitSet<'a> {
     commits: &'a [Commit],
     ids: HashSet<&'a str>,
 }
 
 impl<'a> CommitSet<'a> {
-    pub(crate) fn of(commits: &'a [Commit]) -> CommitSet<'a> {
+    pub(crate) fn new(commits: &'a [Commit]) -> CommitSet<'a> {
         CommitSet {
             ids: commits.iter().map(|commit| commit.id.as_str()).collect(),
             commits,
         }
     }
 
-    /// Whether a revision is of one of them, whatever had been changed in the work tree.
+    /// Whether a revision is one of the commits, regardless of uncommitted changes.
     fn has(&self, revision: &Described<'_>) -> bool {
         revision.commit.is_some_and(|id| self.ids.contains(id))
             || (!revision.is_whole() && self.commits.iter().any(|commit| revision.is_of(commit)))
@@ -31,14 +31,14 @@ impl<'a> CommitSet<'a> {
 }
 
 impl Selector {
-    /// The range of git revisions that it names, such as `v1.2..HEAD`; [`Selector::within`] says which commits
-    /// these are.
+    /// Returns the range of git revisions that the selector names, such as `v1.2..HEAD`.
+    /// [`Selector::within`] sets the commits that it resolves to.
     pub(crate) fn range(&self) -> Option<&str> {
         let named = self.name.strip_prefix(PREFIX)?;
         named.contains(BETWEEN).then_some(named)
     }
 
-    /// The same, of the commits that its range was found to have.
+    /// Sets the commits that the range was resolved to.
     #[must_use]
     pub fn within(self, commits: Vec<Commit>) -> Self {
         Selector {
@@ -48,11 +48,11 @@ impl Selector {
     }
 }
 
-/// The builds that were made of commits of the range, in the order of the store; of each the runs that were. At
-/// least one.
+/// Returns the builds of commits in the range, in the order of the store, each with its runs of
+/// these commits. There is at least one.
 ///
 /// # Errors
-/// Where there is none, or nobody said which commits the range has.
+/// Returns an error if there is none, or if the range was not resolved.
 pub(super) fn select(
     builds: &[&StoredBuild],
     selector: &Selector,
@@ -63,7 +63,7 @@ pub(super) fn select(
             revision: range.to_owned(),
         });
     };
-    let set = CommitSet::of(commits);
+    let set = CommitSet::new(commits);
     let executable = selector.executable.as_ref();
     let (mut found, mut known, mut with_changes) = (Vec::new(), Vec::new(), Vec::new());
     for build in builds {
@@ -99,10 +99,10 @@ pub(super) fn select(
     })))
 }
 
-/// The only build that was made of commits of the range.
+/// Returns the only build of commits in the range.
 ///
 /// # Errors
-/// As [`select`], and where there are several.
+/// Returns the same errors as [`select`], and an error if there are several builds.
 pub(super) fn select_one(
     builds: &[&StoredBuild],
     selector: &Selector,

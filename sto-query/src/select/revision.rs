@@ -1,20 +1,22 @@
-//! Builds by the revision of the work tree that they were made of: `git:HEAD~1`.
+//! Selects builds by the git revision that they were made of: `git:HEAD~1`.
 
 use super::error::{NoBuildOfCommit, SelectError};
 use super::{MAX_NAMED, Selection, Selector, full_name, whole};
 use sto_core::model::Build;
 use sto_core::store::{StoredBuild, StoredProfile};
 
-/// What a selector begins with that names a revision, after the name of a program if it has one.
+/// Prefix of a selector that names a revision, after the name of a program if there is one.
 pub(super) const PREFIX: &str = "git:";
 
-/// A commit that a revision was found to be. The library does not run git: who does so resolves
-/// `git:HEAD~1`, and gives the selector the commit with [`Selector::at`].
+/// A commit that a revision was resolved to.
+///
+/// The library does not run git: the caller resolves `git:HEAD~1`, and sets the commit with
+/// [`Selector::at`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// The commit's id in hexadecimal, or the first digits of it.
+    /// The commit's id in hexadecimal, or its first digits.
     pub id: String,
-    /// The tags that point to it: `git describe` may have named a build by one alone.
+    /// The tags of the commit: `git describe` may have named a build only by its tag.
     pub tags: Vec<String>,
 }
 
@@ -22,17 +24,17 @@ pub struct Commit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Described<'a> {
-    /// The tag that comes before the commit.
+    /// The last tag before the commit.
     pub(crate) tag: Option<&'a str>,
     /// Number of commits since the tag.
     pub(crate) since_tag: u64,
     /// The commit's id, or its first digits.
     pub(crate) commit: Option<&'a str>,
-    /// Whether the work tree had changes that were not committed.
+    /// Whether the working tree had uncommitted changes.
     pub(crate) is_dirty: bool,
 }
 
-/// Digits of a commit's id that are shown.
+/// Number of digits of a commit's id in text output.
 const SHOWN_DIGITS: usize = 12;
 
 fn is_hex(text: &str) -> bool {
@@ -40,7 +42,7 @@ fn is_hex(text: &str) -> bool {
 }
 
 impl<'a> Described<'a> {
-    /// Reads a revision that is stored with a build.
+    /// Parses a revision that is stored with a build.
     pub(crate) fn parse(revision: &'a str) -> Self {
         let clean = revision.strip_suffix("-dirty");
         let (name, is_dirty) = (clean.unwrap_or(revision), clean.is_some());
@@ -53,7 +55,7 @@ impl<'a> Described<'a> {
                 let (tag, count) = since(head).unwrap_or((head, 0));
                 (Some(tag), count, Some(id))
             }
-            // A tag may look so too, but git describe shows no fewer digits of a commit.
+            // A tag may look like this, too, but git describe writes at least 7 digits of a commit.
             _ if is_hex(name) && name.len() >= 7 => (None, 0, Some(name)),
             _ => (Some(name), 0, None),
         };
@@ -65,7 +67,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Whether both are of one commit: by its id, the first digits of it, or its tag.
+    /// Whether both are the same commit: by id, the first digits of it, or tag.
     pub(crate) fn is_same_commit(&self, other: &Described<'_>) -> bool {
         match (self.commit, other.commit) {
             (Some(a), Some(b)) => a.starts_with(b) || b.starts_with(a),
@@ -78,7 +80,7 @@ impl<'a> Described<'a> {
         self.commit.is_some_and(|id| matches!(id.len(), 40 | 64))
     }
 
-    /// Whether the work tree was at this commit, whatever had been changed in it.
+    /// Whether the working tree was at this commit, regardless of uncommitted changes.
     pub(super) fn is_of(&self, commit: &Commit) -> bool {
         match (self.commit, self.tag) {
             (Some(id), _) => commit.id.starts_with(id) || id.starts_with(&commit.id),
@@ -87,7 +89,7 @@ impl<'a> Described<'a> {
     }
 }
 
-/// The revision with no more digits of the commit than are read, and at a tag with none.
+/// Returns the revision with a shortened commit id, and without it at a tag.
 pub(crate) fn shortened(revision: &str) -> String {
     let described = Described::parse(revision);
     let dirty = if described.is_dirty { "-dirty" } else { "" };
@@ -100,10 +102,10 @@ pub(crate) fn shortened(revision: &str) -> String {
     }
 }
 
-/// The runs of a build that was made of the commit that the selector names: all of them, or those that were, where
-/// builds of several commits have one name, as the same program has.
+/// Returns the runs of the build of the commit that the selector names: all of them, or only those
+/// of this commit if builds of several commits have the same name, as with the same program.
 ///
-/// A build of a work tree with changes that were not committed is not of the commit.
+/// Builds of a working tree with uncommitted changes do not count.
 pub(super) fn select(
     builds: &[&StoredBuild],
     selector: &Selector,
@@ -170,7 +172,8 @@ pub(super) fn select(
     }
 }
 
-/// The runs of a build whose revision is meant, with what that says of the build; `None` where none is.
+/// Returns the runs of a build whose revision satisfies a condition, with the revision and commit
+/// of these runs; `None` if there are none.
 pub(crate) fn runs_where(
     build: &StoredBuild,
     mut is_meant: impl FnMut(&str) -> bool,
@@ -202,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_describe_writes_is_taken_apart() {
+    fn parses_git_describe_output() {
         let parse = |text: &'static str| {
             let described = Described::parse(text);
             (
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn shortened_revisions_keep_what_people_read() {
+    fn shortens_revisions() {
         let id = "0123456789012345678901234567890123456789";
         assert_eq!(shortened(&format!("v1.2-0-g{id}")), "v1.2");
         assert_eq!(shortened(&format!("v1.2-0-g{id}-dirty")), "v1.2-dirty");

@@ -1,8 +1,8 @@
-//! Where a series changes: E-divisive means with the significance test of Hunter.
+//! Detects changes in a series: E-divisive means with the significance test of Hunter.
 //!
 //! Sources: Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of
-//! Multivariate Data (2014), for the divergence; Fleming et al., Hunter: Using Change Point Detection
-//! to Hunt for Performance Regressions (2023), for windows, Student's t-test in place of
+//! Multivariate Data (2014), for the divergence; Fleming et al., Hunter: Using Change Point
+//! Detection to Hunt for Performance Regressions (2023), for windows, Student's t-test in place of
 //! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
 
 use crate::history::RunSummary;
@@ -10,23 +10,22 @@ use serde::Serialize;
 use std::ops::Range;
 use sto_stats::{BuildRuns, levels_differ};
 
-/// What is taken for a change.
+/// Options of change detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChangeOptions {
-    /// Number of observations that are looked at together; fewer than 2 are taken for 2. Windows overlap by half.
+    /// Number of observations in a window, at least 2. Windows overlap by half.
     pub window: usize,
-    /// Largest p of a change.
+    /// Maximum p of a change.
     pub max_p: f64,
-    /// Least change of the mean, relative to the mean before.
+    /// Minimum change of the mean, relative to the mean before.
     pub min_change: f64,
-    /// Variance that every observation has at least, whatever a few of them happen to show: that of
-    /// sampling, where it is known.
+    /// Minimum variance of an observation: that of sampling, if known.
     pub least_variance: f64,
 }
 
 impl Default for ChangeOptions {
-    /// Otava's: 50 observations, p of at most 0.001, a change of any size.
+    /// Otava's defaults: 50 observations, p of at most 0.001, a change of any size.
     fn default() -> Self {
         ChangeOptions {
             window: 50,
@@ -41,20 +40,20 @@ impl Default for ChangeOptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChangePoint {
-    /// Place of the first observation after the change.
+    /// Index of the first observation after the change.
     pub at: usize,
-    /// Mean from the change before to this one.
+    /// Mean from the previous change to this one.
     pub before: f64,
     /// Mean from this change to the next.
     pub after: f64,
     /// Probability of means at least as far apart if nothing had changed; see [`levels_differ`].
     pub p: f64,
-    /// Number of runs that the change rests on: from it to the next, or to the end.
+    /// Number of runs from this change to the next, or to the end.
     pub(crate) runs: usize,
 }
 
 impl ChangePoint {
-    /// The change between the piece that ends before an index and the one that begins there.
+    /// Computes the change between two adjacent ranges.
     fn between(
         builds: BuildRuns,
         (before, after): (Range<usize>, Range<usize>),
@@ -66,13 +65,13 @@ impl ChangePoint {
             at: after.start,
             before: mean_of(left),
             after: mean_of(right),
-            // Of two observations nobody knows how far apart they happen to be.
+            // The distance between two observations cannot be tested.
             p: levels_differ(left, right, least_variance).unwrap_or(1.0),
             runs: right.iter().map(|runs| runs.len()).sum(),
         }
     }
 
-    /// The change of the mean, relative to the mean before; infinite from nothing.
+    /// Returns the change of the mean relative to the mean before; infinite if that is zero.
     pub(crate) fn relative(&self) -> f64 {
         match (self.after - self.before).abs() {
             0.0 => 0.0,
@@ -83,20 +82,20 @@ impl ChangePoint {
 
 /// An observation that is not a finite number.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("observation {at} is {value}: a series is of finite numbers")]
+#[error("observation {at} is {value}: a series must consist of finite numbers")]
 #[non_exhaustive]
 pub struct NotFinite {
     /// Index of the first such observation.
     pub at: usize,
-    /// What it is.
+    /// The value of that observation.
     pub(crate) value: f64,
 }
 
-/// The points at which a series changes, in its order. Deterministic; for n observations it takes
-/// n x `window`^2 steps at most, times the number of changes in a window.
+/// Returns the change points of a series, in order. The result is deterministic. For n
+/// observations, it takes at most n x `window`^2 steps, times the number of changes in a window.
 ///
 /// # Errors
-/// Where an observation is infinite or NaN.
+/// Returns an error if an observation is infinite or NaN.
 pub fn change_points(
     series: &[f64],
     options: ChangeOptions,
@@ -112,8 +111,8 @@ pub fn change_points(
     Ok(change_points_of_builds(&each, options))
 }
 
-/// The same where an observation is a build, of one or more runs, each a finite number: its mean says where
-/// a change is, and all of its runs whether it is one.
+/// Like [`change_points`], for observations that are builds of one or more runs, each a finite
+/// number. The means of builds locate changes, and all of their runs are tested.
 pub(crate) fn change_points_of_builds(
     builds: BuildRuns,
     options: ChangeOptions,
@@ -127,7 +126,7 @@ pub(crate) fn change_points_of_builds(
     merge(builds, weak, options)
 }
 
-/// The p of weak changes: ten times that of changes, where that is still rare.
+/// Returns the maximum p of weak changes: ten times that of changes, unless that is large.
 fn relaxed(max_p: f64) -> f64 {
     match max_p {
         ..0.05 => max_p * 10.0,
@@ -136,7 +135,8 @@ fn relaxed(max_p: f64) -> f64 {
     }
 }
 
-/// Places where the series may change, found window by window: what lies far away does not blur them.
+/// Returns indices at which the series may change, found window by window, so that distant
+/// observations do not blur them.
 fn weak_changes(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
     let ChangeOptions { window, max_p, .. } = options;
     let weak = ChangeOptions {
@@ -159,17 +159,17 @@ fn weak_changes(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec
     indices
 }
 
-/// E-divisive: the index with the largest divergence, then those within the pieces that it leaves, as
-/// long as they are significant.
+/// Divides a window by E-divisive: at the index with the largest divergence, and then within the
+/// resulting pieces, as long as changes are significant.
 fn divide(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
-    let distances = Distances::of(means);
+    let distances = Distances::new(means);
     let mut indices: Vec<usize> = Vec::new();
     loop {
         let pieces = pieces(&indices, means.len());
         let candidates = pieces
             .iter()
             .filter_map(|piece| distances.widest(piece.clone()));
-        // The first of equals.
+        // The first of equals is kept.
         let best = candidates.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let Some((_, index)) = best else {
             return indices;
@@ -185,14 +185,14 @@ fn divide(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize
     }
 }
 
-/// The pieces between these indices.
+/// Returns the ranges between these indices.
 fn pieces(indices: &[usize], end: usize) -> Vec<Range<usize>> {
     let starts = std::iter::once(0).chain(indices.iter().copied());
     let ends = indices.iter().copied().chain([end]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Leaves out the weakest change, and tests its neighbours anew, until all are changes.
+/// Drops the weakest change and tests its neighbours again, until all changes are significant.
 fn merge(builds: BuildRuns, mut indices: Vec<usize>, options: ChangeOptions) -> Vec<ChangePoint> {
     loop {
         let pieces = pieces(&indices, builds.len());
@@ -220,15 +220,16 @@ fn merge(builds: BuildRuns, mut indices: Vec<usize>, options: ChangeOptions) -> 
     }
 }
 
-/// Sums of distances between observations, over any rectangle of pairs at once.
+/// Cumulative sums of distances between observations, for sums over any rectangle of pairs.
 struct Distances {
-    /// `sums[i * (n + 1) + j]`: over all pairs of one of the first i and one of the first j.
+    /// `sums[i * (n + 1) + j]` is the sum over all pairs of one of the first i and one of the first
+    /// j observations.
     sums: Vec<f64>,
     row: usize,
 }
 
 impl Distances {
-    fn of(series: &[f64]) -> Distances {
+    fn new(series: &[f64]) -> Distances {
         let row = series.len() + 1;
         let mut sums = vec![0.0; row * row];
         for (i, a) in series.iter().enumerate() {
@@ -246,7 +247,7 @@ impl Distances {
         at(a.end, b.end) - at(a.start, b.end) - at(a.end, b.start) + at(a.start, b.start)
     }
 
-    /// The mean distance of two observations of a range; 0 of one alone.
+    /// Returns the mean distance between two observations of a range; 0 for a single one.
     fn within(&self, range: &Range<usize>) -> f64 {
         let pairs = range.len() as f64 * (range.len() as f64 - 1.0);
         if pairs == 0.0 {
@@ -255,8 +256,8 @@ impl Distances {
         self.between(range, range) / pairs
     }
 
-    /// The largest divergence of what comes before an index of a piece and what comes after it, there or
-    /// up to some later index, and the index; `None` in a piece of one.
+    /// Returns the largest divergence between the observations before an index and those from it up
+    /// to some end, with the index; `None` for a single observation.
     fn widest(&self, piece: Range<usize>) -> Option<(f64, usize)> {
         let mut widest = None;
         for index in piece.start + 1..piece.end {
@@ -280,23 +281,23 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// A shift of a series to another level, where it stays until the next.
+/// A shift of a series to another level, which lasts until the next shift.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LevelShift {
-    /// Place of the first observation after the change, counted from 0.
+    /// Index of the first observation after the change, counted from 0.
     pub at: usize,
-    /// The run that observation is of, or the first run of its build.
+    /// The run of that observation, or the first run of its build.
     #[serde(flatten)]
     pub run: RunSummary,
-    /// Mean from the change before to this one.
+    /// Mean from the previous change to this one.
     pub before: f64,
     /// Mean from this change to the next.
     pub after: f64,
     /// Probability of means at least as far apart if nothing had changed.
     pub p: f64,
-    /// Number of runs that the change rests on: from it to the next, or to the end.
+    /// Number of runs from this change to the next, or to the end.
     pub runs: usize,
 }
 

@@ -1,14 +1,13 @@
-//! Behaviour of functions over the runs of a history.
+//! Tracks functions over the runs of a history.
 //!
 //! ```text
 //! History                       every run of a program and benchmark, oldest first
 //!    |  costs of functions by run
 //!    v
-//! window                        what the runs before lead to expect: mean and band
-//! scores                        how far the newest run is from it, function by function
-//! changes                       where the level of a series shifts
+//! window                        expectation from the runs before: mean and band
+//! scores                        distance of the newest run from it, by function
+//! changes                       level shifts of a series
 //! ```
-//!
 #![doc = include_str!("series.md")]
 
 mod changes;

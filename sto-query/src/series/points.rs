@@ -1,4 +1,4 @@
-//! One function over the runs of a history.
+//! The series of a function over the runs of a history.
 
 use super::LevelShift;
 use crate::answer::Answer;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use sto_core::units::Cost;
 
-/// What one observation of a series is.
+/// The unit of observation of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -19,23 +19,23 @@ pub enum Observation {
     /// A run.
     #[default]
     Run,
-    /// All runs of a build, together.
+    /// All runs of a build together.
     Build,
 }
 
-/// One function over the runs of a history.
+/// The series of a function over the runs of a history.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionSeries {
     /// The runs.
     pub history: HistorySubject,
-    /// The function; of several modules if they have one of its name, or all that fit a regular
-    /// expression. A sample counts once, whichever of them its stack has.
+    /// The matching functions: one key, possibly in several modules, or all that match a regular
+    /// expression. A sample counts once, whichever of them its stack contains.
     pub functions: Vec<HistoryFunction>,
-    /// What one observation is.
+    /// The unit of observation.
     pub by: Observation,
-    /// Number of observations before a build's that expectations rest on.
+    /// Number of observations before a build that expectations are based on.
     pub window: usize,
     /// The observations, oldest first.
     pub points: Vec<SeriesPoint>,
@@ -48,7 +48,7 @@ impl Answer for FunctionSeries {
 }
 
 impl FunctionSeries {
-    /// The keys of the functions, each once and in order.
+    /// Returns the distinct keys of the functions, in order.
     pub(crate) fn keys(&self) -> Vec<&str> {
         let keys: BTreeSet<&str> = self.functions.iter().map(|f| &*f.function).collect();
         keys.into_iter().collect()
@@ -60,16 +60,16 @@ impl FunctionSeries {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SeriesPoint {
-    /// The run, or the first of the build.
+    /// The run, or the first run of the build.
     #[serde(flatten)]
     pub run: RunSummary,
-    /// Samples whose stack has the function, each counted once.
+    /// Samples whose stacks contain the function, each counted once.
     pub samples: u64,
-    /// Their value, in the sample type's unit.
+    /// Value of these samples, in the sample type's unit.
     pub value: u64,
-    /// Their share, from 0 to 1.
+    /// Share of these samples, from 0 to 1.
     pub share: f64,
-    /// Mean share of the observations before those of its build; `None` of fewer than two.
+    /// Mean share of the observations before its build; `None` if there are fewer than two.
     pub mean: Option<f64>,
     /// Two standard deviations below the mean, and at least 0.
     pub low: Option<f64>,
@@ -78,14 +78,14 @@ pub struct SeriesPoint {
 }
 
 impl SeriesPoint {
-    /// Whether it is where the observations before lead to expect it, or nothing is expected.
+    /// Whether the share is within the band, or there is none.
     pub(crate) fn is_within_band(&self) -> bool {
         let above = self.low.is_none_or(|low| low <= self.share);
         above && self.high.is_none_or(|high| self.share <= high)
     }
 }
 
-/// Follows functions over the runs of a history.
+/// Computes the series of functions over the runs of a history.
 pub fn series(
     history: &History,
     functions: &[FunctionIx],
@@ -112,7 +112,8 @@ pub fn series(
         .iter()
         .map(|&(_, total, whole)| share(total, whole))
         .collect();
-    // The indices of the observations that are one build, or of one build alone each of its own.
+    // The indices of each build's observations. If there is only one build, each observation counts
+    // as a build.
     let builds = match by {
         Observation::Run => history.observations(),
         Observation::Build => (0..shares.len()).map(|build| build..build + 1).collect(),
@@ -158,8 +159,8 @@ pub fn series(
     }
 }
 
-/// What the share varies by because it was sampled, on average: a count of k samples varies by k, and
-/// is k / share of the whole.
+/// Returns the mean variance of the share due to sampling: a count of k samples has the variance k,
+/// and is k / share of the whole.
 fn sampling_variance(points: &[SeriesPoint]) -> f64 {
     let sampled = points.iter().filter(|point| point.samples > 0);
     let sum: f64 = sampled

@@ -1,4 +1,4 @@
-//! The functions of a build against those before it.
+//! Compares the functions of a build with those of the builds before it.
 
 use super::LevelShift;
 use crate::answer::{Answer, limited};
@@ -6,29 +6,31 @@ use crate::history::{History, HistoryFunction, HistorySubject, Judged, RunSummar
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
-/// The functions of a build against those before it.
+/// The functions of a build, compared with the builds before it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Scores {
     /// The runs.
     pub history: HistorySubject,
-    /// The newest run of those that are judged.
+    /// The newest of the judged runs.
     pub run: RunSummary,
-    /// Number of runs that are judged: all of that run's build, or of the only build one.
+    /// Number of judged runs: all runs of that build, or one run of the only build.
     pub judged: usize,
-    /// Number of runs before them that expectations rest on.
+    /// Number of runs before them that expectations are based on.
     pub window: usize,
-    /// Number of their builds: as many as asked for, or as there are; of the only build, its runs.
+    /// Number of builds of these runs: as many as requested, or as exist. For the only build, the
+    /// number of its runs.
     pub window_builds: usize,
-    /// Number of functions that were judged.
+    /// Number of judged functions.
     pub tested: usize,
-    /// Number of these whose q is at most [`FALSE_DISCOVERIES`](super::scores::FALSE_DISCOVERIES).
+    /// Number of functions whose q is at most
+    /// [`FALSE_DISCOVERIES`](super::scores::FALSE_DISCOVERIES).
     pub far: usize,
-    /// The smallest share of any run that is looked at.
+    /// Minimum share of a function in some run.
     pub min_share: f64,
-    /// The functions: highest score first, then by name; where there is a least score, after those the
-    /// functions with a level shift, largest change first.
+    /// The functions: highest score first, then by name. With a minimum score, functions with a
+    /// level shift follow, largest change first.
     pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -38,7 +40,7 @@ impl Answer for Scores {
     const SCHEMA: &'static str = "sto.regressions-over-time/1";
 }
 
-/// One function.
+/// The score of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -46,22 +48,22 @@ pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]
     pub function: HistoryFunction,
-    /// Mean of its samples in the runs before, since their last level shift; runs without it count
-    /// as zero.
+    /// Mean of its samples in the runs before, since their last level shift. Runs without the
+    /// function count as zero.
     pub expected: f64,
     /// Standard deviation of its samples in these runs.
     pub deviation: f64,
-    /// Its samples in a judged run, on average.
+    /// Mean of its samples in the judged runs.
     pub actual: f64,
-    /// `actual` less `expected`.
+    /// `actual` minus `expected`.
     pub difference: f64,
     /// The difference in standard deviations; see [`Score::score`](crate::series::Score::score).
     pub score: f64,
     /// Probability of samples at least as far from those before if nothing had changed.
     pub p: Option<f64>,
-    /// `p` adjusted for the number of functions that were judged.
+    /// `p` adjusted for the number of judged functions.
     pub q: Option<f64>,
-    /// Whether it is there.
+    /// Whether the function is new or gone.
     pub status: Status,
     /// Level shifts of its samples, over the whole history.
     pub changes: Vec<LevelShift>,
@@ -86,8 +88,9 @@ impl FunctionScore {
     }
 }
 
-/// Scores the functions of the runs that are judged; at most `limit` of them. With `min_score`
-/// only those that score at least that, and after them those with a level shift: largest change first.
+/// Scores the functions of the judged runs, and returns at most `limit` of them. With `min_score`,
+/// only functions with at least that score, followed by those with a level shift, largest change
+/// first.
 pub fn regressions_over_time(
     history: &History,
     judged: &Judged,
@@ -102,7 +105,7 @@ pub fn regressions_over_time(
         let (far, mut changed): (Vec<Score>, Vec<Score>) =
             scores.into_iter().partition(|score| score.score >= least);
         changed.retain(|score| !score.changes.is_empty());
-        // Stable: equals keep the order of their scores.
+        // The sort is stable: equals keep the order of their scores.
         changed.sort_by(|a, b| b.largest_change().total_cmp(&a.largest_change()));
         scores = far;
         scores.append(&mut changed);

@@ -1,4 +1,4 @@
-//! How far each function of a build is from what the builds before it lead to expect.
+//! Computes how far each function of a build is from the expectation set by the builds before it.
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1 and
 //! appendix A.1.
@@ -10,13 +10,13 @@ use serde::Serialize;
 use std::ops::Range;
 use sto_stats::{benjamini_hochberg, levels_differ};
 
-/// What [`scores`] looks at.
+/// Options of [`scores`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScoreOptions {
-    /// Functions with a smaller share of every run that is looked at are left out.
+    /// Functions with a smaller share of every run are left out.
     pub(crate) min_share: f64,
-    /// What is taken for a change.
+    /// Options of change detection.
     pub(crate) changes: ChangeOptions,
 }
 
@@ -29,22 +29,22 @@ impl Default for ScoreOptions {
     }
 }
 
-/// Whether a function is there.
+/// Whether a function is new or gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Status {
-    /// Before, and in the judged runs.
+    /// Present before and in the judged runs.
     Known,
-    /// In the judged runs alone.
+    /// Present only in the judged runs.
     New,
-    /// Before, but not in the judged runs.
+    /// Present before, but not in the judged runs.
     Gone,
 }
 
 impl Status {
-    /// The word that tables show; none for what is known.
+    /// Returns the word for tables; empty for known functions.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Status::Known => "",
@@ -53,7 +53,7 @@ impl Status {
         }
     }
 
-    pub(crate) fn of(expected: f64, actual: f64) -> Status {
+    pub(crate) fn new(expected: f64, actual: f64) -> Status {
         match (expected > 0.0, actual > 0.0) {
             (true, false) => Status::Gone,
             (false, true) => Status::New,
@@ -62,7 +62,7 @@ impl Status {
     }
 }
 
-/// One function of the judged runs.
+/// The score of a function of the judged runs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Score {
@@ -70,34 +70,34 @@ pub struct Score {
     pub(crate) function: FunctionIx,
     /// Its samples in every run of the history, oldest first; each stack counts once.
     pub(crate) samples: Vec<f64>,
-    /// What the window leads to expect, since the last level shift of its samples; runs without the
+    /// The expectation from the window since the last level shift of its samples. Runs without the
     /// function count as zero.
     pub(crate) expected: Expected,
-    /// Its samples in a judged run, on average.
+    /// Mean of its samples in the judged runs.
     pub(crate) actual: f64,
-    /// How far that is from what is expected, in standard deviations.
+    /// Distance from the expectation, in standard deviations.
     pub score: f64,
-    /// Probability of samples at least as far from those that lead to expect it, if nothing had changed;
-    /// `None` where nothing says how much they vary. See [`levels_differ`].
+    /// Probability of samples at least as far from the expectation if nothing had changed; `None`
+    /// if the variance is unknown. See [`levels_differ`].
     pub(crate) p: Option<f64>,
-    /// `p` adjusted for the number of functions that are judged (Benjamini & Hochberg).
+    /// `p` adjusted for the number of judged functions (Benjamini & Hochberg).
     pub(crate) q: Option<f64>,
-    /// Whether it is there.
+    /// Whether the function is new or gone.
     pub(crate) status: Status,
     /// Level shifts of its samples, over the whole history.
     pub(crate) changes: Vec<ChangePoint>,
 }
 
-/// The rate of false ones that is accepted among functions that are called far from expected.
+/// Accepted rate of false discoveries among functions that are reported as far from expected.
 pub(crate) const FALSE_DISCOVERIES: f64 = 0.05;
 
 impl Score {
-    /// Whether chance, over as many functions as are judged, hardly explains how far it is.
+    /// Whether the distance is significant, given the number of judged functions.
     pub(crate) fn is_far(&self) -> bool {
         self.q.is_some_and(|q| q <= FALSE_DISCOVERIES)
     }
 
-    /// The largest of the changes, up or down, in samples; 0 without any.
+    /// Returns the largest change, up or down, in samples; 0 if there is none.
     pub(crate) fn largest_change(&self) -> f64 {
         let changes = self.changes.iter();
         let sizes = changes.map(|change| (change.after - change.before).abs());
@@ -105,10 +105,10 @@ impl Score {
     }
 }
 
-/// (actual - mean) / deviation of samples.
+/// Returns (actual - mean) / deviation of samples.
 ///
-/// Where the window does not vary at all, the thesis says 0, and a function that is new would never be
-/// seen; here the deviation is then what sampling alone makes of such a mean: its square root, and at
+/// If the window does not vary at all, the thesis defines the score as 0, so a new function would
+/// never be seen. Here, the deviation is then that of sampling: the square root of the mean, and at
 /// least one sample.
 pub(crate) fn score(actual: f64, expected: Expected) -> f64 {
     let deviation = match expected.deviation {
@@ -118,8 +118,8 @@ pub(crate) fn score(actual: f64, expected: Expected) -> f64 {
     (actual - expected.mean) / deviation
 }
 
-/// Scores the functions of the runs of a history that are judged against those of their window: highest
-/// score first, then by function. Empty where the window has fewer than two runs.
+/// Scores the functions of the judged runs against those of their window: highest score first, then
+/// by function. Empty if the window has fewer than two runs.
 pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<Score> {
     if judged.window.len() < 2 {
         return Vec::new();
@@ -133,7 +133,7 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
         .filter_map(|(index, function)| {
             let samples: Vec<f64> = runs.iter().map(|run| run[index]).collect();
             let actual = judged.actual(&samples);
-            // Counts vary by chance at least as Poisson's do.
+            // Counts have at least Poisson's variance.
             let least_variance = samples.iter().sum::<f64>() / samples.len() as f64;
             let runs_of = |builds: &[Range<usize>]| -> Vec<&[f64]> {
                 builds.iter().map(|runs| &samples[runs.clone()]).collect()
@@ -146,12 +146,13 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
             let before = runs_of(&judged.builds);
             let of_judged = &[&samples[judged.runs.clone()]];
             let p = |builds: &[&[f64]]| levels_differ(builds, of_judged, least_variance);
-            // What is expected is what the window shows since it changed last, if that is enough to judge by.
+            // The expectation is the window since its last change, if that is long enough to test
+            // by.
             let last = change_points_of_builds(&before, of_changes).pop();
             let level = last.map(|last| &before[last.at..]);
             let level = level.filter(|level| level.concat().len() >= 2 && p(level).is_some());
             let level = level.unwrap_or(&before);
-            let expected = Expected::of(&level.concat())?;
+            let expected = Expected::from_observations(&level.concat())?;
             for change in &mut changes {
                 change.at = observations[change.at].start;
             }
@@ -162,7 +163,7 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
                 score: score(actual, expected),
                 p: p(level),
                 q: None,
-                status: Status::of(expected.mean, actual),
+                status: Status::new(expected.mean, actual),
                 changes,
                 samples,
             })
@@ -180,7 +181,7 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
     scores
 }
 
-/// The functions that have at least this share of one of these runs.
+/// Returns the functions with at least this share of one of these runs.
 fn functions_that_matter(history: &History, runs: Range<usize>, min_share: f64) -> Vec<FunctionIx> {
     let mut matters = vec![false; history.functions.len()];
     for run in runs {
@@ -197,16 +198,15 @@ fn functions_that_matter(history: &History, runs: Range<usize>, min_share: f64) 
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Expected {
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their standard deviation, as of a sample: the sum of squares is divided by their number
-    /// less one.
+    /// Sample standard deviation (n - 1).
     pub deviation: f64,
 }
 
 impl Expected {
-    /// Of these observations; `None` of fewer than two.
-    pub(crate) fn of(window: &[f64]) -> Option<Expected> {
+    /// Computes the expectation from observations; `None` if there are fewer than two.
+    pub(crate) fn from_observations(window: &[f64]) -> Option<Expected> {
         if window.len() < 2 {
             return None;
         }
@@ -219,17 +219,19 @@ impl Expected {
         })
     }
 
-    /// From two standard deviations below the mean to two above it (Bollinger bands).
+    /// Returns the band from two standard deviations below the mean to two above it (Bollinger
+    /// bands).
     pub fn band(&self) -> (f64, f64) {
         let half = 2.0 * self.deviation;
         (self.mean - half, self.mean + half)
     }
 }
 
-/// For each observation, what the up to `window` observations before its build lead to expect; `None`
-/// where they are fewer than two. `builds` has the indices of each build's observations, in order.
+/// Returns, for each observation, the expectation from up to `window` observations before its
+/// build; `None` if there are fewer than two. `builds` has the indices of each build's
+/// observations, in order.
 pub fn expected(series: &[f64], builds: &[Range<usize>], window: usize) -> Vec<Option<Expected>> {
-    let before = |at: usize| Expected::of(&series[at.saturating_sub(window)..at]);
+    let before = |at: usize| Expected::from_observations(&series[at.saturating_sub(window)..at]);
     let of_build = |runs: &Range<usize>| vec![before(runs.start); runs.len()];
     builds.iter().flat_map(of_build).collect()
 }

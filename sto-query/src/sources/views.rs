@@ -322,7 +322,7 @@ impl Sources {
         Ok(match self.locate(named)? {
             Target::Stored(mut located) => {
                 let benchmark = filter.benchmark.as_deref();
-                located.selection = located.selection.of_one_benchmark(benchmark)?;
+                located.selection = located.selection.with_benchmark(benchmark)?;
                 Target::Stored(located)
             }
             file => file,

@@ -162,7 +162,7 @@ impl Suspects {
             runs: history.runs.iter().map(SuspectRun::from).collect(),
             tested,
             observations: history.observations(),
-            expected: Expected::of(&wholes),
+            expected: Expected::from_observations(&wholes),
             suspects: found
                 .into_par_iter()
                 .map(|score| inquiry.suspect(score))

@@ -69,7 +69,7 @@ impl BuildTree {
     /// Functions of the build.
     pub(super) fn functions(&self) -> &Functions {
         self.functions
-            .get_or_init(|| Functions::of(&self.view.frames))
+            .get_or_init(|| Functions::new(&self.view.frames))
     }
 
     /// Self and total cost of each function, by sample type; recursive calls count once.

@@ -213,7 +213,7 @@ impl Batch {
 impl Read {
     fn is_outermost(&self, node: NodeIx) -> bool {
         let is_outermost = self.outermost.get_or_init(|| {
-            let functions = Functions::of(&self.frames);
+            let functions = Functions::new(&self.frames);
             outermost(&self.tree, functions.numbers()).collect()
         });
         is_outermost[node.get()]

@@ -278,7 +278,7 @@ fn parts(id: &str) -> Option<(BuildId, NodeId)> {
 impl AllFrames {
     /// Functions of the frames.
     pub(super) fn functions(&self) -> &Functions {
-        self.functions.get_or_init(|| Functions::of(&self.table))
+        self.functions.get_or_init(|| Functions::new(&self.table))
     }
 
     /// Returns the frames of functions with this key.

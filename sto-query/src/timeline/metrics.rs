@@ -290,7 +290,7 @@ impl RunOverTime {
         grid: Grid,
     ) -> Result<Vec<f64>, TimelineError> {
         let frames = self.view.frames.iter();
-        let functions: Vec<Named> = frames.map(|(_, frame)| Named::of_frame(frame)).collect();
+        let functions: Vec<Named> = frames.map(|(_, frame)| Named::from_frame(frame)).collect();
         let choice = FunctionChoice::parse(text)?;
         let chosen = choice.among(&functions);
         if chosen.is_empty() {

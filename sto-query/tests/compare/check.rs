@@ -39,15 +39,15 @@ fn the_verdict_over_several_benchmarks_is_the_worst() {
     let clean = || of_benchmark("clean", BEFORE, BEFORE, &options);
     let slow = || of_benchmark("slow", BEFORE, SLOW_LOG, &options);
     let small = || of_benchmark("small", TOO_FEW, TOO_FEW, &options);
-    let verdict = |comparisons| Check::of(comparisons).verdict;
+    let verdict = |comparisons| Check::new(comparisons).verdict;
     assert_eq!(verdict(vec![clean(), clean()]), Verdict::Clean);
     assert_eq!(verdict(vec![clean(), small()]), Verdict::Insufficient);
     assert_eq!(verdict(vec![slow(), small(), clean()]), Verdict::Regression);
     assert_eq!(verdict(vec![clean(), small(), slow()]), Verdict::Regression);
     assert_eq!(verdict(vec![]), Verdict::Insufficient);
-    let check = Check::of(vec![slow(), small(), clean()]);
+    let check = Check::new(vec![slow(), small(), clean()]);
     assert_eq!(check.reason, "1 of 3 benchmarks got slower: slow");
-    let check = Check::of(vec![small(), clean()]);
+    let check = Check::new(vec![small(), clean()]);
     let reason = "1 of 2 benchmarks have too little data, and none got slower: small";
     assert_eq!(check.reason, reason);
 }
@@ -58,7 +58,7 @@ fn several_benchmarks_are_shown_with_a_line_each_and_then_in_full() {
     let mut known = of_benchmark("known", BEFORE, SLOW_LOG, &ignoring);
     known.policy = Some("sto.toml".to_owned());
     let options = CompareOptions::default();
-    let check = Check::of(vec![
+    let check = Check::new(vec![
         of_benchmark("slow", BEFORE, SLOW_LOG, &options),
         of_benchmark(
             "\x1b[31m of a very long name that is cut",
@@ -148,7 +148,7 @@ fn benchmarks_that_both_sides_have_are_compared_one_by_one() {
     let of = |old: &[Option<&str>], new: &[Option<&str>], named: &[&str]| {
         let named: Vec<String> = named.iter().map(|&name| name.to_owned()).collect();
         let (old, new) = (of_benchmarks("v1", old), of_benchmarks("v2", new));
-        Benchmarks::of(&old.selection, &new.selection, &named)
+        Benchmarks::new(&old.selection, &new.selection, &named)
     };
     let named = |names: &[Option<&str>]| -> Vec<Option<String>> {
         names.iter().map(|name| name.map(str::to_owned)).collect()

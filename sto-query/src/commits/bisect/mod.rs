@@ -232,7 +232,7 @@ impl Sought {
             ancestry: None,
             ..request.history.clone()
         };
-        let history = History::of(sources.store()?, measured.builds.clone(), &query)?;
+        let history = History::from_builds(sources.store()?, measured.builds.clone(), &query)?;
         let dispersion = comparison.statistics.as_ref().map(|s| s.dispersion.total);
         let measure = |of_runs: Vec<f64>| {
             let runs = by_commit(&history, measured, &of_runs);

@@ -1,17 +1,17 @@
-//! Why two symbols are one function, or are not.
+//! Explains whether two symbols are the same function.
 
 use super::{KeyOptions, Matching, Rule, take_out};
 use crate::answer::Answer;
 use serde::Serialize;
 
-/// How two symbols got their keys.
+/// An explanation of the keys of two symbols.
 ///
-/// Keys are of symbols: a comparison also asks that the modules match.
+/// Keys only concern symbols; comparisons also require that modules match.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolMatch {
-    /// The rules.
+    /// The rules by which symbols were matched.
     #[serde(flatten)]
     pub matching: Matching,
     /// Whether the keys are equal.
@@ -24,33 +24,33 @@ impl Answer for SymbolMatch {
     const SCHEMA: &'static str = "sto.explain-match/1";
 }
 
-/// How one symbol got its key.
+/// An explanation of the key of one symbol.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolKey {
-    /// As given.
+    /// The symbol as given.
     pub symbol: String,
-    /// What rules did, in this order.
+    /// The changes that rules made, in this order.
     pub steps: Vec<Step>,
-    /// What is left.
+    /// The resulting key.
     pub key: String,
 }
 
-/// What a rule did to a symbol.
+/// A change that a rule made to a symbol.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Step {
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
-    /// What it took out.
+    /// The text that was removed.
     pub taken: String,
-    /// What it wrote instead; mostly nothing.
+    /// The text that replaced it; usually empty.
     pub written: String,
 }
 
-/// Says which rule took what out of each of two symbols, and whether their keys are equal.
+/// Reports what each rule removed from two symbols, and whether their keys are equal.
 ///
 /// ```
 /// use sto_query::questions::{KeyOptions, explain_match};
@@ -78,7 +78,7 @@ fn explain(symbol: &str, options: KeyOptions) -> SymbolKey {
         });
     });
     if key == symbol {
-        // Nothing would have been left.
+        // The key would have been empty, so the symbol was kept.
         steps.clear();
     }
     SymbolKey {

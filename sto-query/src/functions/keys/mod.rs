@@ -1,18 +1,19 @@
-//! Function keys: what two builds have in common of a function's symbol.
+//! Function keys: the part of a function's symbol that does not change between builds.
 //!
-//! Compilers put into symbols what changes from build to build although the function does not:
-//! hashes of the crate, numbers of clones and closures. A key is the symbol without those.
+//! Compilers add text to symbols that changes from build to build although the function does not:
+//! crate hashes, and numbers of clones and closures. A key is the symbol without it.
 //!
 //! ```text
 //! symbol      _ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.42
-//!    |  mangled         the name as people write it
-//!    |  templates       their arguments, where they are to be ignored
-//!    |  numbers         of closures and the like, wherever they stand
-//!    v  suffixes        of clones and the like, at the end
+//!    |  mangled         demangles the name
+//!    |  templates       removes template arguments, if they are ignored
+//!    |  numbers         removes numbers of closures and the like, anywhere
+//!    v  suffixes        removes suffixes of clones and the like, at the end
 //! key         app::run::{closure}
 //! ```
 //!
-//! Each step reads the symbol once, and each rule says what it took out: [`explain_match`] shows it.
+//! Each step reads the symbol once, and each rule reports what it removed, as shown by
+//! [`explain_match`].
 
 mod explain;
 mod numbers;
@@ -28,10 +29,11 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use sto_core::demangled;
 
-/// Version of the rules of [`key_symbol`]; it changes whenever a symbol's key does.
+/// Version of the rules of [`key_symbol`]. It changes whenever the key of any symbol does.
 pub const RULES_VERSION: u32 = 1;
 
-/// The key of the function that a closure of Rust or Go is of, by the closure's key; `None` of what is none.
+/// Returns the key of the function that contains a closure of Rust or Go, from the closure's key;
+/// `None` for other functions.
 pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
     fn outer<'a>(key: &&'a str) -> Option<&'a str> {
         let of_rust = key.strip_suffix("::{closure}");
@@ -40,27 +42,27 @@ pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
     std::iter::successors(Some(key), outer).skip(1).last()
 }
 
-/// What the user decides about keys.
+/// User options for keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct KeyOptions {
-    /// Whether symbols are compared as they stand, without any rule. Default false.
+    /// Whether symbols are compared literally, without any rule. Default false.
     pub exact_symbols: bool,
     /// Whether instantiations of one template, generic function or type are one function. Default
-    /// false: `parse<Json>` may be slower while `parse<Xml>` is not.
+    /// false, as `parse<Json>` may be slower while `parse<Xml>` is not.
     pub ignore_template_arguments: bool,
 }
 
-/// By which rules functions were matched, as answers say it.
+/// The rules by which functions were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Matching {
-    /// [`RULES_VERSION`].
+    /// The [`RULES_VERSION`].
     pub rules_version: u32,
-    /// What the user decided.
+    /// The user's options.
     #[serde(flatten)]
     pub options: KeyOptions,
 }
@@ -74,9 +76,10 @@ impl From<KeyOptions> for Matching {
     }
 }
 
-/// The symbol without what compilers change from build to build.
+/// Returns the key of a symbol: the symbol without the parts that compilers change from build to
+/// build.
 ///
-/// A symbol of which nothing would be left keeps its name.
+/// If nothing would be left, returns the whole symbol.
 ///
 /// ```
 /// use sto_query::questions::{KeyOptions, key_symbol};
@@ -88,7 +91,7 @@ pub fn key_symbol(symbol: &str, options: KeyOptions) -> Cow<'_, str> {
     take_out(symbol, options, &mut |_, _, _| {})
 }
 
-/// The key; `note` is called with the rule, what it took, and what it wrote instead.
+/// Returns the key. `note` is called with each rule, the text that it removed, and the replacement.
 fn take_out<'a>(
     symbol: &'a str,
     options: KeyOptions,
@@ -117,7 +120,7 @@ fn take_out<'a>(
     key
 }
 
-/// Whether a byte may be part of a name in all languages; so may be what is not ASCII.
+/// Whether a byte may be part of a name in any language, including all non-ASCII bytes.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

@@ -1,20 +1,22 @@
-//! What compilers and virtual machines count up: closures, lambdas, unnamed types, proxies.
+//! Removes numbers that compilers and virtual machines assign: to closures, lambdas, unnamed types
+//! and proxies.
 //!
-//! A new closure renumbers all that follow it, and what is made at run time is numbered in the
-//! order in which that happened.
+//! A new closure renumbers all that follow it, and code that is generated at run time is numbered
+//! in the order of generation.
 
 use super::{Rule, is_name};
 use std::ops::Range;
 
-/// What has to follow a number.
+/// The text that must follow a number.
 #[derive(Clone, Copy)]
 enum Next {
     Is(u8),
-    /// Anything but more of the name.
+    /// Anything that is not part of a name.
     NoName,
 }
 
-/// A number is found by what stands before it: (what stays, what is taken with it).
+/// Prefixes of numbers: a prefix that is kept, a prefix that is removed with the number, the text
+/// that follows, and the rule.
 const NUMBERED: [(&str, &str, Next, Rule); 14] = [
     ("", "#", Next::Is(b'}'), Rule::ClosureNumber),
     ("'lambda", "", Next::Is(b'\''), Rule::ClosureNumber),
@@ -47,17 +49,17 @@ const NUMBERED: [(&str, &str, Next, Rule); 14] = [
     ("-range", "", Next::NoName, Rule::GoClosure),
 ];
 
-/// Functions that Go makes of code inside of another.
+/// Names of functions that Go creates from code inside other functions.
 const GO_INNER: [&str; 3] = [".func", ".gowrap", ".deferwrap"];
 
-/// What is taken out, and what is written instead.
+/// A range of a name, and its replacement.
 struct Cut {
     range: Range<usize>,
     written: &'static str,
     rule: Rule,
 }
 
-/// The name without numbers; `None` where it has none.
+/// Returns the name without numbers; `None` if it has none.
 pub(super) fn without_numbers(
     name: &str,
     note: &mut impl FnMut(Rule, &str, &str),
@@ -78,15 +80,15 @@ pub(super) fn without_numbers(
     Some(key)
 }
 
-/// One pass over a name, with what a rule has to know of the bytes before.
+/// A single pass over a name, with the state that rules need about preceding bytes.
 struct Scan<'a> {
     name: &'a str,
     at: usize,
-    /// Where the last cut ended, and by which rule.
+    /// End and rule of the last cut.
     last_cut: Option<(usize, Rule)>,
-    /// Where the word that is being read begins; `$` is part of words.
+    /// Start of the current word; `$` is part of words.
     word: usize,
-    /// The first dot since the last slash: it ends the name of a Go package.
+    /// Position of the first dot since the last slash, which ends the name of a Go package.
     package: Option<usize>,
     has_go_shape: bool,
 }
@@ -151,8 +153,8 @@ impl<'a> Scan<'a> {
         bytes.iter().take_while(|byte| is_counted(byte)).count()
     }
 
-    /// `{{closure}}`, and crate hashes: `core[846817f741e54dfd]`, 64 bits without leading zeros, so
-    /// nearly always 13 digits or more.
+    /// Matches `{{closure}}`, and crate hashes such as `core[846817f741e54dfd]`: 64 bits without
+    /// leading zeros, so nearly always 13 digits or more.
     fn bracket(&self) -> Option<Cut> {
         const LEGACY_CLOSURE: &str = "{{closure}}";
         if self.name[self.at..].starts_with(LEGACY_CLOSURE) {
@@ -199,7 +201,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// `main.total.func1.2-range3`, `go.shape.int_0`.
+    /// Matches `main.total.func1.2-range3` and `go.shape.int_0`.
     fn go(&self, number: &Range<usize>) -> Option<Cut> {
         let before = &self.name[..number.start];
         let after = self.byte(number.end);
@@ -213,7 +215,7 @@ impl<'a> Scan<'a> {
         if !matches!(after, None | Some(b'.' | b'-')) {
             return None;
         }
-        // A closure in a closure is a mere number.
+        // A closure in a closure is only numbered.
         if before.ends_with('.') && self.last_cut == Some((number.start - 1, Rule::GoClosure)) {
             return Some(Cut {
                 range: number.start - 1..number.end,
@@ -221,7 +223,8 @@ impl<'a> Scan<'a> {
                 rule: Rule::GoClosure,
             });
         }
-        // Of `main.func1` all is the name; in `main.total.func1` the package stands before.
+        // `main.func1` is a function of package `main`; in `main.total.func1`, a function name
+        // precedes.
         let outer = GO_INNER
             .iter()
             .find_map(|inner| before.strip_suffix(inner))?;
@@ -233,7 +236,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// `Cart$1.run`, `lambda$total$2`, `access$100`.
+    /// Matches `Cart$1.run`, `lambda$total$2` and `access$100`.
     fn java_name(&self, number: &Range<usize>) -> Option<Cut> {
         let before = self.name[..number.start].strip_suffix('$')?;
         let after = &self.name[number.end..];
@@ -246,7 +249,7 @@ impl<'a> Scan<'a> {
         } else if ends_word && word == "access" {
             (with_dollar, Rule::JavaAccessor)
         } else if is_class && !word.is_empty() {
-            // With `$`, as the class that it is in has methods too.
+            // Keeps the `$`, because the enclosing class has methods, too.
             (number.clone(), Rule::JavaAnonymousClass)
         } else {
             return None;
@@ -258,8 +261,8 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// `Cart$$Lambda/0x00007f037c001230`; Java 8: `Cart$$Lambda$14/1324119927`; JDK Flight Recorder has
-    /// both.
+    /// Matches `Cart$$Lambda/0x00007f037c001230`, and `Cart$$Lambda$14/1324119927` of Java 8. JDK
+    /// Flight Recorder writes both.
     fn java_address(&self, number: &Range<usize>) -> Option<Cut> {
         let class = self.name[..number.start].strip_suffix(['/', '.', '+'])?;
         let end = match self.name[number.end..].strip_prefix('x') {

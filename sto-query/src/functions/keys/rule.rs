@@ -1,16 +1,17 @@
-//! The rules by name.
+//! The rules for keys, and their names.
 
 use serde::Serialize;
 
-/// A rule that takes something out of a symbol. `functions.md` lists what each one takes, and its source.
+/// A rule that removes something from a symbol. `functions.md` lists what each rule removes, and
+/// its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Rule {
-    /// A mangled name is read as symbols are written.
+    /// Demangles a mangled name.
     Mangled,
-    /// Template, generic and type arguments; only where they are to be ignored.
+    /// Template, generic and type arguments; only if they are ignored.
     TemplateArguments,
     /// The hash of a crate in a Rust name of the v0 mangling.
     CrateHash,
@@ -42,9 +43,9 @@ pub enum Rule {
     SymbolVersion,
     /// The hash at the end of a Rust name of the legacy mangling.
     RustHash,
-    /// The mark of a clone, or of a part of a function.
+    /// The suffix of a clone, or of a part of a function.
     Clone,
-    /// What makes a local symbol unique in the whole program.
+    /// The suffix that makes a local symbol unique in the whole program.
     LocalSymbol,
 }
 

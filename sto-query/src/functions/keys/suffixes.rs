@@ -1,18 +1,18 @@
-//! What stands after a function's name: marks of clones, hashes, versions.
+//! Removes suffixes of symbols: markers of clones, hashes and versions.
 
 use super::{Rule, is_name};
 use std::borrow::Cow;
 
-/// The number after a mark.
+/// The number after a marker.
 #[derive(Clone, Copy)]
 enum Number {
     Decimal,
     Hexadecimal,
-    /// Decimal, or none.
+    /// A decimal number, or no number.
     Optional,
 }
 
-/// Marks that compilers append, each in its dots.
+/// Markers that compilers append, separated by dots.
 const MARKS: [(&str, Number, Rule); 9] = [
     (".constprop", Number::Decimal, Rule::Clone),
     (".isra", Number::Decimal, Rule::Clone),
@@ -25,10 +25,10 @@ const MARKS: [(&str, Number, Rule); 9] = [
     (".__uniq", Number::Decimal, Rule::LocalSymbol),
 ];
 
-/// A stub that calls a function of another file: no copy of that function.
+/// Suffix of a stub that calls a function of another file, which is not a copy of that function.
 const PLT: &str = "@plt";
 
-/// Takes suffixes off the end until none is left. `@plt` stays at the end.
+/// Removes suffixes repeatedly. `@plt` stays at the end.
 pub(super) fn without_suffixes<'a>(
     name: Cow<'a, str>,
     note: &mut impl FnMut(Rule, &str, &str),
@@ -62,9 +62,9 @@ fn kept<'a>(name: &'a str, note: &mut impl FnMut(Rule, &str, &str)) -> &'a str {
     rest
 }
 
-/// `memcpy@@GLIBC_2.14`: the part before `@` or `@@`, where nothing but a version is after.
+/// Returns the part before `@` or `@@` in `memcpy@@GLIBC_2.14`, if only a version follows.
 ///
-/// Paths (of scripts, with `@` in a folder) and names of the Microsoft mangling are no such names.
+/// Paths (of scripts in a folder with `@`) and names in the Microsoft mangling are left alone.
 fn before_version(name: &str) -> Option<&str> {
     let (before, version) = name.split_once('@')?;
     let version = version.trim_start_matches('@');
@@ -83,8 +83,8 @@ fn before_suffix(name: &str) -> Option<(&str, Rule)> {
         .or_else(|| before_method_value(name).map(|before| (before, Rule::GoMethodValue)))
 }
 
-/// `foo() [clone .isra.0]` and `foo() (.llvm.123)`: the part before, where the brackets hold
-/// nothing but marks.
+/// Returns the part before the brackets in `foo() [clone .isra.0]` and `foo() (.llvm.123)`, if they
+/// contain only markers.
 fn in_demangler_brackets(name: &str) -> Option<(&str, Rule)> {
     let (before, inside) = match name.strip_suffix(']') {
         Some(open) => open.rsplit_once(" [clone ")?,
@@ -98,7 +98,7 @@ fn in_demangler_brackets(name: &str) -> Option<(&str, Rule)> {
 }
 
 fn before_mark(name: &str) -> Option<(&str, Rule)> {
-    // Looking for the last dot would read the whole name where there is none.
+    // Searching for the last dot would read the whole name if there is none.
     let before = name.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     let last = &name[before.len()..];
     let before = before.strip_suffix('.')?;
@@ -117,17 +117,18 @@ fn before_mark(name: &str) -> Option<(&str, Rule)> {
     })
 }
 
-/// `app::run::h0123456789abcdef`.
+/// Matches `app::run::h0123456789abcdef`.
 fn before_rust_hash(name: &str) -> Option<&str> {
     let (before, hash) = name.split_at_checked(name.len().checked_sub(16)?)?;
     let is_hash = hash.bytes().all(|b| b.is_ascii_hexdigit());
     before.strip_suffix("::h").filter(|_| is_hash)
 }
 
-/// `main.(*Cart).Add-fm`: what `cart.Add` without a call stands for. It runs that method.
+/// Matches `main.(*Cart).Add-fm`, the function of the method value `cart.Add`, which runs that
+/// method.
 fn before_method_value(name: &str) -> Option<&str> {
     let before = name.strip_suffix("-fm")?;
-    // The dot is after the package: from the end it is near, unless this is no name of Go.
+    // The dot after the package is near the end, unless this is not a Go name.
     let is_go = before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
         && !before.ends_with("-fm")
         && before.rfind('.').is_some();

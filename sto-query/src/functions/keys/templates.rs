@@ -1,8 +1,8 @@
-//! Arguments of templates, generic functions and types.
+//! Removes arguments of templates, generic functions and types.
 //!
-//! `<` may open arguments (`Box<int>`), open the type that a Rust path begins with
-//! (`<Cart as Drop>::drop`, which stays), compare (`(1)<(2)`), or be part of an operator's name; `>`
-//! may also end an arrow. What stands before decides.
+//! `<` may open arguments (`Box<int>`), open the type at the start of a Rust path (`<Cart as
+//! Drop>::drop`, which stays), compare (`(1)<(2)`), or be part of an operator's name; `>` may also
+//! end an arrow. The preceding text decides.
 
 use super::{Rule, is_name};
 
@@ -11,9 +11,9 @@ const OPERATORS: [&str; 13] = [
     "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "()", "[]",
 ];
 
-/// The name without arguments; `None` where it has none.
+/// Returns the name without arguments; `None` if it has none.
 ///
-/// Arguments that are not closed stay, as in a name that was cut.
+/// Arguments that are not closed stay, as in a truncated name.
 pub(super) fn without_arguments(
     name: &str,
     note: &mut impl FnMut(Rule, &str, &str),
@@ -33,15 +33,15 @@ pub(super) fn without_arguments(
     Some(shorter)
 }
 
-/// One pass over a name.
+/// A single pass over a name.
 struct Scan<'a> {
     name: &'a [u8],
     at: usize,
-    /// What closes each open bracket, innermost last.
+    /// Closing brackets of the open brackets, innermost last.
     open: Vec<u8>,
-    /// How many of each are open: `>`, `)`, `]`, `}`.
+    /// Number of open brackets of each kind: `>`, `)`, `]`, `}`.
     counts: [usize; 4],
-    /// The outermost arguments that are open: how many brackets they are in, and where they start.
+    /// The outermost open arguments: number of enclosing brackets, and start.
     arguments: Option<(usize, usize)>,
 }
 
@@ -56,14 +56,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Where the next arguments start and end.
+    /// Returns the start and the end of the next arguments.
     fn next_arguments(&mut self) -> Option<(usize, usize)> {
         while let Some(&byte) = self.name.get(self.at) {
             let rest = self.rest();
             match byte {
                 b'o' if self.is_word_start() && rest.starts_with(b"operator") => self.operator(),
                 b'-' if rest.starts_with(b"->") => self.at += 2,
-                // `Tag<'<'>`: a character.
+                // A character literal, as in `Tag<'<'>`.
                 b'\'' if rest.get(2) == Some(&b'\'') => self.at += 3,
                 b'<' => self.less_than(),
                 b'(' => self.push(b')'),
@@ -92,7 +92,7 @@ impl<'a> Scan<'a> {
         !self.before().is_some_and(is_name)
     }
 
-    /// Reads `operator<<`, and the space that separates its arguments.
+    /// Reads `operator<<`, and the space before its arguments.
     fn operator(&mut self) {
         self.at += "operator".len();
         let rest = self.rest();
@@ -100,7 +100,7 @@ impl<'a> Scan<'a> {
         let Some(mut token) = OPERATORS.into_iter().find(found) else {
             return;
         };
-        // `operator<<int>`: nothing but arguments begins with a name.
+        // In `operator<<int>`, the second `<` opens arguments, because a name follows.
         if token == "<<" && rest.get(2).copied().is_some_and(is_name) {
             token = "<";
         }
@@ -131,7 +131,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Go: `Map[go.shape.int]`, `Map[...]`. Not `[abi:cxx11]`, array types, and crate hashes.
+    /// Reads Go's `Map[go.shape.int]` and `Map[...]`, but not `[abi:cxx11]`, array types, and crate
+    /// hashes.
     fn square(&mut self) {
         let inside = &self.name[self.at + 1..];
         let begins = inside.first();
@@ -154,7 +155,7 @@ impl<'a> Scan<'a> {
         (13..=16).contains(&digits) && inside.get(digits) == Some(&b']')
     }
 
-    /// Arguments whose `<` is here; what is taken out may start before.
+    /// Starts arguments whose `<` is at the current position. The range to remove may start before.
     fn start_arguments(&mut self, start: usize) {
         self.arguments.get_or_insert((self.open.len(), start));
         self.push(b'>');
@@ -166,10 +167,11 @@ impl<'a> Scan<'a> {
         self.at += 1;
     }
 
-    /// Closes the innermost bracket of its kind; returns where the arguments start that end with it.
+    /// Closes the innermost bracket of its kind. Returns the start of the arguments that end with
+    /// it.
     fn close(&mut self, closes: u8) -> Option<usize> {
         self.at += 1;
-        // Within other brackets, `>` compares.
+        // Inside of other brackets, `>` is a comparison.
         let compares = closes == b'>' && self.open.last() != Some(&b'>');
         if compares || self.counts[kind(closes)] == 0 {
             return None;

@@ -67,7 +67,7 @@ fn add_build(
     let added = Mutex::new(&mut result.added);
     let executable = ExecutableId::of(&build.executable);
     store.load_each(executable, &ids, |id, interned| {
-        let functions = Functions::of(&interned.frames);
+        let functions = Functions::new(&interned.frames);
         let all = functions.with_key(None).into_iter();
         let keys: Vec<&str> = all.map(|number| functions.name(number).0).collect();
         let bytes = dataset.add(&ProfileToAdd {
