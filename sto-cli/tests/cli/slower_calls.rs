@@ -188,6 +188,6 @@ fn one_short_trace_a_side_says_nothing_of_time() {
     let files = files.each_ref().map(|file| file.to_str().unwrap());
     let run = sandbox.sto(&["find-regressions", files[0], files[1]]);
     assert_eq!(run.status, Some(3), "{run:?}");
-    let said = "one short run a side does not say whether calls take longer";
+    let said = "one short run per side does not show whether calls take longer";
     assert!(run.stdout.replace('\n', " ").contains(said), "{run:?}");
 }

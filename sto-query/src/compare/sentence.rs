@@ -8,8 +8,8 @@ use super::result::{
 };
 
 /// The warning for counts without stacks.
-pub(super) const NO_STACKS: &str = "These are counts by function, without stacks: of callers, paths and lines nothing \
-    is known, and a function with another name is a new one and a gone one.";
+pub(super) const NO_STACKS: &str = "These are counts by function, without stacks: callers, paths and lines are \
+    unknown, and a renamed function is reported as a new one and a gone one.";
 
 /// Maximum length of a name in a sentence, in characters. The finding has the whole name.
 const MAX_NAME_LEN: usize = 60;
@@ -87,7 +87,7 @@ pub(super) fn finding(
         (FindingKind::New, ..) => {
             let replaces = match (&finding.replaces, pair) {
                 (Some(gone), Pair::UnderCostlierCaller(caller)) => format!(
-                    "; {}, which is gone from its place, cost as much, but {} costs more",
+                    "; {}, which it replaced, cost as much, but {} costs more",
                     name(gone),
                     caller.as_ref().map_or("the program".to_owned(), name),
                 ),
@@ -97,7 +97,7 @@ pub(super) fn finding(
         }
         (FindingKind::Gone, ..) => {
             let replaced = match &finding.replaced_by {
-                Some(by) => format!("; {} is new at its place", name(by)),
+                Some(by) => format!("; {} replaced it", name(by)),
                 None => String::new(),
             };
             format!("{function} is gone; it cost {old} of all{what}{where_in}{replaced}")
@@ -190,12 +190,12 @@ fn replaced(finding: &Finding, pair: &Pair, function: &str, old: &str, new: &str
             name(by),
         ),
         (_, Some(gone), _) => format!(
-            "{function} is new, and costs {new} of all; {}, which is gone from its place, cost as \
-             much, and what calls it costs no more",
+            "{function} is new, and costs {new} of all; {}, which it replaced, cost as much, \
+             and what calls it costs no more",
             name(gone),
         ),
         (_, None, Some(by)) => format!(
-            "{function} is gone, and cost {old} of all; {}, which is new at its place, costs as much",
+            "{function} is gone, and cost {old} of all; {}, which replaced it, costs as much",
             name(by),
         ),
         (_, None, None) => format!(
@@ -299,7 +299,7 @@ fn worse_of_both(worse: &[&Finding]) -> String {
 pub(super) fn clean(findings: usize, ignored: usize, options: &CompareOptions) -> String {
     let others = match findings - ignored {
         0 => "",
-        _ => "; what did change, is no worse",
+        _ => "; the other changes are no worse",
     };
     let but = match ignored {
         0 => String::new(),
@@ -350,8 +350,8 @@ pub(super) fn no_runs(baseline: bool, candidate: bool) -> String {
 
 /// Returns the reason if each side is one short trace of calls.
 pub(super) fn one_trace_a_side() -> String {
-    "one short run a side does not say whether calls take longer, as how long threads stand still differs from run to run; \
-     record two or more of each"
+    "one short run per side does not show whether calls take longer, because threads are \
+     suspended for different times in each run; record two or more runs of each side"
         .to_owned()
 }
 
@@ -374,5 +374,5 @@ pub(super) fn needed(needed: Needed, min_effect: f64, in_parts: bool) -> String 
 
 /// Returns the warning if a metric that should count is missing.
 pub(super) fn no_such_metric(name: &str) -> String {
-    format!("The metric {name} is to count, but not every side has it.")
+    format!("The metric {name} should count, but not every side has it.")
 }

@@ -100,7 +100,7 @@ fn a_metric_that_is_to_count_and_is_not_there_is_warned_of() {
         worse_if: [("requests".to_owned(), WorseIf::Lower)].into(),
     });
     let comparison = compared(&view("v1", &[BEFORE]), &view("v2", &[BEFORE]), &options);
-    let expected = "The metric requests is to count, but not every side has it.";
+    let expected = "The metric requests should count, but not every side has it.";
     assert!(
         comparison
             .warnings
