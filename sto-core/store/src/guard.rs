@@ -14,7 +14,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        let what = format!("redb cannot read it: {}", text.unwrap_or("it panicked"));
+        let what = format!("redb cannot read it: {}", text.unwrap_or("unknown error"));
         Err(InternalError::damaged("the redb file", what))
     })
 }
