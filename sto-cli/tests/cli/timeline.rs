@@ -143,7 +143,7 @@ fn a_trace_of_calls_is_shown_by_thread_unless_something_else_is_asked_for() {
             "--call-gap",
             "5%",
         ])
-        .fails_with(&["is no trace of calls"]);
+        .fails_with(&["is not a trace of calls"]);
     let run = sandbox.sto(&["timeline", &file, "--total", "--call-gap", "5%"]);
     assert_eq!(run.status, Some(2), "{run:?}");
     let page = sandbox.path("calls.html").display().to_string();

@@ -1,5 +1,4 @@
-//! What the threads of a run called, and when: long calls each, shorter ones in expressions.
-//!
+//! Calls of a run's threads over time: long calls individually, shorter ones in expressions.
 #![doc = include_str!("calls.md")]
 
 mod nesting;

@@ -1,32 +1,32 @@
-//! Which record is in which: a thread's records say when calls were, and by whom they were made follows.
+//! Reconstruction of call nesting from the records of a thread.
 
 use sto_core::trace::Record;
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
-/// A record, and the long call that it is in.
+/// A record and the long call that contains it.
 pub(crate) struct Nested<'a> {
     pub(crate) record: &'a Record<NodeIx>,
-    /// Index of the record that is the caller; none of what nobody called.
+    /// Index of the caller's record; `None` without a caller.
     pub(crate) caller: Option<usize>,
 }
 
-/// Time between two records of one caller.
+/// Time between two consecutive records with the same caller.
 pub(crate) struct Between {
     pub(crate) begin: Nanoseconds,
     pub(crate) end: Nanoseconds,
-    /// Index of the record that is the caller of both.
+    /// Index of the record of their caller.
     pub(crate) caller: Option<usize>,
 }
 
-/// The records of a thread, or of what an expression is made of, with their callers.
+/// Returns the records of a thread, or of an expression's contents, with their callers.
 pub(crate) fn nested<'a>(records: &'a [Record<NodeIx>], tree: &StackTree) -> Vec<Nested<'a>> {
     let mut open: Vec<usize> = Vec::new();
     let mut nested: Vec<Nested<'a>> = Vec::with_capacity(records.len());
     for (ix, record) in records.iter().enumerate() {
         let (begin, _) = record.time();
         while let Some(Record::Call(caller)) = open.last().map(|&caller| &records[caller]) {
-            // A call of no length may be at the very end of its caller, or just after it.
+            // A call of zero duration may be at the very end of its caller, or just after it.
             let is_in =
                 begin < caller.end || begin == caller.end && calls(tree, caller.stack, record);
             if is_in {
@@ -53,9 +53,9 @@ fn calls(tree: &StackTree, caller: NodeIx, record: &Record<NodeIx>) -> bool {
     stack.and_then(|stack| tree.parent(stack)) == Some(caller)
 }
 
-/// The gaps of a thread: times between two records of one caller that are longer than this, by their begin.
+/// Returns the gaps of a thread: times of more than `longer_than` between two records of the same caller, by start.
 pub(crate) fn gaps(nested: &[Nested], longer_than: Nanoseconds) -> Vec<Between> {
-    // The end of the last record in each, and of those in none.
+    // The end of the last record in each caller; the last entry is for records without a caller.
     let mut last: Vec<Option<Nanoseconds>> = vec![None; nested.len() + 1];
     let mut gaps = Vec::new();
     for of in nested {

@@ -1,4 +1,4 @@
-//! Functions that took unusually long for some calls in one build, and never in another.
+//! Functions with unusually long calls only in the candidate.
 
 use super::{CalledRun, CallsError};
 use crate::select::Selection;
@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 use sto_core::store::Snapshot;
 use sto_core::units::Unit;
 
-/// Functions that are named.
+/// Maximum number of functions in the sentence.
 const NAMED: usize = 3;
-/// Columns of a name.
+/// Maximum width of a function name.
 const NAME_WIDTH: usize = 60;
 
 /// The runs of a side that are traces of calls.
 #[derive(Default)]
 struct Traces {
     count: usize,
-    /// The time of all of them.
+    /// Sum of their durations.
     nanoseconds: u64,
     functions: BTreeMap<String, Lost>,
 }
 
-/// What the calls of a function lost that took unusually long.
+/// Time lost in unusually long calls of a function.
 #[derive(Default)]
 struct Lost {
     calls: usize,
@@ -30,12 +30,13 @@ struct Lost {
     nanoseconds: u64,
 }
 
-/// A sentence about functions whose calls took [unusually long](fn@super::outliers) in half of the candidate's runs or
-/// more and in none of the baseline's, and lost at least this share of a run's time. There is none where there is no
-/// such function, or a side has no run that is a trace of calls.
+/// Returns a sentence about functions that had [unusually long calls](fn@super::outliers) in at least half of the
+/// candidate's runs and none of the baseline's, and that lost at least the share `least` of the time. Returns `None`
+/// if there is no such function, or if a side has no run that is a trace of calls.
 ///
 /// # Errors
-/// Where a store cannot be read.
+///
+/// Returns an error if a store cannot be read.
 pub(crate) fn new_outliers(
     [baseline, candidate]: [(&Snapshot, &Selection); 2],
     least: f64,
@@ -49,7 +50,7 @@ pub(crate) fn new_outliers(
         !old.functions.contains_key(*function) && 2 * of.runs >= new.count && is_large
     };
     let mut functions: Vec<(&String, &Lost)> = new.functions.iter().filter(is_new).collect();
-    // Names stand in order, and the sort is stable.
+    // Names are sorted, and the sort is stable.
     functions.sort_by_key(|(_, of)| std::cmp::Reverse(of.nanoseconds));
     let named = functions.iter().take(NAMED).map(|(function, of)| {
         let time = quantity(of.nanoseconds, Unit::Nanoseconds).unwrap_or_default();

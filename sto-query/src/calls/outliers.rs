@@ -1,4 +1,4 @@
-//! Calls of a run that took unusually long.
+//! Unusually long calls of a run.
 
 use super::{CalledCall, CalledRun};
 use crate::answer::Answer;
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use sto_core::trace::{Outlier, is_wait_function};
 use sto_core::tree::NodeIx;
 
-/// Calls of a run that took unusually long for their function and callers, those that lost most time first.
+/// Calls of a run that were unusually long for their function and callers, greatest loss of time first.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -16,15 +16,15 @@ pub struct Outliers {
     /// The run.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// From the first call of any thread to the end of the last one.
+    /// Time from the first call of any thread to the end of the last call.
     pub duration_ns: u64,
-    /// Number of threads that called anything.
+    /// Number of threads with calls.
     pub threads: usize,
-    /// Number of calls of all threads.
+    /// Number of calls in all threads.
     pub calls: u64,
-    /// The outliers, no more than 256 of a run.
+    /// The outliers, at most 256.
     pub outliers: Vec<SlowCall>,
     /// Number of outliers that a limit left out.
     pub omitted: usize,
@@ -34,7 +34,7 @@ impl Answer for Outliers {
     const SCHEMA: &'static str = "sto.outliers/1";
 }
 
-/// A call that took unusually long.
+/// An unusually long call.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -42,48 +42,48 @@ pub struct SlowCall {
     /// The call.
     #[serde(flatten)]
     pub call: CalledCall,
-    /// The median of all calls of these frames, in all threads; 0 where most calls of their caller do not call it.
+    /// Median duration of all calls with these frames in all threads; 0 if most calls of the caller do not call the
+    /// function.
     pub typical_ns: u64,
-    /// How much longer it took than that.
+    /// Excess of the duration over the median.
     pub lost_ns: u64,
-    /// How many calls of these frames there were.
+    /// Number of calls with these frames.
     pub calls: u64,
-    /// What its own thread did meanwhile, longest first: at most three stacks.
+    /// Stacks of the call's thread during the call, longest first; at most three.
     pub within: Vec<InStack>,
-    /// What the other threads did meanwhile, by the time that each was longest in one stack, threads that did not
-    /// wait first.
+    /// Other threads during the call, those that did not wait first, then by their longest time in one stack.
     pub meanwhile: Vec<ThreadMeanwhile>,
 }
 
-/// What a thread did during a call of another one.
+/// Activity of a thread during a call of another one.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ThreadMeanwhile {
-    /// Its name, with its id where another thread has that name.
+    /// Thread name, with the thread id if another thread has the same name.
     pub thread: String,
     /// Process id.
     pub pid: u32,
     /// Thread id.
     pub tid: u32,
-    /// Whether what it did longest is a function that waits.
+    /// Whether its longest stack ends in a function that waits.
     pub waited: bool,
-    /// What it did, longest first: at most three stacks.
+    /// Its stacks, longest first; at most three.
     pub stacks: Vec<InStack>,
 }
 
-/// How long a thread was in a stack.
+/// Time of a thread in a stack.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InStack {
-    /// The functions, root first, of which the last one was innermost; none where it was in no call.
+    /// The functions, root first; empty if the thread was in no call.
     pub frames: Vec<String>,
-    /// For how long.
+    /// Time in the stack.
     pub time_ns: u64,
 }
 
-/// The calls of a run that took unusually long: those of as many stacks as there may be.
+/// Returns the unusually long calls of a run, with at most `stacks` distinct stacks.
 pub fn outliers(run: &CalledRun, stacks: Option<usize>) -> Outliers {
     let (first, last) = run.time();
     let mut known: HashSet<NodeIx> = HashSet::new();
@@ -142,7 +142,7 @@ fn slow_call(run: &CalledRun, of: &Outlier<NodeIx>, names: &[String]) -> SlowCal
     let mut meanwhile: Vec<ThreadMeanwhile> = others.into_iter().map(|(_, of)| of).collect();
     meanwhile.sort_by_key(|of| {
         let longest = &of.stacks[0];
-        // What is in its outermost function alone, does what was not traced.
+        // A thread only in its outermost function does something that was not traced.
         let is_busy = !of.waited && longest.frames.len() > 1;
         (!is_busy, std::cmp::Reverse(longest.time_ns))
     });

@@ -1,30 +1,30 @@
-//! Which functions matter in a picture of calls.
+//! Prominence of functions in a drawing of calls.
 
 use super::CalledRun;
 use std::collections::HashMap;
 use sto_core::trace::Record;
 
-/// A function, and how often it appears among the records of a run.
+/// A function, with the number of its appearances in the records of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProminentFunction {
     /// The function.
     pub name: String,
-    /// Number of long calls of it, and of stacks of expressions that end in it.
+    /// Number of its long calls, and of stacks in expressions that end in it.
     pub appearances: u64,
     /// Number of threads that called it.
     pub threads: u64,
 }
 
 impl ProminentFunction {
-    /// Its appearances times its threads: the prominence score of section 3.4 of the paper on NonSequitur.
+    /// Appearances times threads: the prominence score of section 3.4 of the paper on NonSequitur.
     pub fn prominence(&self) -> u64 {
         self.appearances * self.threads
     }
 }
 
-/// All functions that were called, the most prominent first, equals by name.
+/// Returns all functions that were called, most prominent first, equal ones by name.
 pub fn prominence(run: &CalledRun) -> Vec<ProminentFunction> {
-    // Appearances, threads, and the last thread that counted, by function.
+    // Appearances, threads, and the last thread counted, by function.
     let mut counts: HashMap<&str, (u64, u64, usize)> = HashMap::new();
     for (thread, of) in run.calls.threads.iter().enumerate() {
         let mut count = |stack| {

@@ -1,4 +1,4 @@
-//! What the threads of a run called, as plain data.
+//! Calls of a run's threads as plain data.
 
 use super::CalledRun;
 use super::nesting::{Nested, gaps, nested};
@@ -10,7 +10,7 @@ use sto_core::trace::{Expression, Record, ThreadCalls};
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
-/// What the threads of a run called, and when. All times are since the run's first call.
+/// The calls of a run's threads. All times are relative to the run's first call.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -18,27 +18,27 @@ pub struct CallTimeline {
     /// The run.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// From the first call of any thread to the end of the last one.
+    /// Time from the first call of any thread to the end of the last call.
     pub duration_ns: u64,
-    /// The part of that time that threads are shown of; JSON leaves it out where it is all of it.
+    /// Time window that is shown; omitted from JSON if it is the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<CallWindow>,
-    /// Whether every call is kept. A part of the time then has exactly its calls, compressed by the threads' time in it;
-    /// otherwise it has the records of the run that overlap it.
+    /// Whether every call is stored. If so, a time window has exactly its calls, compressed relative to the threads'
+    /// time in it; otherwise it has the run's records that overlap it.
     pub every_call_kept: bool,
-    /// Number of calls of all threads.
+    /// Number of calls in all threads.
     pub calls: u64,
-    /// Number of records that they were compressed to.
+    /// Number of records after compression.
     pub records: u64,
-    /// Calls that took longer are kept each: a share of the thread's time (`1%`), or a time (`2000ns`).
+    /// Duration above which calls are stored individually: a share of the thread's time (`1%`), or a time (`2000ns`).
     pub call_duration: String,
-    /// A longer time between two calls of one caller is a gap.
+    /// Time between two calls of the same caller above which it is a gap.
     pub call_gap: String,
-    /// An expression that has become longer ends.
+    /// Duration at which an expression ends.
     pub total_time: String,
-    /// The threads, in the order of their first call.
+    /// The threads, by their first call.
     pub threads: Vec<CalledThread>,
     /// Number of threads that a limit left out.
     pub omitted: usize,
@@ -53,99 +53,99 @@ impl Answer for CallTimeline {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallWindow {
-    /// When it begins.
+    /// Start.
     pub start_ns: u64,
-    /// When it ends.
+    /// End.
     pub end_ns: u64,
 }
 
-/// What a thread called. Of a part of the time, this has what overlaps it, as it was, but that the thread begins, ends
-/// and spends its time within it.
+/// Calls of a thread. In a time window, it has the unmodified records that overlap the window, but start, end and
+/// self times are clipped to the window.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledThread {
-    /// Its name, with its id where another thread has that name.
+    /// Thread name, with the thread id if another thread has the same name.
     pub name: String,
     /// Process id.
     pub pid: u32,
     /// Thread id.
     pub tid: u32,
-    /// When its first call began.
+    /// Start of its first call.
     pub start_ns: u64,
-    /// When its last call ended.
+    /// End of its last call.
     pub end_ns: u64,
     /// Number of its calls.
     pub calls: u64,
-    /// Number of records that they were compressed to: long calls, and distinct stacks of each expression.
+    /// Number of records after compression: long calls, and distinct stacks of each expression.
     pub records: u64,
-    /// Its calls that are not kept each, by their begin.
+    /// Expressions, which contain the calls that are not stored individually, by start.
     pub expressions: Vec<CalledExpression>,
-    /// Its calls that took longer than the threshold, by their begin, a call before those that it made.
+    /// Calls longer than the threshold, by start, callers before their callees.
     pub long_calls: Vec<TimedCall>,
-    /// Times between its calls that were longer than the threshold, by their begin.
+    /// Gaps between calls that are longer than the threshold, by start.
     pub gaps: Vec<CallGap>,
-    /// When each of its calls began that took unusually long, of those that are kept of the run.
+    /// Start of each stored unusually long call.
     pub outliers_ns: Vec<u64>,
 }
 
-/// Short calls in a row, with all that they called.
+/// A sequence of short calls, including everything they called.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledExpression {
-    /// When the first of them began.
+    /// Start of the first call.
     pub start_ns: u64,
-    /// When the last of them ended.
+    /// End of the last call.
     pub end_ns: u64,
-    /// Their distinct stacks, in the order in which they were called first.
+    /// Distinct stacks, in order of their first call.
     pub stacks: Vec<CalledFrames>,
 }
 
-/// The calls of an expression that have one stack.
+/// Calls of an expression with the same stack.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledFrames {
-    /// The functions, root first; the last one was called.
+    /// The functions, root first; the last one is the callee.
     pub frames: Vec<String>,
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
-    /// How long these calls took together.
+    /// Total duration of the calls.
     pub duration_ns: u64,
-    /// The same without what they called.
+    /// Duration of the calls without their callees.
     pub self_ns: u64,
 }
 
-/// A call that is kept by itself.
+/// A call that is stored individually.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimedCall {
-    /// When it began.
+    /// Start of the call.
     pub start_ns: u64,
-    /// When it ended.
+    /// End of the call.
     pub end_ns: u64,
-    /// The functions, root first; the last one was called.
+    /// The functions, root first; the last one is the callee.
     pub frames: Vec<String>,
-    /// How long it took without the long calls that it made, and its expressions.
+    /// Duration without the long calls and expressions inside it.
     pub self_ns: u64,
 }
 
-/// Time between two calls of one caller.
+/// Time between two consecutive calls of the same caller.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallGap {
-    /// When the call before it ended.
+    /// End of the call before.
     pub start_ns: u64,
-    /// When the call after it began.
+    /// Start of the call after.
     pub end_ns: u64,
-    /// The functions of the caller, root first; none where nobody called the two.
+    /// The functions of the caller, root first; empty without a caller.
     pub frames: Vec<String>,
 }
 
-/// What the threads of a run called: the first ones, as many as there may be.
+/// Returns the calls of a run's threads, at most `limit` threads.
 pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
     let (first, last) = run.time();
     let calls = &run.calls;
@@ -234,7 +234,7 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
     }
 }
 
-/// How long each record took without those in it, within a time.
+/// Returns the duration of each record without the records in it, clipped to a time window.
 fn own_times(nested: &[Nested], (from, to): (Nanoseconds, Nanoseconds)) -> Vec<u64> {
     let length = |of: &Nested| {
         let (begin, end) = of.record.time();
@@ -261,7 +261,7 @@ fn stacks(run: &CalledRun, expression: &Expression<NodeIx>) -> Vec<CalledFrames>
     stacks.collect()
 }
 
-/// How long the calls of each stack of an expression took without what they called.
+/// Returns the duration of each stack's calls in an expression without their callees.
 fn own_durations(tree: &StackTree, expression: &Expression<NodeIx>) -> Vec<u64> {
     let of = &expression.stacks;
     let index: HashMap<NodeIx, usize> = (0..of.len()).map(|ix| (of[ix].stack, ix)).collect();

@@ -12,49 +12,49 @@ use sto_core::trace::{CALLS, CallThread, CallThresholds, LongCall, RunCalls, is_
 use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
-/// A call, by the function, the thread and the time. Times are since the run's first call.
+/// A call with its function, thread and time. Times are relative to the run's first call.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledCall {
     /// The function.
     pub function: String,
-    /// The functions, root first, of which it is the last one.
+    /// The functions of the stack, root first; the last one is `function`.
     pub frames: Vec<String>,
-    /// The thread's name, with its id where another thread has that name.
+    /// Thread name, with the thread id if another thread has the same name.
     pub thread: String,
     /// Process id.
     pub pid: u32,
     /// Thread id.
     pub tid: u32,
-    /// When it began.
+    /// Start of the call.
     pub start_ns: u64,
-    /// When it ended.
+    /// End of the call.
     pub end_ns: u64,
-    /// How long it took.
+    /// Duration of the call.
     pub duration_ns: u64,
 }
 
-/// A run, and what its threads called.
+/// A run and the calls of its threads.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CalledRun {
-    /// Its stacks, and what they cost.
+    /// The stacks and their costs.
     pub view: View,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// Its calls, whose stacks are those of the view.
+    /// The calls, whose stacks refer to the view.
     pub calls: RunCalls<NodeIx>,
-    /// Every one of them, where they were kept.
+    /// Every individual call, if stored.
     pub(crate) kept: Option<KeptCalls>,
-    /// Whether it is of a store, and not of a file that was read.
+    /// Whether the run comes from a store rather than a file.
     pub(crate) is_stored: bool,
-    /// From when to when there were calls in the whole run, and the part of that time that `calls` are of.
+    /// Time range of all calls in the run, and the window that `calls` covers.
     part: Option<[(Nanoseconds, Nanoseconds); 2]>,
 }
 
 impl CallsError {
-    /// What can be done about it.
+    /// Returns a hint about how to resolve the error.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             CallsError::Compressed { .. } => Some(Hint::KeepCalls),
@@ -66,19 +66,19 @@ impl CallsError {
     }
 }
 
-/// Why what a run's threads called is not known.
+/// Error of loading a run's calls.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallsError {
-    /// There is no run.
+    /// The build has no run.
     #[error("{} has no run", printable(.build))]
     NoRun {
         /// The build, as `EXE@BUILD`.
         build: String,
     },
-    /// It was sampled, or is of a format that has no calls.
+    /// The run was sampled, or its format has no calls.
     #[error(
-        "run {profile} of {} is no trace of calls; uftrace, XRay and ftrace's function_graph record these",
+        "run {profile} of {} is not a trace of calls, which uftrace, XRay and ftrace's function_graph record",
         printable(.build)
     )]
     NoCalls {
@@ -87,10 +87,10 @@ pub enum CallsError {
         /// The run.
         profile: ProfileId,
     },
-    /// Its calls were compressed when it was stored, and are not all there to be compressed by other thresholds.
+    /// The run's calls were compressed when it was stored, so they cannot be compressed with other thresholds.
     #[error(
-        "the calls of run {profile} of {} were compressed when it was stored, and are not all there to be compressed \
-         anew: name the file of the trace instead",
+        "the calls of run {profile} of {} were compressed when it was stored, so they cannot be compressed \
+         again: name the file of the trace instead",
         printable(.build)
     )]
     Compressed {
@@ -99,10 +99,10 @@ pub enum CallsError {
         /// The run.
         profile: ProfileId,
     },
-    /// Of a phase, or the rest of its time, calls are not shown.
-    #[error("calls are shown from one time to another, and not by phases")]
+    /// Calls cannot be selected by phase.
+    #[error("calls can only be selected by a range of time, not by phase")]
     NoTime,
-    /// There is no such part of its time.
+    /// The run has no such time window.
     #[error(transparent)]
     Window(#[from] WindowError),
     /// The run cannot be loaded.
@@ -114,10 +114,11 @@ pub enum CallsError {
 }
 
 impl CalledRun {
-    /// Loads the newest run of a selection; averages are no runs.
+    /// Loads the newest run of a selection that is not an average.
     ///
     /// # Errors
-    /// Where there is none, it is no trace of calls, or the store cannot be read.
+    ///
+    /// Returns an error if there is no run, if it is not a trace of calls, or if the store cannot be read.
     pub fn load(store: &Snapshot, selection: Selection) -> Result<CalledRun, CallsError> {
         let build = || full_name(&selection.build);
         let runs = selection.profiles.iter();
@@ -142,7 +143,7 @@ impl CalledRun {
         })
     }
 
-    /// A run of these stacks, of which not every call is kept.
+    /// Creates a run whose individual calls are not stored.
     pub fn new(view: View, runs: usize, calls: RunCalls<NodeIx>) -> CalledRun {
         CalledRun {
             view,
@@ -154,10 +155,11 @@ impl CalledRun {
         }
     }
 
-    /// The same with every call compressed anew.
+    /// Compresses every call again with other thresholds.
     ///
     /// # Errors
-    /// Where they were not kept, or the store cannot be read.
+    ///
+    /// Returns an error if the individual calls were not stored, or if the store cannot be read.
     pub fn compressed(self, thresholds: CallThresholds) -> Result<CalledRun, CallsError> {
         let Some(kept) = &self.kept else {
             return Err(CallsError::Compressed {
@@ -175,12 +177,14 @@ impl CalledRun {
         })
     }
 
-    /// The same of a part of the time, from its first call: its calls, compressed by these thresholds, or as usual, of
-    /// their threads' time in that part; where they were not kept, and no thresholds are given, the records that overlap
-    /// it.
+    /// Restricts the run to a time window, relative to its first call. If the individual calls were stored, those in
+    /// the window are compressed with these thresholds, or the default ones, relative to their threads' time in it.
+    /// If they were not stored, and no thresholds are given, the records that overlap the window remain.
     ///
     /// # Errors
-    /// Where there is no such part, or it is not from one time to another, the calls were not kept and are to be compressed, or the store cannot be read.
+    ///
+    /// Returns an error if there is no such window, if it is not a range of time, if thresholds are given for calls
+    /// that were not stored, or if the store cannot be read.
     pub fn during(
         self,
         window: Window,
@@ -218,13 +222,12 @@ impl CalledRun {
         }
     }
 
-    /// The part of the time that it was asked for, by the recording's clock.
+    /// The selected time window, by the recording's clock.
     pub(crate) fn part(&self) -> Option<(Nanoseconds, Nanoseconds)> {
         self.part.map(|[_, part]| part)
     }
 
-    /// From when to when there were calls in the whole run, by the recording's clock; 0 to 0 where no thread called
-    /// anything.
+    /// Time range of all calls in the run, by the recording's clock; 0 to 0 if there are none.
     pub fn time(&self) -> (Nanoseconds, Nanoseconds) {
         if let Some([whole, _]) = self.part {
             return whole;
@@ -237,7 +240,7 @@ impl CalledRun {
         )
     }
 
-    /// The function that is the leaf of a stack.
+    /// Returns the name of the last function of a stack.
     pub(crate) fn function(&self, stack: NodeIx) -> &str {
         let frame = self.view.frames.frame(self.view.tree.frame(stack));
         match frame.symbol {
@@ -246,7 +249,7 @@ impl CalledRun {
         }
     }
 
-    /// The functions of a stack, root first.
+    /// Returns the functions of a stack, root first.
     pub(crate) fn frames(&self, stack: NodeIx) -> Vec<String> {
         let up = std::iter::successors(Some(stack), |&node| self.view.tree.parent(node));
         let mut frames: Vec<String> = up.map(|node| self.function(node).to_owned()).collect();
@@ -254,7 +257,7 @@ impl CalledRun {
         frames
     }
 
-    /// A call of a thread, of which these are the names.
+    /// Describes a call of a thread; `names` are the names of all threads.
     pub(crate) fn called(
         &self,
         thread: u32,
@@ -275,8 +278,8 @@ impl CalledRun {
         }
     }
 
-    /// Of each stack, the time of its calls without that of those that they made, in nanoseconds, and as samples how
-    /// many calls there were.
+    /// Returns the self cost of each stack: the time of its calls without their callees, in nanoseconds, and the
+    /// number of calls as samples.
     pub(crate) fn costs(&self) -> Vec<Cost> {
         let types = &self.view.sample_types;
         let time = types.iter().position(|of| is_time_of_calls(of, types));
@@ -291,8 +294,7 @@ impl CalledRun {
         cost.collect()
     }
 
-    /// What each thread is called: its name, with its id where another thread has that name, and with that of its
-    /// process where another has both.
+    /// Returns the name of each thread, with the thread id if the name is ambiguous, and the process id if both are.
     pub(crate) fn thread_names(&self) -> Vec<String> {
         let threads = || self.calls.threads.iter().map(|of| &of.thread);
         let named =

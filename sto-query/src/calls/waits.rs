@@ -1,4 +1,4 @@
-//! Time in which threads of a run stood.
+//! Time that a run's threads spent waiting.
 
 use super::{CalledCall, CalledRun};
 use crate::answer::{Answer, limited};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use sto_core::trace::is_wait_function;
 use sto_core::tree::NodeIx;
 
-/// The time in which threads of a run stood in functions that wait for locks, for conditions, for input or output.
+/// Time that a run's threads spent in functions that wait for locks, conditions, input or output.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -17,23 +17,23 @@ pub struct Waits {
     /// The run.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// From the first call of any thread to the end of the last one.
+    /// Time from the first call of any thread to the end of the last call.
     pub duration_ns: u64,
-    /// Number of threads that called anything.
+    /// Number of threads with calls.
     pub threads: usize,
-    /// The same of each thread, added up.
+    /// Sum over the threads of the time from first to last call.
     pub thread_time_ns: u64,
-    /// How much of that was spent waiting.
+    /// Time spent waiting.
     pub waited_ns: u64,
-    /// What was waited in, by function and caller, most time first.
+    /// Waiting functions by caller, most time first.
     pub functions: Vec<WaitingFunction>,
-    /// Number of these that a limit left out.
+    /// Number of functions that a limit left out.
     pub omitted_functions: usize,
-    /// The longest single waits, longest first: of each stack the longest, and the 256 longest of all.
+    /// The longest waits, longest first: the longest of each stack, from the 256 longest of all.
     pub longest: Vec<Waited>,
-    /// Number of these that a limit left out.
+    /// Number of waits that a limit left out.
     pub omitted_longest: usize,
 }
 
@@ -41,20 +41,20 @@ impl Answer for Waits {
     const SCHEMA: &'static str = "sto.waits/1";
 }
 
-/// A function that waits, called by another.
+/// A function that waits, with its caller.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WaitingFunction {
     /// The function.
     pub function: String,
-    /// What called it; none where nobody did.
+    /// The caller; `None` without one.
     pub caller: Option<String>,
     /// Number of these calls.
     pub calls: u64,
-    /// How long they took together.
+    /// Total duration.
     pub total_ns: u64,
-    /// How long the longest took.
+    /// Duration of the longest call.
     pub longest_ns: u64,
 }
 
@@ -66,11 +66,11 @@ pub struct Waited {
     /// The call.
     #[serde(flatten)]
     pub call: CalledCall,
-    /// The call of another thread during which it ended; none where all others waited too.
+    /// The call of another thread during which the wait ended; `None` if all others waited, too.
     pub ended_during: Option<CalledCall>,
 }
 
-/// The waits of a run: as many functions, and as many of the longest, as there may be.
+/// Returns the waits of a run, with at most `limit` functions and `limit` longest waits.
 pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
     let (first, last) = run.time();
     let names = run.thread_names();
@@ -104,7 +104,7 @@ pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
     }
 }
 
-/// All functions that wait by their callers, most time first.
+/// Returns all functions that wait, by caller, most time first.
 fn functions(run: &CalledRun) -> Vec<WaitingFunction> {
     let tree = &run.view.tree;
     let costs = run.costs();

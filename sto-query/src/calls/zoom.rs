@@ -1,4 +1,4 @@
-//! What an expression is made of, where every call was kept.
+//! Contents of an expression, if every call was stored.
 
 use super::{CalledRun, CallsError};
 use rayon::prelude::*;
@@ -7,7 +7,8 @@ use sto_core::trace::{CallThresholds, Record, Threshold};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
-/// Most calls of an expression that become a record each; more are compressed by the time that they took together.
+/// Maximum number of calls in an expression that become individual records; more are compressed relative to their
+/// total time.
 const EACH: u64 = 1_000;
 
 /// The calls of an expression.
@@ -15,26 +16,27 @@ const EACH: u64 = 1_000;
 pub(crate) struct ZoomTarget {
     /// Index of its thread in the run's calls.
     pub(crate) thread: usize,
-    /// The numbers of its calls in those of the thread.
+    /// Range of its calls in those of the thread.
     pub(crate) numbers: Range<u64>,
-    /// When the first one began.
+    /// Start of the first call.
     pub(crate) begin: Nanoseconds,
-    /// When the last one ended.
+    /// End of the last call.
     pub(crate) end: Nanoseconds,
 }
 
-/// What an expression is made of.
+/// Contents of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ZoomedIn {
-    /// Its calls as records: of an expression that nobody called, what is outermost in it.
+    /// The calls as records; if the expression has no caller, with its outermost calls.
     pub(crate) records: Vec<Record<NodeIx>>,
-    /// A longer time between two of them is a gap.
+    /// Time between two records above which it is a gap.
     pub(crate) gap: Nanoseconds,
 }
 
 impl ZoomTarget {
-    /// The expressions among records of a thread whose first call has this number, each with its index, of which more
-    /// can be known than they say: not those of one call, or without length.
+    /// Returns the expressions among the records of a thread that have more detail than their record shows, each with
+    /// its index. Expressions of a single call or of zero duration are left out. `first` is the number of the first
+    /// call.
     pub(crate) fn among(
         records: &[Record<NodeIx>],
         thread: usize,
@@ -62,12 +64,12 @@ impl ZoomTarget {
         self.numbers.end - self.numbers.start
     }
 
-    /// Whether each of its calls becomes a record, but those without length.
+    /// Returns `true` if each call becomes a record, apart from those of zero duration.
     pub(crate) fn is_each(&self) -> bool {
         self.calls() <= EACH
     }
 
-    /// How long it takes.
+    /// Duration of the expression.
     pub(crate) fn length(&self) -> Nanoseconds {
         Nanoseconds(self.end.0.saturating_sub(self.begin.0))
     }
@@ -86,20 +88,21 @@ impl ZoomTarget {
 }
 
 impl CalledRun {
-    /// Whether all calls are there, so that more is known of an expression than its record says.
+    /// Returns `true` if every individual call is stored.
     pub(crate) fn has_every_call(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// What each of these is made of; nothing of any where the calls were not kept.
+    /// Returns the contents of these expressions; empty if the individual calls were not stored.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    ///
+    /// Returns an error if the store cannot be read.
     pub(crate) fn zoomed(&self, targets: &[&ZoomTarget]) -> Result<Vec<ZoomedIn>, CallsError> {
         let Some(kept) = &self.kept else {
             return Ok(Vec::new());
         };
-        // Those of a thread one after the other, as its calls are then read once.
+        // Sorted by thread, so that each thread's calls are read once.
         let mut order: Vec<usize> = (0..targets.len()).collect();
         order.sort_by_key(|&ix| (targets[ix].thread, targets[ix].numbers.start));
         let threads: Vec<&[usize]> = order

@@ -1,4 +1,4 @@
-//! The history of a repository with what was measured of it.
+//! Commit history of a repository with measurements.
 
 use super::MeasuredCommits;
 use crate::QueryError;
@@ -13,50 +13,50 @@ use sto_core::model::CommitHash;
 use sto_core::tree::total;
 use sto_core::units::{SampleType, UnixSeconds};
 
-/// The history that is to be shown, as whoever has the repository says it.
+/// Request for a commit history; the caller provides the commits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct LogRequest {
     /// The commits to show, in this order.
     pub shown: Vec<ShownCommit>,
-    /// All commits by which they follow one another, shown or not.
+    /// Ancestry of all commits, shown or not.
     pub ancestry: Ancestry,
-    /// Which runs of them.
+    /// Selection of the commits' runs.
     pub history: HistoryQuery,
-    /// What a commit is judged by; its sides are those that the history says.
+    /// Options for judging a commit. Sides are taken from `history`.
     pub check: CheckRequest,
 }
 
-/// A commit as a history shows it.
+/// A commit as shown in a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownCommit {
-    /// Its id.
+    /// Commit id.
     pub hash: CommitHash,
-    /// The commits that it follows; where only commits of a path are shown, the nearest of these.
+    /// Parents; if only commits of a path are shown, the nearest shown ancestors.
     pub parents: Vec<CommitHash>,
-    /// When its author wrote it.
+    /// Author time.
     pub author_time: UnixSeconds,
-    /// The first paragraph of its message.
+    /// The first paragraph of the message.
     pub subject: String,
     /// The branches and tags that point to it, as git writes them: `HEAD -> main`, `tag: v1`.
     pub refs: Vec<String>,
-    /// What stands left of it in a drawing of how commits follow one another: before its own line, before a line that says
-    /// more of it, and lines between it and the next commit. Empty where nothing is drawn.
+    /// Text to the left of the commit in a drawing of the ancestry: for its first line, for further lines, and lines
+    /// between it and the next commit. Empty without a drawing.
     pub graph: Vec<String>,
 }
 
-/// Commits, each with its runs, what they cost, and whether that is more than before.
+/// Commits with their runs, costs, and changes.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CommitLog {
-    /// The program; `None` where no commit was measured.
+    /// The program; `None` if no commit was measured.
     pub executable: Option<String>,
-    /// The benchmark; `None` of runs that name none.
+    /// The benchmark; `None` for runs without one.
     pub benchmark: Option<String>,
-    /// What cost is measured in; `None` where no commit was measured.
+    /// The sample type of costs; `None` if no commit was measured.
     pub sample_type: Option<SampleType>,
     /// The commits, in the order of the request.
     pub commits: Vec<LoggedCommit>,
@@ -66,7 +66,7 @@ impl Answer for CommitLog {
     const SCHEMA: &'static str = "sto.log/1";
 }
 
-/// A commit with what was measured of it.
+/// A commit with its measurements.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -74,42 +74,43 @@ pub struct LoggedCommit {
     /// The commit.
     #[serde(flatten)]
     pub commit: ShownCommit,
-    /// The version of the build that its runs are of; `None` where it was not measured.
+    /// Version of the measured build; `None` if it was not measured.
     pub build: Option<String>,
-    /// Number of its runs.
+    /// Number of runs.
     pub runs: usize,
-    /// What a run costs on average, in the unit of the sample type; `None` where it has none of it.
+    /// Mean cost of a run, in the unit of the sample type; `None` if it is not known.
     pub cost: Option<u64>,
-    /// Whether it got worse than every commit that it is compared with; `None` where there is nothing to compare.
+    /// Whether it is worse than every commit it is compared with; `None` if there is none.
     pub verdict: Option<Verdict>,
-    /// The comparison with each of the nearest commits before it that were measured.
+    /// Comparisons with each of the nearest measured ancestors.
     pub compared: Vec<Judgement>,
 }
 
-/// What became of a commit since another one.
+/// Comparison of a commit with an ancestor.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Judgement {
-    /// The other commit.
+    /// The ancestor.
     pub with: CommitHash,
-    /// Whether it got worse.
+    /// Outcome of the comparison.
     pub verdict: Verdict,
-    /// The verdict as a sentence.
+    /// Outcome as a sentence.
     pub reason: String,
-    /// What a release check says first of the functions that got worse; `None` where none did.
+    /// Description of the first regression; `None` without regressions.
     pub finding: Option<String>,
-    /// Mean cost of a run / mean cost of a run of the other commit; `None` where that is not known.
+    /// Ratio of the mean costs of a run; `None` if it is not known.
     pub change: Option<f64>,
     /// Number of functions that cost less.
     pub improvements: usize,
 }
 
-/// Shows a history with what was measured of it, and judges each commit by the nearest measured ones before it.
+/// Returns a history with measurements, and judges each commit against its nearest measured ancestors.
 ///
 /// # Errors
-/// Where the store cannot be read, its runs of these commits are of several programs or benchmarks, or they cannot be
-/// compared as [`check`] says.
+///
+/// Returns an error if the store cannot be read, if the runs of these commits are of several programs or benchmarks,
+/// or if they cannot be compared by [`check`].
 pub fn log(sources: &Sources, request: &LogRequest) -> Result<CommitLog, QueryError> {
     let ancestry = &request.ancestry;
     let builds = sources.store()?.builds()?;
@@ -154,7 +155,7 @@ pub fn log(sources: &Sources, request: &LogRequest) -> Result<CommitLog, QueryEr
     })
 }
 
-/// What was there before on one of the ways to a merge is not the merge's doing.
+/// Combines the verdicts. A merge is not blamed for what one of its parents already had.
 fn overall(compared: &[Judgement]) -> Option<Verdict> {
     let has = |verdict| compared.iter().any(|judged| judged.verdict == verdict);
     match () {
@@ -165,7 +166,7 @@ fn overall(compared: &[Judgement]) -> Option<Verdict> {
     }
 }
 
-/// What a run costs on average.
+/// Returns the mean cost of a run.
 fn mean_cost(
     sources: &Sources,
     named: &Named,
@@ -190,7 +191,7 @@ fn mean_cost(
     Ok(mean.and_then(|mean| u64::try_from(mean).ok()))
 }
 
-/// Compares the runs of two commits, as a release check does.
+/// Compares the runs of two commits as a release check does.
 fn judge(
     sources: &Sources,
     request: &LogRequest,

@@ -1,4 +1,4 @@
-//! Which commits of a history were measured.
+//! Measured commits of a history.
 
 use crate::QueryError;
 use crate::compare::EXIT_STATUS;
@@ -12,24 +12,24 @@ use sto_core::units::SampleType;
 
 /// The measured commits of a history: runs of one program and one benchmark.
 pub(crate) struct MeasuredCommits {
-    /// The program; `None` where nothing was measured.
+    /// The program; `None` if nothing was measured.
     pub(crate) executable: Option<String>,
-    /// The benchmark, where the runs name one.
+    /// The benchmark, if the runs have one.
     pub(crate) benchmark: Option<String>,
-    /// What most of the runs measured, or what was asked for.
+    /// The requested sample type, or the one that most runs have.
     pub(crate) sample_type: Option<SampleType>,
-    /// By index in the ancestry, the runs of the commit; of several builds those of the one that was recorded
-    /// last.
+    /// Runs of each commit, by its index in the ancestry. Of several builds, those of the one recorded last.
     pub(crate) runs: BTreeMap<usize, Selection>,
-    /// The builds that have them.
+    /// The builds of these runs.
     pub(crate) builds: Vec<StoredBuild>,
 }
 
 impl MeasuredCommits {
-    /// Of these builds those that were made of commits of the ancestry.
+    /// Selects the builds that were made from commits of the ancestry.
     ///
     /// # Errors
-    /// Where those are of several programs or benchmarks, or none is what was asked for.
+    ///
+    /// Returns an error if these are of several programs or benchmarks, or if none matches the query.
     pub(crate) fn of(
         mut builds: Vec<StoredBuild>,
         ancestry: &Ancestry,
@@ -89,24 +89,25 @@ impl MeasuredCommits {
         })
     }
 
-    /// The runs of a commit, to ask questions about.
+    /// Returns the runs of a commit as an argument for queries.
     pub(crate) fn named(&self, commit: usize) -> Option<Named> {
         let runs = self.runs.get(&commit)?.profiles.iter();
         Some(Named::Runs(runs.map(|run| run.id).collect()))
     }
 }
 
-/// Whether the program did not do its work.
+/// Returns `true` if the program failed.
 fn has_failed(run: &StoredProfile) -> bool {
     let status = run.profile.metrics.get(EXIT_STATUS);
     status.is_some_and(|&status| status != 0.0)
 }
 
-/// Number of the runs in a store of each commit, of any program and benchmark, or of these alone; without those that
-/// failed, and where a metric is given, without those that do not have it at this value.
+/// Returns the number of stored runs of each commit, optionally only of one program and benchmark. Failed runs do not
+/// count, and if a metric is given, neither do runs in which it has another value.
 ///
 /// # Errors
-/// Where the store cannot be read.
+///
+/// Returns an error if the store cannot be read.
 pub fn recorded_runs(
     sources: &Sources,
     executable: Option<&str>,

@@ -1,6 +1,6 @@
-//! Commits of a repository, as far as they were measured.
+//! Measurements of a repository's commits.
 //!
-//! The library does not run git: whoever asks says which commits there are, and which follow which.
+//! The library does not run git: the caller provides the commits and their ancestry.
 
 pub(crate) mod bisect;
 mod log;

@@ -1,4 +1,4 @@
-//! A source file with the cost of each line.
+//! Annotation of a source file with costs.
 
 use super::{HotChanges, HotCosts, HotIndex, InText};
 use crate::answer::{Answer, Verdict};
@@ -11,21 +11,20 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Blame {
-    /// What it is about.
+    /// The profiles.
     #[serde(flatten)]
     pub subject: Subject,
-    /// The file, as it was named.
+    /// Path of the file, as given.
     pub path: String,
-    /// The source files of the profiles that it is; none where nothing is known of it.
+    /// Matching source files in the profiles; empty if there are none.
     pub files: Vec<String>,
-    /// Whether it is known what its text was when the build was made; else lines have no cost, and functions are found by
-    /// their names.
+    /// Whether the text at build time is known. If not, lines have no cost, and functions are found by name.
     pub text_known: bool,
-    /// What it is compared with.
+    /// The build that costs are compared with.
     pub since: Option<BlamedSince>,
-    /// The functions in it, in the order of the lines where they begin.
+    /// The functions in the file, sorted by line.
     pub functions: Vec<BlamedFunction>,
-    /// All of its lines.
+    /// All lines of the file.
     pub lines: Vec<BlamedLine>,
 }
 
@@ -33,16 +32,16 @@ impl Answer for Blame {
     const SCHEMA: &'static str = "sto.blame/1";
 }
 
-/// What a file's costs are compared with.
+/// The build that a file's costs are compared with.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BlamedSince {
     /// The build.
     pub subject: Subject,
-    /// Whether it is known what the file's text was when that was made; else lines have no cost then.
+    /// Whether the text at the time of that build is known; if not, lines have no cost in it.
     pub text_known: bool,
-    /// What the comparison came to; `insufficient` where there was too little data to find a change.
+    /// Verdict of the comparison; `insufficient` if there was too little data to find a change.
     pub verdict: Verdict,
 }
 
@@ -51,18 +50,19 @@ pub struct BlamedSince {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BlamedFunction {
-    /// The line where it begins, from 1.
+    /// First line, from 1.
     pub line: u32,
-    /// Its symbol as a comparison has it.
+    /// Normalised symbol, as in a comparison.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// What it cost.
+    /// Current cost.
     #[serde(flatten)]
     pub costs: HotCosts,
-    /// What it cost then; `None` where nothing is compared, or it was not there. Not tested.
+    /// Earlier cost; `None` without a comparison, or if the function did not exist. Not tested for significance.
     pub was: Option<HotCosts>,
-    /// Its total now / then, where a comparison found that it changed by more than chance; normalised as that is.
+    /// Ratio of current to earlier total cost, normalised as in the comparison; `None` unless the change is
+    /// significant.
     pub change: Option<f64>,
 }
 
@@ -71,20 +71,20 @@ pub struct BlamedFunction {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BlamedLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Samples that ended at it; `None` where it has no cost.
+    /// Self cost; `None` if the line has no cost.
     #[serde(rename = "self")]
     pub self_cost: Option<CostShare>,
-    /// Samples whose stack has it; `None` where it has no cost.
+    /// Total cost; `None` if the line has no cost.
     pub total: Option<CostShare>,
-    /// What it cost then; `None` where nothing is compared, or it had no cost. Not tested.
+    /// Earlier cost; `None` without a comparison, or if the line had no cost. Not tested for significance.
     pub was: Option<HotCosts>,
-    /// Its text.
+    /// Text of the line.
     pub source: String,
 }
 
-/// A build that a file is compared with.
+/// An earlier build that a file is compared with.
 pub(crate) struct Before {
     pub(crate) index: HotIndex,
     pub(crate) found: InText,
@@ -94,7 +94,7 @@ pub(crate) struct Before {
 }
 
 impl HotIndex {
-    /// A file with what was found in its text, and what was before.
+    /// Annotates a file, given the costs in its text and those of an earlier build.
     pub(crate) fn blame(
         &self,
         path: String,
@@ -106,7 +106,7 @@ impl HotIndex {
         let functions = found.functions.iter().map(|&(line, number)| {
             let function = self.function(number);
             let was = then.zip(numbers_then.as_ref()).and_then(|(then, numbers)| {
-                // The program may be called otherwise then.
+                // The program may have had another name.
                 let module = match function.module == self.subject.executable {
                     true => &then.index.subject.executable,
                     false => function.module,

@@ -1,4 +1,4 @@
-//! The index of a view and the lines of its runs.
+//! Construction of the index from a view and the lines of its runs.
 
 use super::{Calls, File, FileNo, Function, FunctionNo, HotIndex, Line};
 use crate::compare::Lines;
@@ -13,10 +13,10 @@ use sto_core::model::{Frame, FrameKind, agreed_digests};
 use sto_core::tree::{outermost, totals};
 use sto_core::units::Cost;
 
-/// The most calls that are kept of a function in each direction.
+/// Maximum number of callers and of callees kept for a function.
 const MOST_CALLS: usize = 32;
 
-/// The index of a view in its first sample type; `runs` are the lines of its profiles.
+/// Builds the index of a view in its first sample type; `runs` are the lines of its profiles.
 pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
     let build = &view.selection.build;
     let profiles = &view.selection.profiles;
@@ -24,8 +24,8 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
     let key = |frame| function_key(frame, &main, KeyOptions::default());
     let self_costs = view.self_costs(EVENT);
 
-    // Functions in the order of names and modules, and the number of each frame's; those without a cost stay
-    // for now, so that frames of lines find theirs.
+    // Functions sorted by name and module, and the function of each frame. Functions without a cost are removed
+    // later, because frames of lines refer to them.
     let keys: BTreeSet<FunctionKey> = view.frames.iter().map(|(_, frame)| key(frame)).collect();
     let keys: Vec<FunctionKey> = keys.into_iter().collect();
     let numbers: HashMap<&FunctionKey, u32> = keys.iter().zip(0..).collect();
@@ -46,7 +46,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
         .map(|path| file_numbers.get(path).copied());
     let homes: Vec<Option<FileNo>> = homes.collect();
 
-    let sums = LineSums::of(runs, |frame| {
+    let sums = LineSums::from_runs(runs, |frame| {
         let file = *file_numbers.get(frame.file)?;
         Some((file, *numbers.get(&key(frame))?))
     });
@@ -85,7 +85,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
     let digests = agreed_digests(digests);
     let (mut files, mut of_files, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for ((path, mut of_file), number) in paths.iter().zip(functions_of).zip(0..) {
-        // Stable: equals stay in the order of their numbers.
+        // The sort is stable, so functions on the same line stay in order.
         of_file.sort_by_key(|function| functions[function.0 as usize].first_line);
         of_files.extend(of_file);
         lines.extend(lines_of.remove(&FileNo(number)).unwrap_or_default());
@@ -111,14 +111,14 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
         of_files,
         lines,
         calls: [
-            Calls::of(calls.iter().map(swapped), count),
-            Calls::of(calls.iter().map(|(pair, cost)| (*pair, *cost)), count),
-            Calls::of(inlined.into_iter(), count),
+            Calls::from_pairs(calls.iter().map(swapped), count),
+            Calls::from_pairs(calls.iter().map(|(pair, cost)| (*pair, *cost)), count),
+            Calls::from_pairs(inlined.into_iter(), count),
         ],
     }
 }
 
-/// By function, the source file where it costs most; empty where none is known.
+/// Returns the source file in which each function costs most, if known.
 fn homes<'v>(
     view: &'v View,
     self_costs: &[Cost],
@@ -145,7 +145,7 @@ fn homes<'v>(
     homes.into_iter().map(|(file, _)| file).collect()
 }
 
-/// By function, the number of the outermost function whose source it stands in, as a closure does.
+/// Returns for each function the outermost function that contains its source, as for closures.
 fn outer_numbers(keys: &[FunctionKey]) -> Vec<u32> {
     let named: HashMap<(&str, ModuleKey), u32> = keys
         .iter()
@@ -159,11 +159,11 @@ fn outer_numbers(keys: &[FunctionKey]) -> Vec<u32> {
     keys.iter().enumerate().map(outer).collect()
 }
 
-/// By function and the function that has the machine code that it was inlined into, what that cost.
+/// Returns the cost of each pair of an inlined function and the function whose machine code contains it.
 fn inlined_into(view: &View, self_costs: &[Cost], number_of: &[u32]) -> BTreeMap<(u32, u32), Cost> {
     let totals = totals(&view.tree, self_costs);
     let number = |node| number_of[view.tree.frame(node).get()];
-    // By node, the function whose machine code it is of.
+    // For each node, the function whose machine code it belongs to.
     let mut code_of: Vec<u32> = Vec::with_capacity(view.tree.len());
     let mut inlined: BTreeMap<(u32, u32), Cost> = BTreeMap::new();
     for (node, is_outermost) in view.tree.nodes().zip(outermost(&view.tree, number_of)) {
@@ -183,8 +183,8 @@ fn inlined_into(view: &View, self_costs: &[Cost], number_of: &[u32]) -> BTreeMap
 }
 
 impl Calls {
-    /// Of pairs of functions, those of each first one together.
-    fn of(pairs: impl Iterator<Item = ((u32, u32), Cost)>, functions: usize) -> Calls {
+    /// Groups pairs of functions by the first one.
+    fn from_pairs(pairs: impl Iterator<Item = ((u32, u32), Cost)>, functions: usize) -> Calls {
         let mut of_each: Vec<Vec<(FunctionNo, Cost)>> = vec![Vec::new(); functions];
         for ((of, other), cost) in pairs {
             of_each[of as usize].push((FunctionNo(other), cost));
@@ -200,11 +200,14 @@ impl Calls {
     }
 }
 
-/// What lines cost in all runs, by file, line and function: self, total, and the total where it was inlined.
+/// Costs of lines in all runs, by file, line and function: self, total, and total while inlined.
 struct LineSums(BTreeMap<(FileNo, u32, u32), [Cost; 3]>);
 
 impl LineSums {
-    fn of<'r>(runs: &'r [Lines], number: impl Fn(Frame<'r>) -> Option<(FileNo, u32)>) -> LineSums {
+    fn from_runs<'r>(
+        runs: &'r [Lines],
+        number: impl Fn(Frame<'r>) -> Option<(FileNo, u32)>,
+    ) -> LineSums {
         let mut sums: BTreeMap<(FileNo, u32, u32), [Cost; 3]> = BTreeMap::new();
         for run in runs {
             let frames = run.frames.iter();
@@ -225,7 +228,7 @@ impl LineSums {
         LineSums(sums)
     }
 
-    /// By function, the first line in its file.
+    /// Returns the first line of each function in its file.
     fn first_lines(&self, homes: &[Option<FileNo>]) -> Vec<Option<u32>> {
         let mut first = vec![None; homes.len()];
         for &(file, line, function) in self.0.keys() {
@@ -237,9 +240,9 @@ impl LineSums {
         first
     }
 
-    /// By file, what each line cost. Where a line is of a function and of its closures, the one mostly calls the
-    /// other: the largest total holds. Totals of several functions, as of several types that a generic one was
-    /// made for, are added up, to no more than there is.
+    /// Returns the cost of each line by file. If a line belongs to a function and its closures, one mostly calls the
+    /// other, so the largest total counts. Totals of several functions, such as instances of a generic one, are
+    /// summed up to the cost of everything.
     fn by_line(&self, outer: &[u32], whole: Cost) -> BTreeMap<FileNo, Vec<Line>> {
         let mut lines: BTreeMap<FileNo, Vec<Line>> = BTreeMap::new();
         let all: Vec<_> = self.0.iter().collect();

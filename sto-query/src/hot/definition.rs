@@ -1,35 +1,35 @@
-//! Where functions stand in a text, by their names: without a parser, for any language.
+//! Search for function definitions in source text by name, without a parser and for any language.
 
 use hashbrown::HashMap;
 
-/// Words that a definition has right before the name, in some language or other.
+/// Keywords that precede the name in a definition in some language.
 const KEYWORDS: [&str; 9] = [
     "fn", "def", "func", "function", "fun", "sub", "proc", "defn", "method",
 ];
 
-/// Words that no definition begins with, though a call may.
+/// Words that may begin a line with a call, but not a definition.
 const NO_TYPES: [&str; 14] = [
     "return", "else", "if", "while", "for", "switch", "case", "await", "yield", "new", "delete",
     "throw", "goto", "assert",
 ];
 
-/// The lines of a text that look like definitions of functions with these names.
+/// Lines of a text that look like definitions of functions with given names.
 pub(super) struct Definitions<'a> {
     by_name: HashMap<&'a str, Lines>,
 }
 
-/// Line numbers, in order.
+/// Sorted line numbers.
 #[derive(Default)]
 struct Lines {
-    /// With a keyword that says so.
+    /// Lines with a keyword.
     certain: Vec<u32>,
-    /// By their form alone, as in C.
+    /// Lines that only have the form of a definition, as in C.
     likely: Vec<u32>,
 }
 
 impl<'a> Definitions<'a> {
-    /// Looks for functions with these names, as source has them, in a text.
-    pub(super) fn of(text: &str, names: impl Iterator<Item = &'a str>) -> Definitions<'a> {
+    /// Searches a text for functions with these source names.
+    pub(super) fn new(text: &str, names: impl Iterator<Item = &'a str>) -> Definitions<'a> {
         let none = |name| (name, Lines::default());
         let mut by_name: HashMap<&'a str, Lines> = names.map(none).collect();
         for (line, number) in text.lines().zip(1..) {
@@ -48,8 +48,9 @@ impl<'a> Definitions<'a> {
         Definitions { by_name }
     }
 
-    /// The line of the definition of a function that has a cost at some line of this text: the last one up to there.
-    /// Where there is none, as compilers take code for that of another line, or that line is not known, the only one.
+    /// Returns the line of the definition of a function that has a cost at line `near`: the last one up to there. If
+    /// there is none, because compilers attribute code to other lines, or if the line is unknown, returns the only
+    /// definition.
     pub(super) fn find(&self, name: &str, near: Option<u32>) -> Option<u32> {
         let Lines { certain, likely } = self.by_name.get(name)?;
         let lines = if certain.is_empty() { likely } else { certain };
@@ -61,8 +62,8 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// What source calls a function, of the key of its symbol: the last name of its path, without parameters. `None` for
-/// what has no name there, as a closure.
+/// Returns the source name of a function for a symbol's key: the last part of its path, without parameters. `None`
+/// for functions without a name, such as closures.
 pub(super) fn name_in_source(key: &str) -> Option<&str> {
     let mut rest = key.trim_end_matches(" const");
     while let Some(close) = rest.chars().last().filter(|c| [')', '>', ']'].contains(c)) {
@@ -75,7 +76,7 @@ pub(super) fn name_in_source(key: &str) -> Option<&str> {
     (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
 }
 
-/// A text without the group in brackets that it ends with.
+/// Removes the bracketed group at the end of a text.
 fn without_group(text: &str, close: char) -> Option<&str> {
     let open = match close {
         ')' => '(',
@@ -100,7 +101,7 @@ fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '$'
 }
 
-/// The words of a line, and where they begin.
+/// Returns the words of a line with their positions.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -115,14 +116,14 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
 fn is_certain(before: &str) -> bool {
     let last = before.trim_end().rsplit(|c| !is_of_word(c)).next();
     let has_space = before.ends_with(char::is_whitespace);
-    // Of Go's methods the receiver stands between.
+    // In Go methods, the receiver precedes the name.
     let is_method = before.starts_with("func (") && before.trim_end().ends_with(')');
     !is_comment(before) && has_space && (last.is_some_and(|l| KEYWORDS.contains(&l)) || is_method)
 }
 
-/// Whether what stands around a name is as around a function that is defined in C, C++, Java or JavaScript: a type or
-/// nothing before it, and parameters after it that no `;` ends. Parameters of several lines begin as a call does, but
-/// for the type.
+/// Returns `true` if the text around a name looks like a definition in C, C++, Java or JavaScript: only a type or
+/// nothing before it, and parameters after it without a final `;`. If the parameters span several lines, a type is
+/// required to distinguish the definition from a call.
 fn is_likely(before: &str, after: &str) -> bool {
     let is_type = |c: char| is_of_word(c) || c.is_whitespace() || "*&:<>,~[]@".contains(c);
     let mut first = words(before).map(|(_, word)| word);
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_that_source_has() {
+    fn extracts_source_names() {
         for (key, name) in [
             ("main", Some("main")),
             ("shop::Cart::add", Some("add")),
@@ -173,11 +174,11 @@ mod tests {
     }
 
     fn found(text: &str, name: &str, near: Option<u32>) -> Option<u32> {
-        Definitions::of(text, [name].into_iter()).find(name, near)
+        Definitions::new(text, [name].into_iter()).find(name, near)
     }
 
     #[test]
-    fn definitions_are_told_from_calls() {
+    fn distinguishes_definitions_from_calls() {
         let c = "int add(int a);\n// add(\nstatic int *add(int a,\n    int b)\n{\n  return add (a);\n  x = add(1)\n}\n";
         let several_lines = "  add(1,\n    2)\nint add(int a,\n    int b)\n{\n";
         assert_eq!(found(several_lines, "add", None), Some(3));
@@ -200,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_before_the_only_definition_is_of_that() {
+    fn finds_only_definition_after_the_cost() {
         let text = "int other(void) {\n}\nint append(int a) {\n}\n";
         assert_eq!(found(text, "append", Some(2)), Some(3));
     }
 
     #[test]
-    fn of_several_with_one_name_the_last_before_the_cost_is_meant() {
+    fn finds_last_definition_before_the_cost() {
         let text = "fn new() {\n  1\n}\nfn new() {\n  2\n}\n";
         assert_eq!(found(text, "new", Some(2)), Some(1));
         assert_eq!(found(text, "new", Some(5)), Some(4));

@@ -1,4 +1,4 @@
-//! Lines and functions with their costs in a text as it is now.
+//! Costs of lines and functions mapped to the current text of a file.
 
 use super::definition::{Definitions, name_in_source};
 use super::{FileNo, FunctionNo, HotIndex, HotLine, Line, digest_of};
@@ -10,21 +10,21 @@ use std::time::SystemTime;
 use sto_core::model::Commit;
 use sto_core::units::UnixSeconds;
 
-/// What the lines and functions of a source file cost, where they are in its text now.
+/// Costs of a source file's lines and functions, mapped to its current text.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InText {
-    /// Lines with a cost, in order; a line that was edited since the build is not among them.
+    /// Lines with a cost, in order; lines edited since the build are left out.
     pub lines: Vec<HotLine>,
-    /// Functions by the lines where they begin, in order. One whose place is not known is not among them.
+    /// Functions by their first line, in order; functions whose position is unknown are left out.
     pub functions: Vec<(u32, FunctionNo)>,
 }
 
 impl HotIndex {
-    /// The text of a source file, which these files of the profiles are, as it was when the build was made: that of
-    /// the build's commit; where that is not known, or the work tree had changes, the file as it is, if it has the digest
-    /// that debug info has of it. Without a digest it is taken where no commit is known, or with changes, and the file was not
-    /// written after the first recording. `None` where nothing of that holds.
+    /// Returns the text at build time of a source file, which `files` are in the profiles. It is the text in the
+    /// build's commit, unless that is unknown or the work tree had changes. Otherwise it is the current text, if its
+    /// digest equals that in the debug info; or, without a digest, if the file was not written after the first
+    /// recording. Returns `None` if none of these holds.
     pub fn text_when_built(
         &self,
         surroundings: &dyn Surroundings,
@@ -55,9 +55,9 @@ impl HotIndex {
         is_older.then_some(file.text)
     }
 
-    /// The costs of files of the profiles, which are all one file, in its text now; `built` is its
-    /// [text when it was built](Self::text_when_built). Without that, functions are found by their names alone, and lines
-    /// are not known.
+    /// Maps the costs of files of the profiles, which are all the same file, to its current text. `built` is its
+    /// [text at build time](Self::text_when_built); without it, functions are found by name only, and lines are
+    /// unknown.
     pub fn in_text(&self, files: &[FileNo], built: Option<&str>, now: &str) -> InText {
         let moved = built.map(|built| Moved::between(built, now));
         let line_now = |line: u32| moved.as_ref()?.line(line);
@@ -80,12 +80,12 @@ impl HotIndex {
             .map(|function| (function, name_in_source(function.name)))
             .collect();
         let names = || named.iter().filter_map(|&(_, name)| name);
-        let before = built.map(|built| Definitions::of(built, names()));
-        let after = Definitions::of(now, names());
+        let before = built.map(|built| Definitions::new(built, names()));
+        let after = Definitions::new(now, names());
         let mut functions = Vec::new();
         for &(function, name) in &named {
             let first_now = function.first_line.and_then(line_now);
-            // Where it stood is known best from the text that was built, and that line may not have been edited.
+            // The text at build time shows the position best, but that line may have been edited.
             let stood = || before.as_ref()?.find(name?, Some(function.first_line?));
             let begins = stood()
                 .and_then(line_now)

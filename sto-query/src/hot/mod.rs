@@ -1,19 +1,18 @@
-//! What every function and line of a build costs, by source file: for editors, and for whoever reads code.
+//! Costs of every function and line of a build by source file, for editors and code review.
 //!
 //! ```text
 //! View, lines of runs
 //!      |  build       functions, lines and calls in columns, by source file
 //!      v
-//! HotIndex ---> past       what its functions cost in builds before
-//!      |  placed      which file of the work tree each file of the profiles is
-//!      |  definition  where a function stands in a text
-//!      v  in_text     lines and functions where they are in a text that was edited since
+//! HotIndex ---> past       costs of its functions in earlier builds
+//!      |  placed      matching of files in the profiles to files in the work tree
+//!      |  definition  positions of functions in a text
+//!      v  in_text     lines and functions in the current text of an edited file
 //! InText
-//!      |  spots       the lines that cost most
+//!      |  spots       the most expensive lines
 //!      v  blame       a file with the cost of each line
 //! HotSpots, Blame
 //! ```
-//!
 #![doc = include_str!("hot.md")]
 
 mod blame;
@@ -46,43 +45,43 @@ use std::collections::BTreeSet;
 use sto_core::model::SourceDigest;
 use sto_core::units::{Cost, UnixSeconds};
 
-/// Which build's costs are shown where the code is written.
+/// Selection of the build whose costs are shown in source code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HotRequest {
-    /// The profiles; without them, those that [`newest_of_branch`] finds.
+    /// The profiles; by default, those returned by [`newest_of_branch`].
     pub named: Option<Named>,
-    /// Which of their runs, and by which event.
+    /// Selection of runs and event.
     pub filter: Filter,
 }
 
-/// Number of a source file in a [`HotIndex`]: they count up in the order of the paths.
+/// Index of a source file in a [`HotIndex`], sorted by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileNo(pub(crate) u32);
 
-/// Number of a function in a [`HotIndex`]: they count up in the order of names and modules.
+/// Index of a function in a [`HotIndex`], sorted by name and module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionNo(pub(crate) u32);
 
-/// What the functions and lines of a build cost in one event, summed over its runs.
+/// Costs of the functions and lines of a build in one event, summed over its runs.
 ///
-/// It holds what is asked of it and nothing else: no store has to stay open.
+/// It is self-contained: the store does not have to stay open.
 #[derive(Clone, Debug)]
 pub struct HotIndex {
     subject: Subject,
     revision: Option<String>,
     recorded: Option<UnixSeconds>,
-    /// What the program's own file is called; its functions have the name of the program.
+    /// File names of the program itself; its functions have the program's name as module.
     main_modules: BTreeSet<String>,
     modules: Vec<Box<str>>,
-    /// In the order of their paths.
+    /// Sorted by path.
     files: Vec<File>,
-    /// In the order of names and modules.
+    /// Sorted by name and module.
     functions: Vec<Function>,
-    /// Those of each file in the order of their first lines, then their numbers.
+    /// Functions of each file, sorted by first line, then by number.
     of_files: Vec<FunctionNo>,
-    /// Those of each file in order.
+    /// Lines of each file, in order.
     lines: Vec<Line>,
     calls: [Calls; 3],
 }
@@ -91,9 +90,10 @@ pub struct HotIndex {
 #[derive(Clone, Debug)]
 struct File {
     path: Box<str>,
-    /// Of the text that was built, where debug info has it and all runs agree.
+    /// Digest of the text at build time, if debug info has it and all runs agree.
     digest: Option<SourceDigest>,
-    /// The ends of its functions in `of_files`, and of its lines in `lines`; they begin where the file's before end.
+    /// Ends of its functions in `of_files`, and of its lines in `lines`; each starts at the end of the previous
+    /// file's.
     ends: [u32; 2],
 }
 
@@ -102,7 +102,7 @@ struct File {
 struct Function {
     name: Box<str>,
     module: u32,
-    /// Where most of its cost is.
+    /// The file with most of its cost.
     file: Option<FileNo>,
     first_line: Option<u32>,
     own: Cost,
@@ -118,78 +118,79 @@ struct Line {
     inlined: Cost,
 }
 
-/// What functions have with others, the largest cost first.
+/// Related functions of each function, highest cost first.
 #[derive(Clone, Debug, Default)]
 struct Calls {
-    /// By function, where its calls end; they begin where those of the function before end.
+    /// End of each function's entries in `calls`; they start at the end of the previous function's.
     ends: Vec<u32>,
     calls: Vec<(FunctionNo, Cost)>,
 }
 
-/// Places in `HotIndex::calls`.
+/// Indices into `HotIndex::calls`.
 const CALLERS: usize = 0;
 const CALLEES: usize = 1;
 const INLINED_INTO: usize = 2;
 
-/// Self and total cost, with their shares of everything.
+/// Self and total cost, with their shares of the cost of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotCosts {
-    /// Samples that ended there.
+    /// Self cost.
     #[serde(rename = "self")]
     pub self_cost: CostShare,
-    /// Samples whose stack has it at least once.
+    /// Total cost: samples whose stack contains it at least once.
     pub total: CostShare,
 }
 
-/// A source file with what its functions and lines cost.
+/// A source file with the costs of its functions and lines.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HotFile<'a> {
     index: &'a HotIndex,
-    /// Its number.
+    /// Index of the file.
     pub number: FileNo,
-    /// Its path as the profiles have it.
+    /// Path in the profiles.
     pub path: &'a str,
 }
 
-/// What a function cost.
+/// Cost of a function.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HotFunction<'a> {
-    /// Its number.
+    /// Index of the function.
     pub number: FunctionNo,
-    /// Its symbol's key, as a comparison has it.
+    /// Normalised symbol, as in a comparison.
     pub name: &'a str,
-    /// The file that its code was loaded from, empty if unknown; of the program's own file, the program.
+    /// The file that its code was loaded from, or the program for the program's own file; empty if unknown.
     pub module: &'a str,
-    /// Its source file, of several the one where it costs most; `None` if unknown.
+    /// The source file in which it costs most; `None` if unknown.
     pub file: Option<FileNo>,
-    /// The first line of the file where it has a cost, in the text that was built; `None` where lines are not known.
+    /// The first line with a cost in that file, in the text at build time; `None` if lines are unknown.
     pub first_line: Option<u32>,
-    /// What it cost. Code that was inlined from it counts, and code that was inlined into it is not its own.
+    /// Costs, including code inlined from it elsewhere, and excluding code inlined into it.
     pub costs: HotCosts,
 }
 
-/// What a line cost.
+/// Cost of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HotLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// What it cost.
+    /// Cost of the line.
     #[serde(flatten)]
     pub costs: HotCosts,
-    /// The part of its total that ran where its function had been inlined.
+    /// Share of the total cost in places where its function was inlined.
     pub inlined: CostShare,
 }
 
 impl HotIndex {
-    /// Loads what the functions and lines of a build cost.
+    /// Loads the costs of the functions and lines of a build.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the same errors as [`Sources::view`].
     pub fn load(sources: &Sources, request: &HotRequest) -> Result<HotIndex, QueryError> {
         let named = match &request.named {
             Some(named) => named.clone(),
@@ -199,35 +200,36 @@ impl HotIndex {
         Ok(build::index(&view, &lines))
     }
 
-    /// What it is about.
+    /// The profiles.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// Number of runs that the costs are of.
+    /// Number of runs.
     pub fn runs(&self) -> usize {
         self.subject.profiles.len()
     }
 
-    /// The revision of the work tree that the build was made of.
+    /// Revision of the work tree from which the build was made.
     pub fn revision(&self) -> Option<&str> {
         self.revision.as_deref()
     }
 
-    /// When the first of its runs was recorded.
+    /// Time of the first run's recording.
     pub fn recorded(&self) -> Option<UnixSeconds> {
         self.recorded
     }
 
-    /// The source files, in the order of their paths.
+    /// Returns the source files, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = HotFile<'_>> {
         (0..self.files.len() as u32).map(|number| self.file(FileNo(number)))
     }
 
-    /// The source file of this number.
+    /// Returns the source file with this index.
     ///
     /// # Panics
-    /// If the number is of another index.
+    ///
+    /// Panics if the index is out of range.
     pub fn file(&self, number: FileNo) -> HotFile<'_> {
         HotFile {
             index: self,
@@ -236,10 +238,11 @@ impl HotIndex {
         }
     }
 
-    /// The function of this number.
+    /// Returns the function with this index.
     ///
     /// # Panics
-    /// If the number is of another index.
+    ///
+    /// Panics if the index is out of range.
     pub fn function(&self, number: FunctionNo) -> HotFunction<'_> {
         let function = &self.functions[number.0 as usize];
         HotFunction {
@@ -252,7 +255,7 @@ impl HotIndex {
         }
     }
 
-    /// All functions, the one with the largest total first, then by self; equals by name and module.
+    /// Returns all functions by total, then self cost, highest first; equal ones by name and module.
     pub fn hottest(&self) -> impl Iterator<Item = HotFunction<'_>> {
         let mut numbers: Vec<u32> = (0..self.functions.len() as u32).collect();
         numbers.retain(|&number| !self.functions[number as usize].total.is_zero());
@@ -264,8 +267,8 @@ impl HotIndex {
         numbers.into_iter().map(|n| self.function(FunctionNo(n)))
     }
 
-    /// The functions that source calls so: the last name of their paths, without parameters. In the order of
-    /// their numbers.
+    /// Returns the functions with this name in source: the last part of their paths, without parameters. Sorted by
+    /// index.
     pub fn named(&self, name: &str) -> impl Iterator<Item = HotFunction<'_>> {
         let numbers = (0..self.functions.len() as u32).filter(move |&number| {
             let function = &self.functions[number as usize];
@@ -274,7 +277,8 @@ impl HotIndex {
         numbers.map(|number| self.function(FunctionNo(number)))
     }
 
-    /// The function with this name and module, as [`HotFunction`] or a [`Finding`](crate::compare::Finding) has them.
+    /// Returns the function with this name and module, as in [`HotFunction`] or a
+    /// [`Finding`](crate::compare::Finding).
     pub fn find(&self, name: &str, module: &str) -> Option<HotFunction<'_>> {
         let module = self.module_known_as(module);
         let is_meant = |function: &Function| {
@@ -284,19 +288,18 @@ impl HotIndex {
         Some(self.function(FunctionNo(number as u32)))
     }
 
-    /// What called a function, and what these calls cost, the largest first; of a recursive function its outermost
-    /// calls. At most 32.
+    /// Returns the callers of a function with the cost of their calls, highest first, at most 32. For a recursive
+    /// function, only its outermost calls count.
     pub fn callers(&self, of: FunctionNo) -> impl Iterator<Item = (FunctionNo, CostShare)> {
         self.calls_of(CALLERS, of)
     }
 
-    /// What a function called, and what these calls cost, the largest first. At most 32.
+    /// Returns the callees of a function with the cost of the calls, highest first, at most 32.
     pub fn callees(&self, of: FunctionNo) -> impl Iterator<Item = (FunctionNo, CostShare)> {
         self.calls_of(CALLEES, of)
     }
 
-    /// The functions that the code of a function was inlined into, and what it cost there, the largest first. At
-    /// most 32.
+    /// Returns the functions into which a function was inlined, with its cost there, highest first, at most 32.
     pub fn inlined_into(&self, of: FunctionNo) -> impl Iterator<Item = (FunctionNo, CostShare)> {
         self.calls_of(INLINED_INTO, of)
     }
@@ -311,7 +314,7 @@ impl HotIndex {
         calls.iter().map(|&(other, cost)| (other, self.share(cost)))
     }
 
-    /// The numbers of functions by name and module.
+    /// Returns the indices of functions by name and module.
     fn numbers(&self) -> HashMap<(&str, &str), FunctionNo> {
         let names = self.functions.iter().map(|function| {
             let module = &self.modules[function.module as usize];
@@ -320,7 +323,7 @@ impl HotIndex {
         names.zip((0..).map(FunctionNo)).collect()
     }
 
-    /// A module as functions here have it.
+    /// Converts a module to its name in this index.
     fn module_known_as<'a>(&'a self, module: &'a str) -> &'a str {
         match self.main_modules.contains(module) {
             true => &self.subject.executable,
@@ -328,7 +331,7 @@ impl HotIndex {
         }
     }
 
-    /// The digest of a file's text when it was built.
+    /// Digest of a file's text at build time.
     fn digest(&self, file: FileNo) -> Option<SourceDigest> {
         self.files[file.0 as usize].digest
     }
@@ -337,7 +340,7 @@ impl HotIndex {
         &self.lines[self.range_of(file, 1)]
     }
 
-    /// Where the functions or lines of a file are.
+    /// Range of the functions or lines of a file.
     fn range_of(&self, file: FileNo, column: usize) -> std::ops::Range<usize> {
         range(file.0, |file| self.files[file].ends[column])
     }
@@ -364,25 +367,25 @@ impl HotIndex {
 }
 
 impl<'a> HotFile<'a> {
-    /// The functions that stand in it, in the order of their first lines.
+    /// Returns the functions in the file, sorted by first line.
     pub fn functions(self) -> impl Iterator<Item = HotFunction<'a>> {
         let numbers = &self.index.of_files[self.index.range_of(self.number, 0)];
         numbers.iter().map(|&number| self.index.function(number))
     }
 
-    /// Its lines with a cost, in order; their numbers are those of the text that was built.
+    /// Returns the lines with a cost, in order; numbers refer to the text at build time.
     pub fn lines(self) -> impl Iterator<Item = HotLine> {
         let lines = self.index.lines_of(self.number).iter();
         lines.map(move |line| self.index.hot_line(line))
     }
 }
 
-/// What debug info would have of a source file.
+/// Computes the digest that debug info would have for a source file.
 fn digest_of(text: &[u8]) -> SourceDigest {
     SourceDigest(Md5::digest(text).into())
 }
 
-/// From the end of the one before to its own.
+/// Returns the range from the previous entry's end to this one's.
 fn range(number: u32, end: impl Fn(usize) -> u32) -> std::ops::Range<usize> {
     let number = number as usize;
     let start = number.checked_sub(1).map_or(0, &end);

@@ -1,4 +1,4 @@
-//! Which build is shown where nobody names one, and which builds are before it.
+//! Choice of the default build and of the builds before it.
 
 use crate::QueryError;
 use crate::select::{SelectError, Selection, first_recorded, runs_where, whole};
@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use sto_core::model::CommitHash;
 use sto_core::store::StoredBuild;
 
-/// The commits of the branch that is checked out.
+/// The commits of the checked-out branch.
 pub(super) struct Branch {
-    /// By commit, how many commits are newer.
+    /// Number of newer commits, by commit.
     ages: HashMap<String, usize>,
 }
 
 impl Branch {
-    /// Without commits where nobody knows them.
+    /// Loads the branch; empty if its commits are unknown.
     pub(super) fn of(sources: &Sources) -> Branch {
         let commits = sources.surroundings().commits("HEAD").unwrap_or_default();
         Branch {
@@ -27,14 +27,14 @@ impl Branch {
         }
     }
 
-    /// How many commits are newer than that of a revision, whatever was changed in its work tree; `None` where it is
-    /// not of the branch.
+    /// Returns the number of commits newer than a revision's, ignoring changes of the work tree; `None` if it is not
+    /// on the branch.
     pub(super) fn age(&self, revision: &str) -> Option<usize> {
         let commit = CommitHash::of_revision(revision)?.to_string();
         self.ages.get(&commit).copied()
     }
 
-    /// The runs of a build that are of its newest commit on the branch, and the age of that.
+    /// Returns the runs of a build's newest commit on the branch, and the commit's age.
     pub(super) fn runs(&self, build: &StoredBuild) -> Option<(usize, Selection)> {
         let of_runs = build.profiles.iter().map(|run| run.revision.as_deref());
         let revisions = of_runs.chain([build.build.revision.as_deref()]).flatten();
@@ -44,12 +44,13 @@ impl Branch {
     }
 }
 
-/// The runs of the newest build of the branch's history: of the last commit up to `HEAD` of which one was made, with
-/// changes that were not committed or without. Of several it is the one that was recorded last. Where no build is of
-/// the branch, or nobody knows its commits, it is the newest of the store.
+/// Returns the runs of the branch's newest build: that of the last commit up to `HEAD` with a build, with or without
+/// uncommitted changes; of several, the one recorded last. If no build is on the branch, or if its commits are
+/// unknown, returns the newest build of the store.
 ///
 /// # Errors
-/// Where the store cannot be read, or has no runs.
+///
+/// Returns an error if the store cannot be read or has no runs.
 pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
     let builds = sources.store()?.builds()?;
     let branch = Branch::of(sources);
@@ -69,7 +70,7 @@ pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
     Ok(named(&newest.ok_or(SelectError::EmptyStore)?))
 }
 
-/// These runs, by their ids.
+/// Names these runs by their ids.
 pub(super) fn named(runs: &Selection) -> Named {
     Named::Runs(runs.profiles.iter().map(|run| run.id).collect())
 }

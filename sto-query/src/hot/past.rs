@@ -1,4 +1,4 @@
-//! What functions cost in the builds before.
+//! Costs of functions in earlier builds.
 
 use super::newest::{Branch, named};
 use super::{FunctionNo, HotCosts, HotIndex};
@@ -13,13 +13,13 @@ use std::cmp::Reverse;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Cost, UnixSeconds};
 
-/// What the functions of a [`HotIndex`] cost in the builds before its own, and in that.
+/// Costs of the functions of a [`HotIndex`] in earlier builds and its own.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HotHistory {
     /// The builds, oldest first; the last is the index's own.
     pub builds: Vec<HotBuild>,
-    /// By build, self and total of those functions that it has.
+    /// Self and total cost of functions, by build.
     costs: Vec<HashMap<FunctionNo, (Cost, Cost)>>,
 }
 
@@ -27,27 +27,28 @@ pub struct HotHistory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HotBuild {
-    /// Its version.
+    /// Version of the build.
     pub build: String,
-    /// Its tags, in order.
+    /// Tags, sorted.
     pub tags: Vec<String>,
-    /// Those of its runs that count.
+    /// Runs of the build that are included.
     pub runs: Named,
     /// Number of these runs.
     pub run_count: usize,
-    /// When the first of its runs was recorded.
+    /// Time of the first run's recording.
     pub recorded: Option<UnixSeconds>,
-    /// What all of these runs cost.
+    /// Total cost of these runs.
     whole: Cost,
 }
 
 impl HotHistory {
-    /// Loads the builds of the index's program before its own, in the same event and benchmark, at most `limit` of them
-    /// and the index's own: where its own is of the branch that is checked out, those of the branch in the order of their
-    /// commits, else all in the order of their recording.
+    /// Loads up to `limit` earlier builds of the index's program with the same event and benchmark, and the index's
+    /// own. If the index's build is on the checked-out branch, these are the builds of the branch in commit order;
+    /// otherwise all builds in order of recording.
     ///
     /// # Errors
-    /// Where the store cannot be read. Of files nothing was before.
+    ///
+    /// Returns an error if the store cannot be read. Without a store, there are no earlier builds.
     pub fn load(
         sources: &Sources,
         index: &HotIndex,
@@ -68,7 +69,7 @@ impl HotHistory {
         for (stored, runs) in builds {
             let named = named(&runs);
             let view = match sources.view(&named, &filter) {
-                // It was measured by something else.
+                // The build was measured by another event.
                 Err(QueryError::UnknownEvent { .. }) => continue,
                 view => view?,
             };
@@ -86,7 +87,7 @@ impl HotHistory {
         Ok(history)
     }
 
-    /// What a function cost, by build; nothing where it was not there.
+    /// Returns the costs of a function by build; zero where it does not exist.
     pub fn costs(&self, function: FunctionNo) -> Vec<HotCosts> {
         let of_builds = self.builds.iter().zip(&self.costs);
         let costs = of_builds.map(|(build, costs)| {
@@ -99,8 +100,7 @@ impl HotHistory {
         costs.collect()
     }
 
-    /// The build that its own is compared with where nobody names one: the newest before it that has a tag, else the
-    /// one before it.
+    /// Returns the default baseline: the newest earlier build with a tag, otherwise the previous one.
     pub fn baseline(&self) -> Option<&HotBuild> {
         let (_, before) = self.builds.split_last()?;
         let tagged = before.iter().rfind(|build| !build.tags.is_empty());
@@ -108,13 +108,13 @@ impl HotHistory {
     }
 }
 
-/// The builds before the index's own, oldest first, and that, each with the runs that count.
+/// Returns the earlier builds, oldest first, and the index's own, each with the included runs.
 fn before(
     sources: &Sources,
     index: &HotIndex,
 ) -> Result<Vec<(StoredBuild, Selection)>, QueryError> {
     let subject = &index.subject;
-    // Files are asked for without a store, too.
+    // Files may be used without a store.
     let Ok(store) = sources.store() else {
         return Ok(Vec::new());
     };
@@ -161,14 +161,14 @@ fn before(
     Ok(found)
 }
 
-/// What all of a view cost, and self and total of the functions that have a number.
+/// Returns the total cost of a view, and self and total cost of the functions in `numbers`.
 fn function_costs(
     view: &View,
     numbers: &HashMap<(&str, &str), FunctionNo>,
 ) -> (Cost, HashMap<FunctionNo, (Cost, Cost)>) {
     let build = &view.selection.build;
     let main = main_modules(build, &view.selection.profiles);
-    // What the index does not have comes last, as one.
+    // Functions that are not in the index are combined in the last entry.
     let other = numbers.len() as u32;
     let number_of = view.frames.iter().map(|(_, frame)| {
         let (name, module) = function_key(frame, &main, KeyOptions::default());
@@ -190,18 +190,17 @@ fn function_costs(
     (self_costs.iter().copied().sum(), costs.collect())
 }
 
-/// What a comparison found to cost more or less since its baseline, of the functions of its candidate.
+/// Changes that a comparison found in the functions of its candidate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HotChanges {
-    /// The baseline's version.
+    /// Version of the baseline.
     pub since: String,
     changes: HashMap<FunctionNo, f64>,
 }
 
 impl HotChanges {
-    /// Of findings the total with all that they call, normalised as the comparison is; and of the callers that they made
-    /// slower or faster.
+    /// Extracts the normalised changes in total cost of findings, and of the callers whose cost they changed.
     pub fn of(index: &HotIndex, comparison: &Comparison) -> HotChanges {
         let numbers = index.numbers();
         let mut changes = HashMap::new();
@@ -224,7 +223,8 @@ impl HotChanges {
         }
     }
 
-    /// Its cost now / its cost in the baseline; `None` where it did not change by more than chance, or is new.
+    /// Returns the ratio of a function's cost to that in the baseline; `None` if it did not change significantly or
+    /// is new.
     pub fn of_function(&self, function: FunctionNo) -> Option<f64> {
         self.changes.get(&function).copied()
     }

@@ -1,4 +1,4 @@
-//! Which file of a work tree each file of the profiles is.
+//! Matching of source files in the profiles to files in a work tree.
 
 use super::{FileNo, HotIndex, digest_of};
 use crate::source::{SourceTree, read_bytes};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::model::SourceDigest;
 
-/// Where the source files of a [`HotIndex`] are in a work tree.
+/// Locations of the source files of a [`HotIndex`] in a work tree.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Placed {
@@ -17,8 +17,8 @@ pub struct Placed {
 }
 
 impl HotIndex {
-    /// Looks for its source files in a work tree; `chosen` says, by paths of profiles, which of several files were
-    /// meant before. Else those are meant that have the digest of what was built, where any has.
+    /// Finds the index's source files in a work tree. `chosen` resolves ambiguous paths of the profiles; otherwise,
+    /// files whose digest equals that of the text at build time are preferred.
     pub fn placed(&self, tree: &SourceTree, chosen: &BTreeMap<String, PathBuf>) -> Placed {
         let mut placed = Placed::default();
         for file in self.files() {
@@ -55,25 +55,25 @@ fn has_digest(path: &Path, digest: SourceDigest) -> bool {
 }
 
 impl Placed {
-    /// The files of the profiles that a file of the work tree is, in order. Its path is absolute and has no symbolic
-    /// links in it.
+    /// Returns the files of the profiles that match a file in the work tree, in order. The path must be absolute and
+    /// without symbolic links.
     pub fn of(&self, path: &Path) -> &[FileNo] {
         self.files.get(path).map_or(&[], |files| files)
     }
 
-    /// Where a file of the profiles is.
+    /// Returns the location of a file of the profiles.
     pub fn path(&self, file: FileNo) -> Option<&Path> {
         self.paths.get(&file).map(PathBuf::as_path)
     }
 
-    /// The files of the profiles that were found, in order.
+    /// Returns the located files of the profiles, in order.
     pub fn paths(&self) -> impl Iterator<Item = (FileNo, &Path)> {
         self.paths
             .iter()
             .map(|(&file, path)| (file, path.as_path()))
     }
 
-    /// The files of the profiles that may be any of several, in order.
+    /// Returns the files of the profiles with several possible locations, in order.
     pub fn doubtful(&self) -> &[(FileNo, Vec<PathBuf>)] {
         &self.doubtful
     }

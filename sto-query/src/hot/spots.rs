@@ -1,4 +1,4 @@
-//! The lines of source files that cost most.
+//! The most expensive lines of source files.
 
 use super::{FileNo, HotCosts, HotIndex, InText};
 use crate::answer::{Answer, limited};
@@ -6,24 +6,24 @@ use crate::tree::{Order, Subject};
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// The lines of source files that cost most.
+/// The most expensive lines of source files.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotSpots {
-    /// What it is about.
+    /// The profiles.
     #[serde(flatten)]
     pub subject: Subject,
     /// The order of `spots`.
     pub order: Order,
-    /// The most expensive first, equals by path and line.
+    /// The lines, most expensive first, equal ones by path and line.
     pub spots: Vec<HotSpot>,
-    /// Number of those that a limit left out.
+    /// Number of lines that a limit left out.
     pub omitted: usize,
-    /// Files of which it is not known what their text was when the build was made: of them, and of files whose lines are not
-    /// known, there are functions in place of lines.
+    /// Files whose text at build time is unknown. For these, and for files without line information, functions are
+    /// listed in place of lines.
     pub edited: Vec<String>,
-    /// Source files of the profiles of which it is not known which file they are: nothing is listed of them.
+    /// Source files of the profiles with several possible locations; nothing is listed for them.
     pub doubtful: Vec<DoubtfulFile>,
 }
 
@@ -31,37 +31,37 @@ impl Answer for HotSpots {
     const SCHEMA: &'static str = "sto.hot/1";
 }
 
-/// What a line of a file costs, or a function that begins there.
+/// Cost of a line, or of a function that begins there.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotSpot {
-    /// The file, as whoever named it or its folder would open it.
+    /// Path of the file, relative to the folder that was given.
     pub path: String,
-    /// Number of the line in the file as it is, from 1.
+    /// Line number in the current text, from 1.
     pub line: u32,
-    /// The function whose cost it is; `None` where it is the line's.
+    /// The function with this cost; `None` if it is the line's.
     pub function: Option<String>,
-    /// What it cost.
+    /// The cost.
     #[serde(flatten)]
     pub costs: HotCosts,
-    /// The text of the line, without the space around it.
+    /// Text of the line, without surrounding whitespace.
     pub source: String,
 }
 
-/// A source file of the profiles that may be any of several.
+/// A source file of the profiles with several possible locations.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DoubtfulFile {
-    /// Its path as the profiles have it.
+    /// Path in the profiles.
     pub file: String,
-    /// What it may be.
+    /// Possible locations.
     pub candidates: Vec<String>,
 }
 
 impl HotIndex {
-    /// Whether a line or a function of a file has at least this share in its total.
+    /// Returns `true` if a line or function of a file has at least this share in its total cost.
     pub(crate) fn has_share(&self, file: FileNo, min_share: f64) -> bool {
         let file = self.file(file);
         let lines = file.lines().map(|line| line.costs);
@@ -71,7 +71,7 @@ impl HotIndex {
             .any(|costs| costs.total.share >= min_share)
     }
 
-    /// The lines of a file in its text as it is; of a file whose lines are not known, its functions.
+    /// Returns the lines of a file in its current text; if lines are unknown, its functions.
     pub(crate) fn spots<'a>(
         &'a self,
         path: &'a str,
@@ -101,7 +101,7 @@ impl HotIndex {
 }
 
 impl HotSpots {
-    /// The most expensive ones of these.
+    /// Returns the most expensive of these.
     pub(crate) fn of(
         index: &HotIndex,
         mut spots: Vec<HotSpot>,

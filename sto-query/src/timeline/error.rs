@@ -1,4 +1,4 @@
-//! Why a run cannot be seen over time.
+//! Errors of analysing a run over time.
 
 use super::FormulaError;
 use crate::functions::FunctionError;
@@ -8,17 +8,17 @@ use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::StoreError;
 
-/// Why a run cannot be seen over time, or has no such metric.
+/// Error of analysing a run over time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimelineError {
-    /// There is no run.
+    /// The build has no run.
     #[error("{} has no run", printable(.build))]
     NoRun {
         /// The build, as `EXE@BUILD`.
         build: String,
     },
-    /// Costs were not kept by time.
+    /// The run was stored without its course over time.
     #[error("run {profile} of {} was stored without slices of its time", printable(.build))]
     NoSlices {
         /// The build, as `EXE@BUILD`.
@@ -26,27 +26,27 @@ pub enum TimelineError {
         /// The run.
         profile: ProfileId,
     },
-    /// No metric of the run has this name.
+    /// The run has no metric with this name.
     #[error(
         "no metric is named `{}`{}",
         printable(.name),
         .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
     )]
     NoMetric {
-        /// What was asked for.
+        /// Name, as given.
         name: String,
-        /// The name that is closest, if any is close.
+        /// The most similar name, if any is similar.
         closest: Option<String>,
-        /// The names that there are, but for those of functions.
+        /// Available names, except those of functions.
         known: Vec<String>,
     },
-    /// A formula cannot be read.
+    /// A formula is invalid.
     #[error(transparent)]
     Formula(#[from] FormulaError),
-    /// No function has the name of a metric, or several have it.
+    /// The name of a metric does not denote exactly one function.
     #[error(transparent)]
     Function(#[from] FunctionError),
-    /// There are no such labels, or no threads.
+    /// The run does not have the requested labels or threads.
     #[error(transparent)]
     Roots(#[from] RootsError),
     /// The store cannot be read.
@@ -55,7 +55,7 @@ pub enum TimelineError {
 }
 
 impl TimelineError {
-    /// What can be done about it.
+    /// Returns a hint about how to resolve the error.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             TimelineError::NoSlices { .. } => Some(Hint::SliceTime),

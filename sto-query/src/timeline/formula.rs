@@ -1,34 +1,33 @@
-//! Metrics made of others: `ipc = instructions / cycles`.
+//! Metrics computed from others, such as `ipc = instructions / cycles`.
 
 use crate::text::printable;
 
-/// Deepest nesting of parentheses and signs.
+/// Maximum nesting of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
-/// A metric made of others by addition, subtraction, multiplication and division.
+/// A metric computed from others by addition, subtraction, multiplication and division.
 ///
-/// A name of letters, digits, `_`, `.` and `:` that begins with a letter or `_` stands as it is, any other
-/// between `"`. Evaluated slice by slice; where a part has no value, or the result is no finite number, there is
-/// none.
+/// A name of letters, digits, `_`, `.` and `:` that begins with a letter or `_` is written as it is, any other in
+/// `"`. The formula is evaluated for each slice. The result is missing if an operand is, or if it is not finite.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Formula {
-    /// The metric that it makes.
+    /// Name of the computed metric.
     pub name: String,
     expression: Expression,
 }
 
-/// Why a formula cannot be read.
+/// Syntax error in a formula.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}`, character {at}: expected {expected}, found {}", printable(.text), printable(.found))]
 #[non_exhaustive]
 pub struct FormulaError {
     /// The formula.
     pub text: String,
-    /// The character that is wrong, from 1.
+    /// Position of the unexpected character, from 1.
     pub at: usize,
-    /// What should be there.
+    /// Expected text.
     pub expected: &'static str,
-    /// What is.
+    /// Unexpected text.
     pub found: String,
 }
 
@@ -49,11 +48,12 @@ enum Operator {
 }
 
 impl Formula {
-    /// Reads `NAME = EXPRESSION`; `None` where no such name with `=` behind it begins the text, which then is a
-    /// metric's own name.
+    /// Parses `NAME = EXPRESSION`. Returns `None` if the text does not begin with such a name and `=`, in which case
+    /// it is the name of a metric.
     ///
     /// # Errors
-    /// Where what follows is no expression.
+    ///
+    /// Returns an error if the right-hand side is not an expression.
     pub(crate) fn parse(text: &str) -> Option<Result<Formula, FormulaError>> {
         let (name, _) = text.split_once('=')?;
         let is_name = |c: char| c.is_alphanumeric() || "_.-".contains(c);
@@ -78,17 +78,18 @@ impl Formula {
         }))
     }
 
-    /// The metrics that it is made of, in the order in which they stand.
+    /// Returns the metrics in the formula, in order of appearance.
     pub(crate) fn parts(&self) -> Vec<&str> {
         let mut parts = Vec::new();
         self.expression.add_parts(&mut parts);
         parts
     }
 
-    /// Its values, one a slice, where `series` gives those of a metric.
+    /// Computes the values by slice, where `series` returns those of a metric.
     ///
     /// # Errors
-    /// Those of `series`.
+    ///
+    /// Returns the errors of `series`.
     pub(super) fn evaluate<E>(
         &self,
         slices: usize,
@@ -130,14 +131,14 @@ impl Expression {
                 let left = left.evaluate(slices, series)?;
                 let right = right.evaluate(slices, series)?;
                 let pairs = left.into_iter().zip(right);
-                pairs.map(|(a, b)| operator.of(a, b)).collect()
+                pairs.map(|(a, b)| operator.apply(a, b)).collect()
             }
         })
     }
 }
 
 impl Operator {
-    fn of(self, a: f64, b: f64) -> f64 {
+    fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Operator::Plus => a + b,
             Operator::Minus => a - b,
@@ -149,7 +150,7 @@ impl Operator {
 
 struct Reader<'a> {
     text: &'a str,
-    /// In bytes.
+    /// Position in bytes.
     at: usize,
     depth: usize,
 }
@@ -159,13 +160,13 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    /// The next character that is no space.
+    /// Returns the next character after whitespace.
     fn peek(&mut self) -> Option<char> {
         self.at = self.text.len() - self.rest().trim_start().len();
         self.rest().chars().next()
     }
 
-    /// Takes one of these operators, if it is next.
+    /// Reads one of these operators, if it is next.
     fn operator(&mut self, operators: &[(char, Operator)]) -> Option<Operator> {
         let next = self.peek()?;
         let &(_, operator) = operators.iter().find(|(sign, _)| *sign == next)?;
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_bind_as_in_arithmetic() {
+    fn operators_have_usual_precedence() {
         for (text, expected) in [
             ("x=a-b-1", 1.0),
             ("x = a + b * 2", 14.0),
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_makes_none() {
+    fn missing_operands_give_missing_results() {
         for text in [
             "x = a / zero",
             "x = zero / zero",
@@ -324,14 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn names_of_metrics_are_no_formulas() {
+    fn names_of_metrics_are_not_formulas() {
         for text in ["a", "label:K=V", "2 = a", "= a", "self:operator=="] {
             assert_eq!(Formula::parse(text), None, "{text}");
         }
     }
 
     #[test]
-    fn errors_say_where_and_what() {
+    fn errors_have_position_and_expected_text() {
         for (text, at, expected, found) in [
             ("x = a / / b", 9, "a metric, a number or `(`", "`/`"),
             ("x =", 4, "a metric, a number or `(`", "the end"),

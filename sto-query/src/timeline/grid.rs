@@ -1,14 +1,14 @@
-//! Slices of equal length that series are brought to.
+//! Uniform grids of time slices, and resampling of series to them.
 
 use std::ops::Range;
 use sto_core::model::{MetricKind, MetricSeries};
 use sto_core::tree::SliceGrid;
 use sto_core::units::Nanoseconds;
 
-/// Nanoseconds a second.
+/// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
-/// A stretch of time cut into slices of equal length, in nanoseconds since the first sample of the run.
+/// A range of time divided into equal slices, in nanoseconds since the run's first sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     from: f64,
@@ -17,14 +17,13 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Cuts the time between two times; `None` where the second is not after the first, they are not finite, or
-    /// there is to be no slice.
+    /// Creates a grid of `count` slices. Returns `None` if the range is empty or not finite, or if `count` is 0.
     pub fn new(from: f64, to: f64, count: usize) -> Option<Grid> {
         let is_some = from < to && from.is_finite() && to.is_finite() && count > 0;
         is_some.then_some(Grid { from, to, count })
     }
 
-    /// Some slices of a run. It ends a nanosecond after its last sample.
+    /// Creates the grid of a range of a run's slices. The run ends a nanosecond after its last sample.
     pub(super) fn of(slices: SliceGrid, taken: &Range<u32>) -> Grid {
         let slice = slices.duration().0 as f64 / f64::from(slices.count().get());
         Grid {
@@ -34,7 +33,7 @@ impl Grid {
         }
     }
 
-    /// The same time in no more than so many slices, at least one.
+    /// Returns a grid of the same time with at most `count` slices, and at least one.
     #[must_use]
     pub fn at_most(self, count: usize) -> Grid {
         Grid {
@@ -43,57 +42,58 @@ impl Grid {
         }
     }
 
-    /// When the first slice begins, in nanoseconds since the run's first sample.
+    /// Start of the first slice, in nanoseconds since the run's first sample.
     pub fn from(self) -> f64 {
         self.from
     }
 
-    /// When the last slice ends.
+    /// End of the last slice, in nanoseconds since the run's first sample.
     pub fn to(self) -> f64 {
         self.to
     }
 
-    /// The number of slices.
+    /// Number of slices.
     pub fn count(self) -> usize {
         self.count
     }
 
-    /// Length of a slice, in seconds.
+    /// Length of a slice in seconds.
     pub fn step(self) -> f64 {
         (self.to - self.from) / self.count as f64 / SECOND
     }
 
-    /// The middle of each slice, in seconds since the run's first sample.
+    /// Middle of each slice, in seconds since the run's first sample.
     pub fn times(self) -> Vec<f64> {
         let half = self.step() / 2.0;
         let begins = (0..self.count).map(|slice| self.border(slice) / SECOND);
         begins.map(|begin| begin + half).collect()
     }
 
-    /// When a slice begins; of the number of slices, when the last one ends.
+    /// Returns the start of a slice; for the number of slices, the end of the last one.
     fn border(self, slice: usize) -> f64 {
         let part = slice as f64 / self.count as f64;
         self.from * (1.0 - part) + self.to * part
     }
 
-    /// The begin and the end of each slice.
+    /// Returns the start and end of each slice.
     fn slices(self) -> impl Iterator<Item = (f64, f64)> {
         (0..self.count).map(move |slice| (self.border(slice), self.border(slice + 1)))
     }
 }
 
-/// Costs by slice on another grid: each is spread evenly over its slice, so that a slice of the other gets the
-/// parts that overlap it. Over all of the time, they add up to the same.
+/// Resamples costs by slice to another grid. Each cost is spread evenly over its slice, so the sum over all of the
+/// time is preserved.
 ///
 /// # Panics
-/// If there is not one cost a slice.
+///
+/// Panics if the number of costs differs from the number of slices.
 pub(crate) fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     assert_eq!(costs.len(), own.count, "one cost a slice");
     if own == grid {
         return costs.to_vec();
     }
     let count = own.count as f64;
-    // Where a time is, in slices.
+    // Position of a time, in slices.
     let place = |time: f64| ((time - own.from) / (own.to - own.from) * count).clamp(0.0, count);
     let sum = |(begin, end): (f64, f64)| {
         let (begin, end) = (place(begin), place(end));
@@ -107,11 +107,11 @@ pub(crate) fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     grid.slices().map(sum).collect()
 }
 
-/// The same per second of what of a slice the own grid has; NaN where it has nothing of it.
+/// Like [`resampled`], per second of the overlap with the own grid; NaN without overlap.
 pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     let seconds = grid.slices().map(|(begin, end)| {
         match begin >= own.from && end <= own.to {
-            // That of all of them, so that what is equal stays so.
+            // The same divisor for all of them, so that equal costs stay equal.
             true => grid.step(),
             false => (end.min(own.to) - begin.max(own.from)) / SECOND,
         }
@@ -124,11 +124,11 @@ pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     costs.zip(seconds).map(rate).collect()
 }
 
-/// A metric by slice, where the run begins at this time; NaN before its first point and after its last.
+/// Resamples a metric to slices, where the run begins at time `first`; NaN before its first point and after its last.
 ///
-/// Of a count, the rise of its cumulated line, linear between points, per second of what of the slice it has.
-/// Of a level, the mean of its points in the slice, else what the line between its neighbours has at the
-/// slice's middle.
+/// For a count, the value is the rise of the cumulative count, interpolated linearly, per second of overlap. For a
+/// level, it is the mean of the points in the slice, or without any, the interpolated value at the middle of the
+/// slice.
 pub(super) fn of_series(series: &MetricSeries, first: Nanoseconds, grid: Grid) -> Vec<f64> {
     let times = series.times().iter();
     let times: Vec<f64> = times
@@ -144,7 +144,7 @@ fn rises(times: &[f64], counts: &[f64], grid: Grid) -> Vec<f64> {
     let [first, .., last] = times else {
         return vec![f64::NAN; grid.count];
     };
-    // The first point that may rise in the slice or after it.
+    // The first point that may rise in or after the slice.
     let mut next = 1;
     let rise = |(begin, end): (f64, f64)| {
         while next + 1 < times.len() && times[next] <= begin {
@@ -213,15 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_the_rise_of_its_line_per_second() {
-        // Ten a second from 1 s to 3 s, then 40 within the next.
+    fn counts_become_rates_per_second() {
+        // 10 per second from 1 s to 3 s, then 20 within the next second.
         let second = SECOND as u64;
         let count = [(second, 0.0), (3 * second, 20.0), (4 * second, 40.0)];
         let count = series(MetricKind::Count, &count);
         let grid = Grid::new(0.0, 5e9, 5).expect("it is one");
         let expected = [f64::NAN, 10.0, 10.0, 40.0, f64::NAN];
         assert_near(&of_series(&count, Nanoseconds(0), grid), &expected);
-        // A slice that it has a part of has the rate of that; and the run may begin later.
+        // A partially covered slice has the rate of the covered part; and the run may begin later.
         let grid = Grid::new(0.0, 4e9, 2).expect("it is one");
         assert_near(&of_series(&count, Nanoseconds(0), grid), &[10.0, 25.0]);
         let expected = [25.0, f64::NAN];
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_the_mean_of_its_points_else_the_line_between_them() {
+    fn levels_are_averaged_or_interpolated() {
         let level = [(10, 1.0), (12, 3.0), (40, 10.0), (60, 30.0)];
         let level = series(MetricKind::Level, &level);
         let grid = Grid::new(0.0, 80.0, 8).expect("it is one");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_has_nothing_outside_of_its_time() {
+    fn values_outside_of_the_run_are_missing() {
         let own = Grid::new(0.0, 2e9, 2).expect("it is one");
         let grid = Grid::new(-1e9, 4e9, 5).expect("it is one");
         let none = f64::NAN;
@@ -274,7 +274,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn costs_on_another_grid_add_up_to_the_same(
+        fn resampling_preserves_the_sum_of_costs(
             costs in prop::collection::vec(0.0..1e12, 1..200),
             count in 1usize..400,
             length in 1u64..1 << 40,
@@ -288,7 +288,7 @@ mod tests {
         }
 
         #[test]
-        fn slices_that_tile_a_slice_add_up_to_it(
+        fn resampling_to_finer_slices_preserves_sums(
             costs in prop::collection::vec(0.0..1e12, 1..100),
             count in 1usize..50,
             parts in 1usize..8,
@@ -305,7 +305,7 @@ mod tests {
         }
 
         #[test]
-        fn a_count_keeps_its_sum_on_any_grid(
+        fn resampling_preserves_the_sum_of_counts(
             steps in prop::collection::vec((1u64..1_000_000, 0.0..1e6), 1..60),
             count in 1usize..100,
         ) {

@@ -1,4 +1,4 @@
-//! The metrics of a run, by name and all together.
+//! Metrics of a run over time, by name or all of them.
 
 use super::formula::Formula;
 use super::grid::{of_series, rates};
@@ -16,28 +16,29 @@ use sto_core::model::MetricKind;
 use sto_core::tree::{Context, label_sets};
 use sto_core::units::{SampleType, Unit};
 
-/// Costs of functions by slice that are held at once: 32 MB.
+/// Maximum number of costs by function and slice held at once: 32 MB.
 const MOST_CELLS: usize = 1 << 22;
 
 /// A metric over time.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NamedSeries {
-    /// The metric, as it is asked for.
+    /// Name of the metric.
     pub name: String,
-    /// A value for each slice of a grid; NaN where there is none.
+    /// One value per slice of a grid; NaN if missing.
     pub values: Vec<f64>,
 }
 
 impl RunOverTime {
-    /// Metrics on a grid, each by its name or made by a [`Formula`], which may use those before it. All that
-    /// counts is per second.
+    /// Returns metrics on a grid, each given by its name or by a [`Formula`], which may use the metrics before it.
+    /// Counts are per second.
     ///
-    /// A metric that was recorded has its own name. Costs are `self:FUNCTION`, `total:FUNCTION`, `thread:NAME`,
-    /// `module:NAME`, `label:KEY=VALUE` (those four in this sample type) and `event:EVENT`, all of an event.
+    /// A recorded metric has its own name. Costs are `self:FUNCTION`, `total:FUNCTION`, `thread:NAME`, `module:NAME`,
+    /// `label:KEY=VALUE` (these in the given sample type), and `event:EVENT` for all of an event.
     ///
     /// # Errors
-    /// Where there is no such metric, or a formula cannot be read.
+    ///
+    /// Returns an error if there is no such metric, or if a formula is invalid.
     pub fn metrics(
         &self,
         sample_type: usize,
@@ -69,13 +70,13 @@ impl RunOverTime {
         Ok(found)
     }
 
-    /// Every metric of the run on a grid: those that were recorded, its events, threads, modules and labels, and
-    /// self and total of at most so many functions, the most expensive.
+    /// Returns every metric of the run on a grid: recorded metrics, events, threads, modules and labels, and self and
+    /// total cost of at most `most` functions, the most expensive.
     ///
-    /// Functions of one [key](crate::functions::key_symbol) are one, and so are threads of one name. Where more
-    /// values of labels than that have a cost, the most expensive are there.
+    /// Functions with the same [key](crate::functions::key_symbol) are combined, and so are threads with the same
+    /// name. Values of labels are limited to the `most` most expensive, too.
     ///
-    /// Second, the number of functions that are not there.
+    /// The second result is the number of functions left out.
     pub fn all_metrics(
         &self,
         sample_type: usize,
@@ -113,7 +114,7 @@ impl RunOverTime {
                 let cost = cost(number);
                 (Reverse((cost.value, cost.samples)), &keys[*number as usize])
             });
-            // Of totals at last: every function has one.
+            // Set by the totals, which come last, because every function has one.
             omitted = chosen.len().saturating_sub(most);
             chosen.truncate(most);
             let own = self.grid();
@@ -137,7 +138,7 @@ impl RunOverTime {
         let labels = self.label_keys().map(|key| RowsBy::Label(key.to_owned()));
         kinds.extend(labels.map(|by| ("label:", by)));
         for (prefix, by) in kinds {
-            // Such labels are there, and modules anyway.
+            // These labels exist, and modules always do.
             let rows = self.rows(sample_type, &by, Order::SelfCost, Some(most));
             let Ok(rows) = rows else { continue };
             for (row, name) in rows.names.iter().enumerate() {
@@ -166,7 +167,7 @@ impl RunOverTime {
         (all, omitted)
     }
 
-    /// The unit of what counts: of costs that of the event, per second, `ns/s`, of other counts `/s`.
+    /// Returns the unit of counts: for costs that of the event per second, such as `ns/s`, for other counts `/s`.
     pub(super) fn unit_of(&self, sample_type: usize, name: &str) -> Option<String> {
         if let Some(series) = self.traced.iter().find(|series| series.name() == name) {
             return (series.kind() == MetricKind::Count).then(|| "/s".to_owned());
@@ -184,19 +185,19 @@ impl RunOverTime {
         Some(format!("{unit}/s"))
     }
 
-    /// Names of the metrics that were recorded.
+    /// Names of the recorded metrics.
     pub fn traced_names(&self) -> impl Iterator<Item = &str> {
         self.traced.iter().map(|series| series.name())
     }
 
-    /// Keys of the samples' labels, in order.
+    /// Keys of the samples' labels, sorted.
     pub fn label_keys(&self) -> impl Iterator<Item = &str> {
         let labels = label_sets(self.contexts()).flatten();
         let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
         keys.into_iter()
     }
 
-    /// Names of metrics, but for those of functions and of labels.
+    /// Names of metrics, except those of functions and labels.
     pub fn metric_names(&self) -> Vec<String> {
         let traced = self.traced.iter().map(|series| series.name().to_owned());
         let events = self.view.sample_types.iter();
@@ -277,7 +278,7 @@ impl RunOverTime {
         known.ok_or_else(|| no_metric(name, self.metric_names()))
     }
 
-    /// All of an event.
+    /// Returns all of an event.
     fn event(&self, sample_type: usize, grid: Grid) -> Vec<f64> {
         self.contexts_where(sample_type, grid, self.contexts().iter().map(|_| true))
     }
@@ -303,7 +304,7 @@ impl RunOverTime {
         Ok(self.frames_where(sample_type, grid, order, is_chosen.into_iter()))
     }
 
-    /// What frames cost together, by frame of the view.
+    /// Returns the combined cost of selected frames of the view.
     fn frames_where(
         &self,
         sample_type: usize,
@@ -316,7 +317,7 @@ impl RunOverTime {
         rates(&cells, self.grid(), grid)
     }
 
-    /// What contexts cost together.
+    /// Returns the combined cost of selected contexts.
     fn contexts_where(
         &self,
         sample_type: usize,
@@ -328,13 +329,13 @@ impl RunOverTime {
         rates(&cells, self.grid(), grid)
     }
 
-    /// The name of the thread of each context.
+    /// Thread name of each context.
     fn threads_by_name(&self) -> impl Iterator<Item = String> + '_ {
         let threads = self.contexts().iter().map(|context| &context.thread);
         threads.map(|thread| thread_name(thread, ThreadNames::Name))
     }
 
-    /// The keys of functions, and for each frame the index of its own.
+    /// Returns the keys of functions, and for each frame the index of its key.
     fn keys(&self) -> (Vec<Cow<'_, str>>, Vec<u32>) {
         let mut keys: Vec<Cow<str>> = Vec::new();
         let mut known: HashMap<Cow<str>, u32> = HashMap::new();
@@ -351,7 +352,7 @@ impl RunOverTime {
     }
 }
 
-/// The one row that there is, or none.
+/// Returns the only row, or none.
 fn row(is_counted: bool) -> u32 {
     if is_counted { 0 } else { NONE }
 }

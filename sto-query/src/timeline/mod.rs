@@ -1,5 +1,4 @@
-//! What a run did over time: costs of functions, threads, modules and labels by slice, and metrics, on one grid.
-//!
+//! A run over time: costs of functions, threads, modules and labels by slice, and metrics, on one grid.
 #![doc = include_str!("timeline.md")]
 
 mod error;

@@ -1,4 +1,4 @@
-//! What a run did over time, as plain data.
+//! A run over time as plain data.
 
 use super::{Grid, RowName, RowsBy, RunOverTime, TimelineError, resampled};
 use crate::answer::Answer;
@@ -6,10 +6,10 @@ use crate::tree::{CostShare, Order, Subject};
 use serde::Serialize;
 use sto_core::units::Cost;
 
-/// The most slices of a timeline: more than a screen has columns.
+/// Maximum number of slices of a timeline, more than the columns of a screen.
 pub(crate) const MAX_SLICES: usize = 1000;
 
-/// What a run did over time.
+/// A run over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -17,30 +17,30 @@ pub struct Timeline {
     /// The run.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// Length of the run in seconds.
+    /// Duration of the run in seconds.
     pub seconds: f64,
-    /// When the first slice begins, in seconds since the run's first sample.
+    /// Start of the first slice, in seconds since the run's first sample.
     pub from: f64,
-    /// When the last slice ends.
+    /// End of the last slice, in seconds since the run's first sample.
     pub to: f64,
-    /// Number of slices, all of one length: those of the run, at most [`MAX_SLICES`].
+    /// Number of slices, all of equal length: those of the run, at most [`MAX_SLICES`].
     pub slices: usize,
-    /// When each of its [phases](crate::phases) but the first begins, in seconds since the run's first sample; none
-    /// where a part of its time was taken.
+    /// Start of each [phase](crate::phases) except the first, in seconds since the run's first sample; empty if a
+    /// time window was selected.
     pub phases: Vec<f64>,
-    /// What rows are of.
+    /// Grouping of costs into rows.
     pub by: RowsBy,
-    /// Which cost of functions and modules is meant.
+    /// Cost of functions and modules that is shown.
     pub order: Order,
-    /// Whether code that was inlined counts for the function that it was compiled into.
+    /// Whether inlined code counts for the function that contains it.
     pub with_inlined: bool,
-    /// The rows: most expensive first, equals by module and name.
+    /// The rows: most expensive first, equal ones by module and name.
     pub rows: Vec<TimelineRow>,
     /// Number of rows that a limit left out.
     pub omitted: usize,
-    /// The metrics that were asked for, in that order.
+    /// The requested metrics, in order.
     pub metrics: Vec<TimelineMetric>,
 }
 
@@ -53,12 +53,12 @@ impl Answer for Timeline {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimelineRow {
-    /// What it is of.
+    /// Name of the row.
     #[serde(flatten)]
     pub name: RowName,
-    /// What it cost over all of the time.
+    /// Total cost of the row.
     pub cost: CostShare,
-    /// What it cost in each slice: values in the sample type's unit, or samples where nothing has a value.
+    /// Cost in each slice, in the sample type's unit, or in samples if nothing has a value.
     pub values: Vec<f64>,
 }
 
@@ -69,17 +69,19 @@ pub struct TimelineRow {
 pub struct TimelineMetric {
     /// The metric.
     pub name: String,
-    /// Of costs the unit of the event, per second: `ns/s`; of other counts `/s`; none of levels and formulas.
+    /// Unit: for costs the unit of the event per second, such as `ns/s`; for other counts `/s`; `None` for levels and
+    /// formulas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// Its value in each slice; none where it has none. What counts is per second.
+    /// Value in each slice; `None` if missing. Counts are per second.
     pub values: Vec<Option<f64>>,
 }
 
-/// What a run did over time in one sample type: its rows and these metrics.
+/// Returns a run over time in one sample type: its rows, and these metrics.
 ///
 /// # Errors
-/// Where there are no such rows, or no such metrics.
+///
+/// Returns an error if the rows or metrics do not exist.
 pub(crate) fn timeline(
     run: &RunOverTime,
     sample_type: usize,
@@ -129,7 +131,7 @@ fn known(value: f64) -> Option<f64> {
 }
 
 impl Timeline {
-    /// Its slices.
+    /// The grid of its slices.
     pub(crate) fn grid(&self) -> Option<Grid> {
         Grid::new(self.from * 1e9, self.to * 1e9, self.slices)
     }

@@ -1,4 +1,4 @@
-//! Rows: costs by slice, in one dense column each, of functions, threads, modules, or values of a label.
+//! Rows of a timeline: costs by slice of functions, threads, modules, or values of a label.
 
 use super::{RunOverTime, TimelineError};
 use crate::select::full_name;
@@ -16,20 +16,20 @@ use sto_core::model::{FrameIx, FrameKind, SampleLabel, StringIx};
 use sto_core::tree::{StackTree, label_sets};
 use sto_core::units::Cost;
 
-/// What rows are of. Written `function`, `thread`, `module` or `label:KEY`.
+/// Grouping of costs into rows. Written as `function`, `thread`, `module` or `label:KEY`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum RowsBy {
-    /// A symbol of a module.
+    /// By symbol and module.
     #[default]
     Function,
-    /// A thread.
+    /// By thread.
     Thread,
-    /// A file that code was loaded from.
+    /// By the file that code was loaded from.
     Module,
-    /// A value of the label with this key, of samples or of the run.
+    /// By the value of the label with this key, of samples or of the run.
     Label(String),
 }
 
@@ -66,57 +66,58 @@ impl From<RowsBy> for String {
     }
 }
 
-/// What a row is of.
+/// Name of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RowName {
     /// The function's symbol, the thread with its id, the module, or `KEY=VALUE`.
     pub name: String,
-    /// Of a function the file that its code was loaded from; empty if unknown.
+    /// For a function, the file that its code was loaded from; empty if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// Of a function how its code came to run.
+    /// For a function, the kind of its frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<FrameKind>,
 }
 
-/// Costs by slice of the run: a row each, the most expensive first, equals by module and name.
+/// Costs by row and slice of the run; most expensive rows first, equal ones by module and name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rows {
-    /// What each row is of.
+    /// Names of the rows.
     pub names: Vec<RowName>,
-    /// What each costs over all of the time.
+    /// Total costs of the rows.
     pub costs: Vec<Cost>,
-    /// Number of those that cost something, and for which there was no row.
+    /// Number of further rows with a cost that were left out.
     pub omitted: usize,
     slices: usize,
     cells: Vec<f64>,
 }
 
-/// No row.
+/// Marks a cost without a row.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Which row a cost goes to: by the frames of its stack, or by its context.
+/// Assignment of costs to rows, by the frames of the stack or by context.
 pub(super) enum RowOf {
     Frame(Vec<u32>),
     Context(Vec<u32>),
 }
 
 impl Rows {
-    /// What a row costs in each slice of the run: values, or samples where nothing has a value.
+    /// Returns the costs of a row in each slice of the run: values, or samples if nothing has a value.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.cells[row * self.slices..][..self.slices]
     }
 }
 
 impl RunOverTime {
-    /// The rows that cost most, at most `limit` of them. A total counts a stack once for each function or module
-    /// that is on it, however often it is; of threads and labels it is the same as self.
+    /// Returns the most expensive rows, at most `limit`. A total counts each stack once per function or module on it;
+    /// for threads and labels it equals self cost.
     ///
     /// # Errors
-    /// Where no sample has a thread, or neither a sample nor the run has the label.
+    ///
+    /// Returns an error if no sample has a thread, or if neither a sample nor the run has the label.
     pub fn rows(
         &self,
         sample_type: usize,
@@ -159,7 +160,7 @@ impl RunOverTime {
         })
     }
 
-    /// Costs by row and slice, one row after another.
+    /// Returns costs by row and slice, one row after another.
     pub(super) fn cells(
         &self,
         sample_type: usize,
@@ -190,7 +191,7 @@ impl RunOverTime {
                 }
             }
             RowOf::Frame(row_of) => {
-                let chains = Chains::of(&self.view.tree, row_of, rows);
+                let chains = Chains::new(&self.view.tree, row_of, rows);
                 for cost in self.costs(sample_type) {
                     for row in chains.rows(cost.node.0) {
                         add(row, cost.slice.0, cost.cost);
@@ -239,7 +240,7 @@ impl RunOverTime {
         (named.collect(), RowOf::Frame(numbers))
     }
 
-    /// The modules, and the index of each frame's.
+    /// Returns the modules, and the index of each frame's module.
     pub(super) fn module_numbers(&self) -> (Vec<StringIx>, Vec<u32>) {
         let frames = &self.view.frames;
         let mut modules = Vec::new();
@@ -287,7 +288,7 @@ impl RunOverTime {
         Ok(self.contexts_by(sample_type, names))
     }
 
-    /// Contexts by name: those of one name are one.
+    /// Groups contexts by name.
     fn contexts_by(
         &self,
         sample_type: usize,
@@ -323,26 +324,25 @@ impl RowName {
     }
 }
 
-/// What may become a row.
+/// A candidate for a row.
 struct Named {
     number: u32,
     name: RowName,
     cost: Cost,
 }
 
-/// For each stack the rows that are on it, each once: a row counts at the outermost of its frames, and stacks
-/// that have it lead there.
+/// The distinct rows on each stack, as linked lists: a row is attached to the outermost of its frames on the stack.
 struct Chains {
-    /// The row that counts at a node, if any.
+    /// The row attached to a node, if any.
     rows: Vec<u32>,
-    /// The innermost node at which a row counts, this one or a caller.
+    /// The innermost node with a row among a node and its callers.
     first: Vec<u32>,
-    /// The same of its caller.
+    /// The same for the node's caller.
     next: Vec<u32>,
 }
 
 impl Chains {
-    fn of(tree: &StackTree, row_of: &[u32], rows: usize) -> Chains {
+    fn new(tree: &StackTree, row_of: &[u32], rows: usize) -> Chains {
         let ends = tree.subtree_ends();
         let mut counted_until = vec![0; rows];
         let mut chains = Chains {

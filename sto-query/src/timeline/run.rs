@@ -9,26 +9,27 @@ use sto_core::store::{Loaded, LoadedSlices, Snapshot, StoredProfile};
 use sto_core::tree::{Context, SelfCosts, SliceCost, SliceCosts, SliceGrid};
 use sto_core::units::{Cost, SampleType};
 
-/// A run, with what each stack cost in each context and slice, and its metrics.
+/// A run, with the costs of its stacks by context and slice, and its metrics.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunOverTime {
-    /// Its stacks, and what they cost over all of its time.
+    /// The stacks with their total costs.
     pub view: View,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// Metrics that were recorded beside the stacks.
+    /// Metrics recorded together with the stacks.
     pub(super) traced: Vec<MetricSeries>,
     slices: RunSlices,
-    /// The slices that were taken, of all.
+    /// The selected range of slices.
     pub(super) taken: Range<u32>,
 }
 
 impl RunOverTime {
-    /// Loads the newest run of a selection; averages are no runs.
+    /// Loads the newest run of a selection that is not an average.
     ///
     /// # Errors
-    /// Where there is none, its costs were not kept by time, or the store cannot be read.
+    ///
+    /// Returns an error if there is no run, if it was stored without slices, or if the store cannot be read.
     pub fn load(store: &Snapshot, selection: Selection) -> Result<RunOverTime, TimelineError> {
         let build = || full_name(&selection.build);
         let runs = selection.profiles.iter();
@@ -38,7 +39,7 @@ impl RunOverTime {
             .last()
             .ok_or_else(|| TimelineError::NoRun { build: build() })?;
         let loaded = store.load_slices(newest.id)?;
-        // One slice is for threads and labels, and says nothing of time.
+        // A single slice only holds threads and labels, not times.
         let loaded = loaded.filter(|loaded| loaded.slices.grid.count().get() > 1);
         let loaded = loaded.ok_or_else(|| TimelineError::NoSlices {
             build: build(),
@@ -80,7 +81,7 @@ impl RunOverTime {
                 costs,
             },
         );
-        // The stacks of the view are those of the profile, in their order.
+        // The view has the profile's stacks in the same order.
         let mut costs = vec![Vec::new(); view.sample_types.len()];
         let columns = SampleType::columns(&types, &view.sample_types);
         for (column, of_type) in columns.into_iter().zip(&slices.costs) {
@@ -101,10 +102,11 @@ impl RunOverTime {
         }
     }
 
-    /// The part of its time that `choose` names.
+    /// Restricts the run to the window that `choose` returns.
     ///
     /// # Errors
-    /// Where it has no such part.
+    ///
+    /// Returns an error if there is no such window.
     pub(crate) fn within(
         mut self,
         choose: impl FnOnce(&WholeRun) -> Result<RunWindow, WindowError>,
@@ -120,7 +122,7 @@ impl RunOverTime {
         Ok(self)
     }
 
-    /// The same without inlined frames: what they cost belongs to the function that has their code.
+    /// Returns the run without inlined frames; their costs go to the functions that contain them.
     #[must_use]
     pub fn without_inlined(mut self) -> RunOverTime {
         let (view, moved_to) = self.view.moved_from_inlined();
@@ -131,22 +133,22 @@ impl RunOverTime {
         self
     }
 
-    /// How all of its time is cut.
+    /// Grid of all slices of the run.
     pub fn slices(&self) -> SliceGrid {
         self.slices.grid
     }
 
-    /// The slices that were taken, as a grid.
+    /// Grid of the selected slices.
     pub fn grid(&self) -> Grid {
         Grid::of(self.slices.grid, &self.taken)
     }
 
-    /// The threads and labels that costs name.
+    /// The threads and labels of costs.
     pub(super) fn contexts(&self) -> &[Context] {
         &self.slices.contexts
     }
 
-    /// What was done in each context and slice of all, with nodes of the view, in one sample type of the view.
+    /// Costs by context and slice of the whole run, with nodes of the view, in one sample type.
     pub fn costs(&self, sample_type: usize) -> &[SliceCost] {
         self.slices
             .costs
@@ -154,7 +156,7 @@ impl RunOverTime {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// What is counted: the value, or the samples where nothing has a value.
+    /// Returns the function that extracts the counted number: the value, or the samples if nothing has a value.
     pub(super) fn counted(&self, sample_type: usize) -> fn(Cost) -> f64 {
         match self.counts_samples(sample_type) {
             false => |cost| cost.value as f64,
@@ -162,7 +164,7 @@ impl RunOverTime {
         }
     }
 
-    /// Whether nothing has a value.
+    /// Returns `true` if nothing has a value.
     pub(super) fn counts_samples(&self, sample_type: usize) -> bool {
         let costs = self.view.runs[0].get(sample_type).into_iter().flatten();
         costs.map(|(_, cost)| cost.value).all(|value| value == 0)

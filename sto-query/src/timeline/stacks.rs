@@ -1,32 +1,32 @@
-//! Stacks with what they cost by slice, few enough to be read by a page.
+//! Stacks with costs by slice, reduced to a number that a web page can handle.
 
 use super::rows::NONE;
 use super::{Grid, RunOverTime};
 use hashbrown::HashMap;
 use sto_core::tree::NodeIx;
 
-/// Parts of the time, in any of which a stack may stand out.
+/// Number of parts of the time in which the importance of a stack is measured.
 const PARTS: usize = 50;
-/// The least share of a part that a stack is kept for, unless there are too many.
+/// Minimum share of a part for a stack to be kept, unless there are too many.
 const LEAST_SHARE: f64 = 0.001;
 
-/// Stacks by label of their frames, those of one label and caller being one, with their self costs by slice.
+/// Stacks merged by label and caller, with self costs by slice.
 pub(crate) struct StacksOverTime {
-    /// Callers, before what they call and in preorder; `None` for roots.
+    /// Parent of each stack, in preorder; `None` for roots.
     pub(crate) parents: Vec<Option<u32>>,
-    /// Index of each stack's last label.
+    /// Label of each stack's last frame.
     pub(crate) labels: Vec<u32>,
-    /// For each slice of the grid the stacks that cost something, in ascending order, and how much.
+    /// Stacks with a cost in each slice of the grid, ascending, with their costs.
     pub(crate) slices: Vec<Vec<(u32, f64)>>,
-    /// The share of a [fiftieth](PARTS) of the time in which none of the others costs as much.
+    /// Share of a [fiftieth](PARTS) of the time that no omitted stack exceeds.
     pub(crate) least_share: f64,
-    /// Number of stacks that are not there, whose cost is that of a stack with the label of others.
+    /// Number of omitted stacks, whose cost is in the stacks with the label of others.
     pub(crate) omitted: usize,
 }
 
 impl RunOverTime {
-    /// The stacks that stand out in some part of the time, at most about `most` of them: callers with what they
-    /// call, by the label of each frame. All others below one caller are one stack, of the label `others`.
+    /// Returns about `most` stacks that are most important in some part of the time, merged by the labels of their
+    /// frames. All others with the same caller become one stack with the label `others`.
     pub(crate) fn stacks(
         &self,
         sample_type: usize,
@@ -34,7 +34,7 @@ impl RunOverTime {
         grid: Grid,
         most: usize,
     ) -> StacksOverTime {
-        let mut merged = Merged::of(self, label_of);
+        let mut merged = Merged::new(self, label_of);
         let importance = self.importance(sample_type, &merged);
         let mut least_share = LEAST_SHARE;
         let is_kept = |share: f64| importance.iter().filter(|&&i| i >= share).count() <= most;
@@ -53,7 +53,7 @@ impl RunOverTime {
         }
     }
 
-    /// For each merged stack the highest share of a part of the time that its total has.
+    /// Returns for each merged stack the highest share of its total in a part of the time.
     fn importance(&self, sample_type: usize, merged: &Merged) -> Vec<f64> {
         let counted = self.counted(sample_type);
         let slices = self.taken.len();
@@ -65,7 +65,7 @@ impl RunOverTime {
         }
         let wholes = parts.iter().map(|costs| costs.iter().map(|(_, c)| c).sum());
         let wholes: Vec<f64> = wholes.collect();
-        // A part in which hardly anything was done says little.
+        // Parts with little activity are not informative.
         let least = wholes.iter().sum::<f64>() / PARTS as f64 / 10.0;
         let mut importance = vec![0.0_f64; merged.parents.len()];
         let mut totals = vec![0.0; merged.parents.len()];
@@ -92,7 +92,7 @@ impl RunOverTime {
             let node = of_node[cost.node.get()];
             let begin = f64::from(cost.slice.0 - self.taken.start) * per_slice;
             let end = begin + per_slice;
-            // No slice of the run is longer than one of the grid, so that it is in two at the most.
+            // A slice of the run is at most as long as one of the grid, so it overlaps two at most.
             let last = (end.ceil() as usize).min(grid.count());
             for (slice, costs) in (begin as usize..last).zip(&mut slices[begin as usize..last]) {
                 let length = end.min((slice + 1) as f64) - begin.max(slice as f64);
@@ -115,16 +115,16 @@ impl RunOverTime {
     }
 }
 
-/// Stacks by label, callers before what they call.
+/// Stacks merged by label, callers before callees.
 struct Merged {
     parents: Vec<Option<u32>>,
     labels: Vec<u32>,
-    /// For each node of the view its stack.
+    /// Merged stack of each node of the view.
     of_node: Vec<u32>,
 }
 
 impl Merged {
-    fn of(run: &RunOverTime, label_of: &[u32]) -> Merged {
+    fn new(run: &RunOverTime, label_of: &[u32]) -> Merged {
         let tree = &run.view.tree;
         let mut known: HashMap<(Option<u32>, u32), u32> = HashMap::new();
         let mut merged = Merged {
@@ -146,12 +146,12 @@ impl Merged {
         merged
     }
 
-    /// Puts one stack in place of all that are less important below one caller.
+    /// Replaces less important stacks with one stack per caller.
     fn add_others(&mut self, importance: &[f64], least: f64, label: u32) {
         let mut moved_to: Vec<u32> = Vec::with_capacity(importance.len());
         let mut others: HashMap<Option<u32>, u32> = HashMap::new();
         let (mut parents, mut labels) = (Vec::new(), Vec::new());
-        // A stack is as important as what it calls, so that those of a caller that is gone are gone.
+        // A stack is at least as important as its callees, so removing it removes them.
         for (stack, &importance) in importance.iter().enumerate() {
             let caller = self.parents[stack];
             let parent = caller.map(|caller| moved_to[caller as usize]);
@@ -177,7 +177,7 @@ impl Merged {
         (self.parents, self.labels) = (parents, labels);
     }
 
-    /// Brings the stacks into preorder, siblings by label, and gives their callers and labels.
+    /// Sorts the stacks in preorder, siblings by label, and returns their parents and labels.
     fn in_preorder(&mut self) -> (Vec<Option<u32>>, Vec<u32>) {
         let mut callees: Vec<Vec<u32>> = vec![Vec::new(); self.parents.len()];
         let mut open = Vec::new();

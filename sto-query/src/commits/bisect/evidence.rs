@@ -1,32 +1,33 @@
-//! What a run of a commit says of whether the commit has a finding.
+//! Evidence from runs of a commit for or against its having the finding.
 
-/// How often a run says the opposite for reasons that the runs so far do not show, as where the machine did
-/// something else meanwhile. So no run is worth more than odds of 99 to 1.
+/// Probability that a run is misleading for reasons that the other runs do not show, such as other load on the
+/// machine. It limits the evidence of a run to odds of 99 to 1.
 const WRONG: f64 = 0.01;
-/// Degrees of freedom of the runs' logarithms: few runs say how much they vary, and some lie far off.
+/// Degrees of freedom of the distribution of log samples: few runs show little of the variation, and some are
+/// outliers.
 const FREEDOM: f64 = 4.0;
-/// Runs that the variation of functions in general counts for, beside those of the finding itself.
+/// Number of runs that the prior variation of functions in general is worth.
 const PRIOR_RUNS: f64 = 4.0;
-/// Variation below which no machine is believed to be: a fiftieth of a run, as comparisons have it.
+/// Minimum variation: a relative deviation of 2 %, as in comparisons.
 const LEAST_VARIATION: f64 = 4e-4;
 
-/// Samples of a run.
+/// Numbers of samples in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Run {
-    /// Of what is sought.
+    /// Samples of the function sought.
     pub(super) samples: f64,
-    /// Of the run as a whole.
+    /// All samples of the run.
     pub(super) whole: f64,
 }
 
-/// What runs cost without the finding and with it.
+/// Cost of runs without and with the finding.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Levels {
     without: Level,
     with: Level,
 }
 
-/// Runs that are alike: the logarithm of a run's samples, and how far from it runs lie.
+/// Distribution of similar runs: mean logarithm of the samples, and scale.
 #[derive(Clone, Debug, PartialEq)]
 struct Level {
     log: f64,
@@ -34,15 +35,16 @@ struct Level {
 }
 
 impl Levels {
-    /// From runs without the finding and runs with it, at least one of each; `dispersion` is that of functions in general.
-    pub(super) fn of(without: &[Run], with: &[Run], dispersion: f64) -> Levels {
+    /// Estimates both levels from runs without and with the finding, at least one of each; `dispersion` is that of
+    /// functions in general.
+    pub(super) fn from_runs(without: &[Run], with: &[Run], dispersion: f64) -> Levels {
         let sides = [without, with];
         let deviations: f64 = sides.iter().map(|runs| beyond_chance(runs)).sum();
         let freedom = (without.len() + with.len()).saturating_sub(2) as f64;
         let variation = (PRIOR_RUNS * dispersion + deviations) / (PRIOR_RUNS + freedom);
         let variation = variation.max(LEAST_VARIATION);
         let [without, with] = sides.map(|runs| {
-            // The mean itself is known by so many runs only.
+            // The mean is uncertain, too.
             let variance = (chance(runs) + variation) * (1.0 + 1.0 / runs.len() as f64);
             Level {
                 log: log(mean(runs)),
@@ -52,7 +54,7 @@ impl Levels {
         Levels { without, with }
     }
 
-    /// How much likelier a run with so many samples is with the finding than without it: the logarithm.
+    /// Returns the log odds of a run with this number of samples having the finding.
     pub(super) fn log_odds(&self, samples: f64) -> f64 {
         let at = log(samples);
         let (with, without) = (self.with.density(at), self.without.density(at));
@@ -62,27 +64,27 @@ impl Levels {
         (mixed(with, without) / mixed(without, with)).ln()
     }
 
-    /// The probability that a run says the opposite of what is so: that of one which costs what runs with the finding
-    /// do on average, to be none of those.
+    /// Returns the probability that a run points to the wrong level, computed for a run with the average cost of
+    /// those with the finding.
     pub(super) fn wrong(&self) -> f64 {
         1.0 / (1.0 + self.log_odds(self.with.log.exp()).exp())
     }
 
-    /// How many times as much runs cost with the finding.
+    /// Returns the ratio of costs with and without the finding.
     pub(super) fn ratio(&self) -> f64 {
         (self.with.log - self.without.log).exp()
     }
 }
 
 impl Level {
-    /// The logarithm of the density of Student's distribution, but for what is the same at all levels.
+    /// Returns the logarithm of the density of Student's t distribution, without constant terms.
     fn density(&self, at: f64) -> f64 {
         let z = (at - self.log) / self.scale;
         -(FREEDOM + 1.0) / 2.0 * (z * z / FREEDOM).ln_1p() - self.scale.ln()
     }
 }
 
-/// Half a sample more than there are, as there may be none.
+/// Adds half a sample, because the number may be zero.
 fn log(samples: f64) -> f64 {
     (samples + 0.5).ln()
 }
@@ -91,15 +93,14 @@ fn mean(runs: &[Run]) -> f64 {
     runs.iter().map(|run| run.samples).sum::<f64>() / runs.len() as f64
 }
 
-/// The variance of the logarithms of runs by chance, which is where samples fall: that of a binomial distribution, whose
-/// share is the part of all samples that what is sought has.
+/// Returns the binomial variance of the logarithm of samples, for the share of all samples that the function has.
 fn chance(runs: &[Run]) -> f64 {
     let samples = mean(runs);
     let whole = runs.iter().map(|run| run.whole).sum::<f64>() / runs.len() as f64;
     (1.0 - samples / whole.max(1.0)).max(0.0) / (samples + 0.5)
 }
 
-/// The sum of squares by which the logarithms of runs differ from their mean, beyond what samples do by chance.
+/// Returns the sum of squared deviations of the logarithms from their mean, less the expected contribution of chance.
 fn beyond_chance(runs: &[Run]) -> f64 {
     let logs: Vec<f64> = runs.iter().map(|run| log(run.samples)).collect();
     let middle = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -111,7 +112,7 @@ fn beyond_chance(runs: &[Run]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Runs of so many samples of a function, of 1000 each.
+    /// Runs with these samples of a function, out of 1000 each.
     fn runs<const N: usize>(samples: [f64; N]) -> [Run; N] {
         samples.map(|samples| Run {
             samples,
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_tells_by_which_level_it_is_nearer_and_never_more_than_99_to_1() {
+    fn evidence_favours_the_nearer_level_up_to_99_to_1() {
         let levels = Levels::of(&runs([100.0, 104.0]), &runs([200.0, 210.0]), 0.003);
         assert!(levels.log_odds(205.0) > 3.0 && levels.log_odds(100.0) < -3.0);
         assert!(levels.log_odds(146.0).abs() < 1.0);
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_more_runs_vary_the_less_each_tells() {
+    fn variation_weakens_evidence() {
         let quiet = Levels::of(&runs([100.0, 101.0]), &runs([130.0, 131.0]), 0.001);
         let noisy = Levels::of(&runs([80.0, 121.0]), &runs([105.0, 160.0]), 0.03);
         assert!(quiet.log_odds(130.0) > 2.0 * noisy.log_odds(130.0));
@@ -140,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_was_not_there_before_tells_by_being_there() {
+    fn new_function_is_evidence() {
         let levels = Levels::of(&runs([0.0, 0.0]), &runs([400.0, 390.0]), 0.003);
         assert!(levels.log_odds(395.0) > 4.0 && levels.log_odds(0.0) < -4.0);
     }
 
     #[test]
-    fn the_more_of_a_run_is_sought_the_less_of_it_is_chance() {
+    fn larger_share_of_a_run_has_less_random_variation() {
         let of_whole = |whole: f64| {
             let runs = |samples| [Run { samples, whole }; 2];
             Levels::of(&runs(500.0), &runs(600.0), 0.0).wrong()

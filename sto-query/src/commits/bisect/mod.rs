@@ -1,5 +1,4 @@
-//! Which commit made a finding.
-//!
+//! Search for the commit that introduced a finding.
 #![doc = include_str!("bisect.md")]
 
 mod evidence;
@@ -24,48 +23,49 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::model::CommitHash;
 
-/// Runs of the good and of the bad commit that a comparison of them needs at the least.
+/// Minimum number of runs of the good and the bad commit for a comparison.
 const RUNS_OF_ENDS: usize = 2;
-/// Runs of each of them after which there is nothing to find, if they do not differ.
+/// Number of runs of each of them after which the search ends if they do not differ.
 const MOST_RUNS_OF_ENDS: usize = 6;
-/// How often a run may say the opposite, for the good and the bad commit to be known well enough.
+/// Maximum probability of a misleading run for the good and bad commit to be measured well enough.
 const CLEAR: f64 = 0.03;
-/// Bits below which another run is not worth its time.
+/// Minimum expected information of another run, in bits.
 const LEAST_INFORMATION: f64 = 0.02;
 
-/// What is sought, and between which commits.
+/// Request for a bisection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BisectRequest {
-    /// The commits that follow the good one up to the bad one, which comes first, and then the good one: as `git rev-list
-    /// --topo-order --parents GOOD..BAD` lists them.
+    /// The commits after the good one up to the bad one, starting with the bad one, and then the good one: as `git
+    /// rev-list --topo-order --parents GOOD..BAD` lists them.
     pub ancestry: Ancestry,
-    /// Which runs of them.
+    /// Selection of the commits' runs.
     pub history: HistoryQuery,
-    /// The function whose change is sought: its name, a part of it, or `re:` and a regular expression; by default that
-    /// of the first finding.
+    /// The function whose change is sought: its name, a part of it, or `re:` and a regular expression. Default: the
+    /// function of the first finding.
     pub function: Option<String>,
-    /// Commits that cannot be measured, each with the reason.
+    /// Commits that cannot be measured, with the reasons.
     pub skipped: BTreeMap<CommitHash, String>,
-    /// What the bad commit is judged by, against the good one; sides and benchmark are those that the history says.
+    /// Options for comparing the bad commit with the good one. Sides and benchmark are taken from `history`.
     pub check: CheckRequest,
-    /// The probability from which on a commit is the one.
+    /// Probability at which a commit counts as found.
     pub sure: Option<f64>,
 }
 
 impl BisectRequest {
-    /// The probability from which on a commit is the one, where nobody says another.
+    /// Default probability at which a commit counts as found.
     pub const SURE: f64 = 0.95;
 }
 
-/// Says what is known of which commit is the first that has a finding, and which one to measure next.
+/// Estimates which commit is the first with the finding, and which commit to measure next.
 ///
-/// What was measured is in the store: whoever asks records the run that the answer names, and asks again.
+/// All measurements are in the store: the caller records the run that the answer asks for, and calls this again.
 ///
 /// # Errors
-/// Where there is no commit in between, the store cannot be read, the runs of these commits are of several programs or
-/// benchmarks, they cannot be compared as [`check`] says, or the function is not found.
+///
+/// Returns an error if there is no commit in between, if the store cannot be read, if the runs of these commits are
+/// of several programs or benchmarks, if they cannot be compared by [`check`], or if the function is not found.
 pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, QueryError> {
     let ancestry = &request.ancestry;
     let all = ancestry.commits();
@@ -107,10 +107,10 @@ pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, Q
         return Ok(bisection);
     };
     let sought = Sought::of(sources, request, &measured, &comparison, ends)?;
-    let candidates = Candidates::of(ancestry, (0..found).collect());
+    let candidates = Candidates::new(ancestry, (0..found).collect());
     let mut odds = vec![0.0; found];
     for (commit, runs) in &sought.runs {
-        // The ends are what the user says they are.
+        // The user has classified the good and the bad commit.
         if !ends.contains(commit) {
             odds[*commit] = runs
                 .iter()
@@ -151,7 +151,7 @@ fn runs(measured: &MeasuredCommits, commit: usize) -> usize {
     runs.map_or(0, |runs| runs.profiles.len())
 }
 
-/// The end with fewer runs, if it has fewer than these; of both the first.
+/// Returns the end with fewer runs, if it has fewer than `enough`; the first if both have equally many.
 fn fewest(measured: &MeasuredCommits, ends: [usize; 2], enough: usize) -> Option<usize> {
     let end = ends.into_iter().min_by_key(|&end| runs(measured, end))?;
     (runs(measured, end) < enough).then_some(end)
@@ -164,7 +164,7 @@ fn at_end(ancestry: &Ancestry, end: usize) -> BisectState {
     })
 }
 
-/// The bad commit against the good one, as a release check compares them.
+/// Compares the bad commit with the good one as a release check does.
 fn compared(
     sources: &Sources,
     request: &BisectRequest,
@@ -186,7 +186,7 @@ fn compared(
     Ok(check(sources, &asked)?.comparisons.into_iter().next())
 }
 
-/// Whether one commit is the one, or which to measure next.
+/// Returns the commit if one is certain enough, or otherwise the one to measure next.
 fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f64) -> BisectState {
     let commits = request.ancestry.commits();
     let sure = request.sure.unwrap_or(BisectRequest::SURE);
@@ -194,10 +194,10 @@ fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f6
     if let Some(first) = likeliest.filter(|&first| posterior[first] >= sure) {
         return BisectState::Found(commits[first].clone());
     }
-    // What the user says of the bad commit, no run tells better.
+    // The user has classified the bad commit, so it is not measured.
     let open = (1..posterior.len()).filter(|&ix| !request.skipped.contains_key(&commits[ix]));
     let told = open.map(|ix| (information(having[ix], wrong), ix));
-    // Of equals the one that stands first.
+    // Of equal ones, the first.
     let best = told.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     match best {
         Some((bits, ix)) if bits >= LEAST_INFORMATION => BisectState::Next(NextRun {
@@ -208,11 +208,11 @@ fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f6
     }
 }
 
-/// What is sought, in every run.
+/// The cost sought in every run.
 struct Sought {
-    /// The function; `None` where it is the cost of a run as a whole.
+    /// The function; `None` for the total cost of a run.
     function: Option<String>,
-    /// By commit, its runs.
+    /// Runs by commit.
     runs: BTreeMap<usize, Vec<Run>>,
     levels: Levels,
 }
@@ -237,7 +237,7 @@ impl Sought {
         let measure = |of_runs: Vec<f64>| {
             let runs = by_commit(&history, measured, &of_runs);
             let [without, with] = ends.map(|end| runs.get(&end).cloned().unwrap_or_default());
-            let levels = Levels::of(&without, &with, dispersion.unwrap_or(0.0));
+            let levels = Levels::from_runs(&without, &with, dispersion.unwrap_or(0.0));
             (runs, levels)
         };
         let first = comparison
@@ -263,7 +263,7 @@ impl Sought {
                 levels,
             });
         }
-        // By itself, or with what it calls: whatever tells the ends apart better.
+        // Self or total cost, whichever distinguishes the good and the bad commit better.
         let totals = history.totals_of(&functions);
         let totals = totals.iter().map(|cost| cost.samples as f64).collect();
         let selves = (0..history.runs.len()).map(|run| {
@@ -304,7 +304,7 @@ impl Sought {
     }
 }
 
-/// The samples of what is sought in each run, by the commit that the run is of.
+/// Returns the samples in each run, by the run's commit.
 fn by_commit(
     history: &History,
     measured: &MeasuredCommits,

@@ -1,28 +1,29 @@
-//! Which commit is the first that has a finding, as far as runs tell.
+//! Posterior probability of each commit being the first with a finding.
 
 use crate::select::Ancestry;
 
-/// Commits of which each may be the first, and which of them follow which.
+/// Candidates for the first commit with the finding, and their ancestry.
 pub(super) struct Candidates {
-    /// Their indices in the ancestry, those that follow others first.
+    /// Indices of the candidates in the ancestry, descendants first.
     pub(super) commits: Vec<usize>,
-    /// By candidate, bits of the candidates that it is or follows: one of these is the first if it has the finding.
+    /// For each candidate, a bit set of itself and its ancestors among the candidates: it has the finding if and only
+    /// if one of these is the first.
     up_to: Vec<Vec<u64>>,
 }
 
 impl Candidates {
-    /// The most, as what follows what takes a bit for each two.
+    /// Maximum number of candidates, because the ancestry takes one bit per pair.
     pub(super) const MOST: usize = 1 << 14;
 
-    /// These commits of the ancestry, in its order.
-    pub(super) fn of(ancestry: &Ancestry, commits: Vec<usize>) -> Candidates {
+    /// Creates candidates from these commits of the ancestry, which are in its order.
+    pub(super) fn new(ancestry: &Ancestry, commits: Vec<usize>) -> Candidates {
         let words = commits.len().div_ceil(64);
         let mut place = vec![None; ancestry.commits().len()];
         for (candidate, &commit) in commits.iter().enumerate() {
             place[commit] = Some(candidate);
         }
         let mut up_to = vec![vec![0_u64; words]; commits.len()];
-        // Parents stand after those that follow them.
+        // Parents come after their descendants.
         for candidate in (0..commits.len()).rev() {
             let mut bits = vec![0_u64; words];
             bits[candidate / 64] |= 1 << (candidate % 64);
@@ -38,7 +39,7 @@ impl Candidates {
         Candidates { commits, up_to }
     }
 
-    /// The candidates that one is, or follows.
+    /// Returns a candidate and its ancestors among the candidates.
     fn up_to(&self, candidate: usize) -> impl Iterator<Item = usize> + '_ {
         let words = self.up_to[candidate].iter().enumerate();
         words.flat_map(|(at, &word)| {
@@ -51,8 +52,8 @@ impl Candidates {
         })
     }
 
-    /// The probability of each to be the first, where all were equally likely before: `evidence` has for each the
-    /// logarithm of how much likelier its runs are if it has the finding than if it has not.
+    /// Returns the probability of each candidate being the first, from a uniform prior. `evidence` has for each
+    /// candidate the log odds of its runs for having the finding.
     pub(super) fn posterior(&self, evidence: &[f64]) -> Vec<f64> {
         let mut logs = vec![0.0; self.commits.len()];
         for (candidate, &odds) in evidence.iter().enumerate() {
@@ -66,7 +67,8 @@ impl Candidates {
         weights.into_iter().map(|weight| weight / sum).collect()
     }
 
-    /// By candidate, the probability that it has the finding: that the first is it, or one that it follows.
+    /// Returns for each candidate the probability that it has the finding, which is the sum over itself and its
+    /// ancestors.
     pub(super) fn having(&self, posterior: &[f64]) -> Vec<f64> {
         let having = |candidate| {
             let sum: f64 = self.up_to(candidate).map(|first| posterior[first]).sum();
@@ -76,8 +78,8 @@ impl Candidates {
     }
 }
 
-/// Bits that a run of a commit is expected to tell of which one is the first, where it has the finding with a
-/// probability of `having`, and a run says the opposite with one of `wrong`: the mutual information of both.
+/// Returns the expected information of a run about which commit is the first, in bits: the mutual information for a
+/// commit that has the finding with probability `having`, and a run that is misleading with probability `wrong`.
 pub(super) fn information(having: f64, wrong: f64) -> f64 {
     let says = having * (1.0 - wrong) + (1.0 - having) * wrong;
     (entropy(says) - entropy(wrong)).max(0.0)
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
     use sto_core::model::CommitHash;
 
-    /// `commits` are lists of a commit and its parents.
+    /// Creates an ancestry from lists of a commit and its parents.
     fn ancestry(commits: &[&[u8]]) -> Ancestry {
         let hash = |&commit: &u8| CommitHash::from_bytes(&[commit; 20]).unwrap();
         let list = |commits: &&[u8]| commits.iter().map(hash).collect();
@@ -101,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_has_what_any_that_it_follows_has() {
-        // 4 merges 3 and 2, which follow 1.
-        let candidates = Candidates::of(
+    fn commit_inherits_finding_from_ancestors() {
+        // 4 merges 3 and 2, which are children of 1.
+        let candidates = Candidates::new(
             &ancestry(&[&[4, 3, 2], &[3, 1], &[2, 1], &[1]]),
             vec![0, 1, 2, 3],
         );
-        // 3 has it for sure, 2 has not.
+        // 3 certainly has the finding, 2 certainly does not.
         let posterior = candidates.posterior(&[0.0, 50.0, -50.0, 0.0]);
         assert!((posterior[1] - 1.0).abs() < 1e-9, "{posterior:?}");
         let having = candidates.having(&posterior);
@@ -116,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn without_evidence_the_middle_tells_most_and_a_whole_bit_at_the_best() {
+    fn middle_commit_is_most_informative_without_evidence() {
         let chain: Vec<Vec<u8>> = (1..=130_u8).rev().map(|c| vec![c, c - 1]).collect();
         let chain: Vec<&[u8]> = chain.iter().map(Vec::as_slice).collect();
-        let candidates = Candidates::of(&ancestry(&chain), (0..130).collect());
+        let candidates = Candidates::new(&ancestry(&chain), (0..130).collect());
         let having = candidates.having(&candidates.posterior(&[0.0; 130]));
         let bits: Vec<f64> = having.iter().map(|&p| information(p, 0.0)).collect();
         let best = (0..130)

@@ -1,29 +1,29 @@
-//! What is known of which commit made a finding.
+//! Result of a bisection.
 
 use crate::answer::Answer;
 use serde::Serialize;
 use sto_core::model::CommitHash;
 
-/// What is known of which commit is the first that has a finding.
+/// State of the search for the first commit with a finding.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bisection {
-    /// The commit that has it not.
+    /// The commit without the finding.
     pub good: CommitHash,
-    /// The commit that has it.
+    /// The commit with the finding.
     pub bad: CommitHash,
-    /// The program; `None` where nothing was measured yet.
+    /// The program; `None` if nothing has been measured yet.
     pub executable: Option<String>,
-    /// The benchmark; `None` of runs that name none.
+    /// The benchmark; `None` for runs without one.
     pub benchmark: Option<String>,
-    /// What is sought; `None` where the bad commit was not found to be worse than the good one, or not yet.
+    /// The finding; `None` if the bad commit has not been found to be worse than the good one.
     pub finding: Option<SoughtFinding>,
-    /// The commits that may be the first, the bad one before the others, each before those that it follows.
+    /// Candidates for the first commit, starting with the bad one, descendants before ancestors.
     pub commits: Vec<BisectedCommit>,
     /// Number of runs of the good commit.
     pub good_runs: usize,
-    /// Whether it was found, or what to do next.
+    /// Outcome, or the next step.
     pub state: BisectState,
 }
 
@@ -32,75 +32,75 @@ impl Answer for Bisection {
 }
 
 impl Bisection {
-    /// The likeliest commit.
+    /// Returns the most likely commit.
     pub fn likeliest(&self) -> Option<&BisectedCommit> {
-        // Of equals the first.
+        // Of equal ones, the first.
         let commits = self.commits.iter().rev();
         commits.max_by(|a, b| a.first.total_cmp(&b.first))
     }
 
-    /// The number of runs of all of these commits.
+    /// Returns the number of runs of all candidates and the good commit.
     pub fn runs(&self) -> usize {
         let runs = self.commits.iter().map(|commit| commit.runs);
         self.good_runs + runs.sum::<usize>()
     }
 }
 
-/// What is sought.
+/// The finding whose first commit is sought.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SoughtFinding {
-    /// The function that costs more; `None` where it is a run as a whole.
+    /// The function that costs more; `None` for the total cost of a run.
     pub function: Option<String>,
-    /// What a release check says of the bad commit.
+    /// Reason that the release check gives for the bad commit.
     pub reason: String,
-    /// Samples of a run of the bad commit / samples of a run of the good one.
+    /// Ratio of the samples in a run of the bad commit to those of the good one.
     pub ratio: f64,
-    /// Other functions that the bad commit made worse, which may be the work of other commits.
+    /// Other functions that are worse in the bad commit, possibly because of other commits.
     pub others: Vec<String>,
 }
 
-/// A commit that may be the first.
+/// A candidate for the first commit.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BisectedCommit {
-    /// Its id.
+    /// Commit id.
     pub hash: CommitHash,
-    /// Number of its runs.
+    /// Number of runs.
     pub runs: usize,
-    /// The probability that it is the first, from 0 to 1.
+    /// Probability of being the first, from 0 to 1.
     pub first: f64,
-    /// The probability that it has the finding.
+    /// Probability of having the finding.
     pub having: f64,
-    /// Why it cannot be measured, if so.
+    /// Reason why it cannot be measured, if it cannot.
     pub skipped: Option<String>,
 }
 
-/// How far it is.
+/// State of a bisection.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BisectState {
-    /// A run is to be made.
+    /// Another run is needed.
     Next(NextRun),
-    /// This is the first commit, as surely as was asked for.
+    /// The first commit was found with the requested probability.
     Found(CommitHash),
-    /// The bad commit is not worse than the good one, as far as their runs tell.
+    /// The bad commit is not measurably worse than the good one.
     NothingToFind,
-    /// No run that could be made tells more.
+    /// No further run is informative.
     Undecided,
 }
 
-/// The run that tells most.
+/// The most informative run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NextRun {
     /// The commit to measure.
     pub commit: CommitHash,
-    /// Bits that it is expected to tell of which commit is the first; `None` of a run of the good or bad commit, which
-    /// says what is sought.
+    /// Expected information about the first commit, in bits; `None` for a run of the good or bad commit, which
+    /// determines the finding.
     pub information: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! Searches among made-up commits whose runs vary: how often they are right, and what they take.
+//! Simulated searches among commits with noisy runs: accuracy and number of runs.
 
 use super::evidence::{Levels, Run};
 use super::posterior::{Candidates, information};
@@ -6,7 +6,7 @@ use super::{CLEAR, MOST_RUNS_OF_ENDS, RUNS_OF_ENDS};
 use crate::select::Ancestry;
 use sto_core::model::CommitHash;
 
-/// Numbers that only look random (xorshift64*, Vigna 2016).
+/// Pseudo-random numbers (xorshift64*, Vigna 2016).
 struct Numbers(u64);
 
 impl Numbers {
@@ -17,14 +17,14 @@ impl Numbers {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Box and Muller, 1958.
+    /// Normal deviate by the method of Box and Muller, 1958.
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
-/// What a search among `COMMITS` came to: whether the right commit was found, and in how many runs.
+/// Outcome of a search among `COMMITS`: whether it found the right commit, and the number of runs.
 struct Search {
     is_right: bool,
     runs: usize,
@@ -32,16 +32,16 @@ struct Search {
 
 const COMMITS: usize = 64;
 
-/// A function, half of the program before, varies by `noise` of what it costs, and by chance as samples do; it costs `ratio`
-/// times as much from one commit on.
+/// Simulates a function that is half of the program and costs `ratio` times as much from one commit on; runs vary by
+/// `noise` relative to its cost, and by chance.
 fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
     let chain =
         (0..COMMITS as u8).map(|c| [c, c + 1].map(|c| CommitHash::from_bytes(&[c; 20]).unwrap()));
     let ancestry = Ancestry::from(chain.map(Vec::from).collect::<Vec<_>>());
-    let candidates = Candidates::of(&ancestry, (0..COMMITS).collect());
+    let candidates = Candidates::new(&ancestry, (0..COMMITS).collect());
     let first = (numbers.uniform() * COMMITS as f64) as usize;
     let mut run = |commit: usize| {
-        // Those before the first stand after it.
+        // Earlier commits come later in the list.
         let mean = if commit <= first {
             500.0 * ratio
         } else {
@@ -59,7 +59,7 @@ fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
     let levels = loop {
         good.push(run(COMMITS));
         bad.push(run(0));
-        let levels = Levels::of(&good, &bad, noise * noise);
+        let levels = Levels::from_runs(&good, &bad, noise * noise);
         let is_clear = levels.wrong() <= CLEAR && good.len() >= RUNS_OF_ENDS;
         if is_clear || good.len() == MOST_RUNS_OF_ENDS {
             break levels;
@@ -102,14 +102,14 @@ fn searches(ratio: f64, noise: f64) -> (f64, f64) {
 }
 
 #[test]
-fn on_a_quiet_machine_64_commits_take_few_runs() {
+fn search_takes_few_runs_without_noise() {
     let (right, runs) = searches(2.0, 0.02);
     assert!(right > 0.97, "{right}");
     assert!(runs < 13.0, "{runs}");
 }
 
 #[test]
-fn noise_costs_runs_and_not_the_truth() {
+fn search_takes_more_runs_with_noise_but_stays_accurate() {
     for (ratio, noise) in [(1.2, 0.02), (1.5, 0.1), (1.3, 0.1), (1.2, 0.1)] {
         let (right, runs) = searches(ratio, noise);
         assert!(right > 0.93, "{ratio} {noise}: {right} right, {runs} runs");
