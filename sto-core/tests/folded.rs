@@ -225,7 +225,7 @@ fn names_unknown_files_by_their_first_bytes() {
         message,
         format!(
             "a/file: not a profile that sto can read: it starts with `\\u{{1b}}[1mHello,\\u{{7}} world\\n`; \
-             expected one of {} formats; if it is one of them, name it",
+             expected one of {} formats; if it has one of these, name it",
             Format::all().count()
         )
     );

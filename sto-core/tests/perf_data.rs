@@ -695,7 +695,7 @@ fn reports_actual_and_expected_size_of_a_truncated_file() {
         + u64::from_le_bytes(bytes[48..56].try_into().unwrap());
     let expected = format!(
         "perf.data: truncated: the data section ends at byte {data_end}, but the file ends at \
-         byte 5000; was the recording killed, or the copy cut short? Record or copy it again, or take what there is"
+         byte 5000; was the recording killed, or the copy cut short? Record or copy it again, or read the part before the cut"
     );
     assert_eq!(error_of("perf.data", &bytes[..5000]), expected);
 }

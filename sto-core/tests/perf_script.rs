@@ -456,9 +456,9 @@ fn counts_functions_without_return_probes() {
     let expected = ["mark n=1 0", "mark n=2 0", "work n=2 6000"];
     assert_eq!(arguments(&recording), expected);
     let starts = [
-        "1 events are no probes",
+        "1 events are not probes",
         "2 calls are of functions whose",
-        "1 calls begin and do not end",
+        "1 calls have no end",
     ];
     let warnings = recording.warnings.iter().zip(starts);
     assert!(

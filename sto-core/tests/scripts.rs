@@ -93,7 +93,8 @@ fn reads_xdebug_and_ruby_prof() {
     check_functions(Format::Callgrind, xdebug.0, xdebug.1, &["time"]);
     let recording = read(&testdata(xdebug.0), &ReadOptions::default()).unwrap();
     assert!(
-        recording.warnings[0].starts_with("Xdebug keeps calls, not stacks: of 4.2 % of all cost"),
+        recording.warnings[0]
+            .starts_with("Xdebug records calls, not stacks: for 4.2 % of the total cost"),
         "{:?}",
         recording.warnings
     );

@@ -142,10 +142,7 @@ fn stacks_skip_grouping_nodes() {
 fn calls_that_end_before_their_callees_are_limited() {
     let calls = (0..4_000).map(|at| complete(at, 4_000));
     let error = error_of(format!("[{}]", joined(calls)).as_bytes());
-    assert!(
-        error.contains("last longer than those that they begin in"),
-        "{error}"
-    );
+    assert!(error.contains("outlast their callers"), "{error}");
     assert!(error.contains("are read of a file of"), "{error}");
     let calls = (0..1_000).map(|at| complete(at, 1_000));
     read(None, &format!("[{}]", joined(calls)));

@@ -26,7 +26,7 @@ enum Tool {
 }
 
 impl Tool {
-    fn of(line: &[u8]) -> Option<Tool> {
+    fn from_title(line: &[u8]) -> Option<Tool> {
         let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
         if line.starts_with(b"Sampling at ") && has(b" stack") {
             Some(Tool::Profile)
@@ -47,7 +47,7 @@ impl Tool {
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let head = &head.bytes[..head.bytes.len().min(MAX_HEAD)];
     let is_process = |line: &[u8]| line.starts_with(b"    -        ") && line.ends_with(b")");
-    lines(head).any(|(_, line)| Tool::of(line).is_some() || is_process(line))
+    lines(head).any(|(_, line)| Tool::from_title(line).is_some() || is_process(line))
 }
 
 #[derive(Default)]
@@ -63,7 +63,7 @@ pub(super) struct Bcc {
 
 impl Report for Bcc {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
-        if let Some(tool) = Tool::of(line) {
+        if let Some(tool) = Tool::from_title(line) {
             self.end_of_leak(builder)?;
             self.tool = tool;
             self.stack.clear();

@@ -235,7 +235,7 @@ impl Parts {
         u128::from(self.end - self.begin) + 1
     }
 
-    fn of(self, time: u64) -> u32 {
+    fn part_at(self, time: u64) -> u32 {
         let since = u128::from(time - self.begin);
         (since * u128::from(self.count.get()) / self.length()) as u32
     }
@@ -266,7 +266,7 @@ fn costs_by_part(
     let mut costs: BTreeMap<(u32, PathNo), (u64, u64)> = BTreeMap::new();
     let mut took = |path: PathNo, mut from: u64, to: u64| {
         while from < to {
-            let part = parts.of(from);
+            let part = parts.part_at(from);
             let end = to.min(parts.border(part + 1));
             costs.entry((part, path)).or_default().1 += end - from;
             from = end;
@@ -290,7 +290,7 @@ fn costs_by_part(
         }
         now = call.begin.0;
         let path = paths.call(caller, call.function);
-        *called.entry((parts.of(now), path)).or_default() += 1;
+        *called.entry((parts.part_at(now), path)).or_default() += 1;
         open.push((path, call.end().0));
     }
     calls.check()?;

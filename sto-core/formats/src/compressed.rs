@@ -35,7 +35,7 @@ pub(super) enum Compression {
 impl Compression {
     /// Detects the compression by the magic numbers of RFC 1952, RFC 8878 and LZ4 frames, and by
     /// the zlib headers of RFC 1950 that no text begins with.
-    pub(super) fn of(bytes: &[u8]) -> Option<Compression> {
+    pub(super) fn detect(bytes: &[u8]) -> Option<Compression> {
         match bytes {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             [0x78, 0x01 | 0x9c | 0xda, ..] => Some(Compression::Zlib),
@@ -63,7 +63,7 @@ impl Compression {
             let mut start = Vec::new();
             let read = (&mut input).take(4).read_to_end(&mut start);
             read.map_err(&io)?;
-            let (compression, encoding) = (Compression::of(&start), Encoding::of(&start));
+            let (compression, encoding) = (Compression::detect(&start), Encoding::detect(&start));
             input = Box::new(io::Cursor::new(start).chain(input));
             match compression {
                 None => {
@@ -118,9 +118,9 @@ impl Expanded<'_> {
 
     /// A warning if compressed data ended early.
     pub(super) fn warning(&self) -> Option<String> {
-        self.cut.get().then(|| {
-            "Its compressed data end early; what could be expanded of them was read.".to_owned()
-        })
+        self.cut
+            .get()
+            .then(|| "Its compressed data end early; the part before was read.".to_owned())
     }
 }
 
@@ -182,7 +182,7 @@ impl<'a> Layer<'a> {
         }
         Err(too_far(format!(
             "its first {came} bytes expand to more than {} MiB, and {MAX_RATIO} times as much as they \
-             are: a decompression bomb. If it is a profile all the same, allow its expanded size",
+             are: a decompression bomb. If it is a profile nevertheless, allow its expanded size",
             FREE >> 20
         )))
     }
@@ -246,7 +246,7 @@ impl CompressedParts {
 
     /// Returns `true` if a part is compressed.
     pub(super) fn has(part: &[u8]) -> bool {
-        matches!(Compression::of(part), Some(Compression::Zstd))
+        matches!(Compression::detect(part), Some(Compression::Zstd))
     }
 
     /// Decompresses a part; `name` is the file and the part, for messages.
@@ -293,8 +293,7 @@ enum Refusal {
 fn check_held(bytes: u64, most: u64) -> io::Result<()> {
     if bytes > most {
         Err(too_far(format!(
-            "it has more than {most} bytes, which its format needs at once; write it to a file without \
-             compression, which may have any size, or allow more"
+            "it has more than {most} bytes, which its format needs in memory; write it to a file without compression, which may have any size, or allow more"
         )))
     } else {
         Ok(())

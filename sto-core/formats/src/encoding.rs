@@ -15,7 +15,7 @@ pub(super) enum Encoding {
 
 impl Encoding {
     /// The encoding according to the byte order mark; `None` without one.
-    pub(super) fn of(bytes: &[u8]) -> Option<Encoding> {
+    pub(super) fn detect(bytes: &[u8]) -> Option<Encoding> {
         match bytes {
             [0xef, 0xbb, 0xbf, ..] => Some(Encoding::Utf8),
             [0xff, 0xfe, ..] => Some(Encoding::Utf16LittleEndian),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8]) -> String {
-        let encoding = Encoding::of(bytes).unwrap();
+        let encoding = Encoding::detect(bytes).unwrap();
         let mut texts = [String::new(), String::new()];
         let [one, all] = &mut texts;
         let mut input = encoding.see_through(Bytes(bytes)).unwrap();

@@ -26,7 +26,7 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The format of the file is not recognised.
-    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {formats} formats; if it is one of them, name it", path.display())]
+    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {formats} formats; if it has one of these, name it", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -127,8 +127,8 @@ pub enum Salvage {
 impl fmt::Display for Salvage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Salvage::Possible => ", or take what there is",
-            Salvage::Impossible => "; what there is cannot be read without the rest",
+            Salvage::Possible => ", or read the part before the cut",
+            Salvage::Impossible => "; the part before the cut cannot be read without the rest",
         })
     }
 }

@@ -26,9 +26,10 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     };
     let is_stack = |line: &[u8]| memchr::memchr(0, line).is_none() && is_stack(line);
     let mut stacks = stacks(head.whole_lines()).take(JUDGED_LINES);
-    match first.contains(&b';') {
-        true => is_stack(first.trim_ascii_end()),
-        false => stacks.all(is_stack),
+    if first.contains(&b';') {
+        is_stack(first.trim_ascii_end())
+    } else {
+        stacks.all(is_stack)
     }
 }
 
@@ -157,7 +158,7 @@ impl Report for Folded {
 
 const ROUNDED: &str = "Counts have fractions; each stack's sum was rounded to a whole number.";
 const DIFFERENTIAL: &str = "Every line has two counts, as difffolded.pl and inferno-diff-folded write \
-    them; they are kept as the events `before` and `after`.";
+    them; they are read as the events `before` and `after`.";
 
 impl Column {
     fn add(&mut self, stack: usize, count: Count) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! GHC's profile in JSON, `PROGRAM.prof` of `+RTS -pj`: cost centres, and a tree of what each cost.
+//! GHC's profile in JSON, `PROGRAM.prof` of `+RTS -pj`: cost centres, and the tree of their costs.
 //!
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReportJson.c` of its sources.
 

@@ -1,7 +1,6 @@
-//! What `gprof PROGRAM gmon.out` prints: a flat profile, and who called whom.
+//! Output of `gprof PROGRAM gmon.out`: a flat profile and a call graph.
 //!
-//! It has calls, not stacks, as Callgrind's files have, and stacks are the same estimate. What a function costs by
-//! itself, and by each caller, is rounded to 10 ms.
+//! There are calls but no stacks, so stacks are estimated as for Callgrind. Times are rounded to 10 ms.
 //!
 //! Source: chapter *Interpreting gprof's Output* of its manual; `cg_print.c` and `hist.c` of binutils.
 
@@ -19,11 +18,11 @@ const GPROF: Writer = Writer {
     instead: "Record with `perf record -g`",
 };
 
-/// The lines that say what a sample is, of a flat profile and of calls.
+/// Beginnings of the lines with the sampling interval, in the flat profile and the call graph.
 const SAMPLE: &[u8] = b"Each sample counts as ";
 const GRANULARITY: &[u8] = b"granularity: each sample hit covers ";
 
-/// Whether a profile begins with the title of a table, and says what a sample is.
+/// Returns `true` if a profile begins with the title of a table and has the sampling interval.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let first = head.first_line().map(<[u8]>::trim_ascii);
     first.is_some_and(|line| line == b"Flat profile:" || line.starts_with(b"Call graph"))
@@ -34,20 +33,20 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 #[derive(Default)]
 pub(super) struct Gprof {
     section: Section,
-    /// Nanoseconds that a sample stands for; 0 where none is known.
+    /// Sampling interval in nanoseconds; 0 if unknown.
     interval: u64,
-    /// By the numbers of the call graph.
+    /// Functions by their number in the call graph.
     functions: HashMap<u64, FunctionIx>,
     frames: Vec<LocationIx>,
     graph: Graph,
-    /// By function, in nanoseconds with what it calls, and how often it was called.
+    /// Total time in nanoseconds and number of calls of each function.
     totals: HashMap<FunctionIx, (u64, u64)>,
-    /// Calls within a cycle: caller, called, how often.
+    /// Calls within a cycle: caller, callee, number.
     in_cycle: Vec<(FunctionIx, FunctionIx, u64)>,
-    /// What the entry at hand is of, once its own line has come.
+    /// The function of the current entry, after its own line was read.
     entry: Option<FunctionIx>,
     is_cycle: bool,
-    /// Own costs of the flat profile, which stand in the call graph again.
+    /// Self costs in the flat profile, which the call graph repeats.
     flat: Vec<(LocationIx, u64)>,
 }
 
@@ -71,7 +70,7 @@ impl Report for Gprof {
             (_, [b"index", b"%", b"time", ..]) => self.section = Section::Calls,
             (Section::Flat, []) => self.section = Section::Text,
             (Section::Flat, columns) => self.flat(line, columns, builder)?,
-            // What follows the table explains it.
+            // An explanation follows the table.
             (Section::Calls, []) if self.entry.is_none() && !self.is_cycle => {
                 self.section = Section::Text;
             }
@@ -104,7 +103,7 @@ impl Report for Gprof {
             return Ok(());
         }
         for (caller, called, calls) in self.in_cycle {
-            // No time goes along these calls: what one had of all is taken for its part of the cost.
+            // These calls have no times: the cost is divided by number of calls.
             if let Some(&(total, all)) = self.totals.get(&called) {
                 let part = calls.min(all) as f64 / all.max(1) as f64 * total as f64;
                 self.graph.calls.push((caller, called, part as u64));
@@ -160,7 +159,7 @@ impl Gprof {
             return Ok(());
         }
         let (is_entry, mut columns) = match columns {
-            // Its number, and its share.
+            // The number of the function, and its share.
             [first, _, others @ ..] if first.starts_with(b"[") => (true, others),
             columns => (false, columns),
         };
@@ -192,7 +191,7 @@ impl Gprof {
             return Ok(());
         }
         if self.is_cycle || (!is_entry && self.entry.is_none()) {
-            // Each call stands below its caller again.
+            // The call is repeated below its caller.
             return Ok(());
         }
         let name = match name {
@@ -225,7 +224,7 @@ impl Gprof {
                     .is_some()
                 {
                     return Err(format!(
-                        "a second entry of the function [{number}]; give what one run of gprof prints"
+                        "a second entry for the function [{number}]; use the output of a single run of gprof"
                     ));
                 }
                 self.entry = Some(of);
@@ -247,7 +246,7 @@ fn is_number(text: &[u8]) -> bool {
         .all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-/// The line from its first word of these on: names have spaces.
+/// The line from the first of these words on; names may contain spaces.
 fn from_word<'b>(line: &'b [u8], of: &[&'b [u8]]) -> Option<&'b [u8]> {
     let start = of.first()?.as_ptr() as usize - line.as_ptr() as usize;
     line.get(start..).map(<[u8]>::trim_ascii_end)

@@ -1,13 +1,13 @@
-//! What heaptrack records, as `heaptrack_interpret` writes it: every allocation by its stack, in order of time.
+//! heaptrack recordings, as output by `heaptrack_interpret`: all allocations with stacks, in order of time.
 //!
-//! What was allocated, what of it was there when that was most, and what was never freed. Numbers are hexadecimal:
+//! They are read as allocated memory, memory in use at the peak, and leaked memory. Numbers are hexadecimal:
 //!
 //! ```text
 //! s 4 work            the next string, after its length (from version 3 on)
-//! i 5634 1 23 17 1e   the next instruction: its address, module, function, file and line; then what that was inlined into
+//! i 5634 1 23 17 1e   the next instruction: its address, module, function, file and line; then the functions it was inlined into
 //! t 10 f              the next stack: its instruction, and its caller's stack
-//! a 18 9              the next kind of allocations: their size and stack
-//! + 1, - 1            one of these was allocated, or freed
+//! a 18 9              the next kind of allocation: size and stack
+//! + 1, - 1            an allocation or a free of this kind
 //! ```
 //!
 //! Source: `src/interpret` and `src/analyze/accumulatedtracedata.cpp` of <https://invent.kde.org/sdk/heaptrack>.
@@ -90,7 +90,7 @@ impl Report for Heaptrack {
                 Ok(())
             }
             b'm' => Err(
-                "a recording before its symbols were looked up; give what `heaptrack_interpret < FILE` prints"
+                "a recording without symbols; use the output of `heaptrack_interpret < FILE`"
                     .to_owned(),
             ),
             // Sizes of the process and of pages, suppressions, comments.

@@ -12,7 +12,7 @@ use sto_model::units::{Cost, Unit};
 
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.first_line()
-        .is_some_and(|line| Columns::of(line).is_some())
+        .is_some_and(|line| Columns::from_first_line(line).is_some())
 }
 
 /// The columns, from the first line.
@@ -25,7 +25,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(line: &[u8]) -> Option<Columns> {
+    fn from_first_line(line: &[u8]) -> Option<Columns> {
         let mut names = line.trim_ascii_end().split(|&byte| byte == b'\t');
         let (total, second, last) = (names.next()?, names.next()?, names.next_back()?);
         let is_tree = matches!(last, b"Symbol Name" | b"Symbol Names");
@@ -51,7 +51,7 @@ pub(super) struct Instruments {
 impl Report for Instruments {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let Some(columns) = self.columns else {
-            self.columns = Columns::of(line);
+            self.columns = Columns::from_first_line(line);
             return Ok(());
         };
         if line.trim_ascii().is_empty() {

@@ -153,11 +153,11 @@ impl LabelledThreads {
         for (thread, set) in builder.threads.iter_mut().zip(&self.set_of) {
             thread.labels = sets[set.get()].clone();
         }
-        builder.warnings.extend(
-            excerpts(&left_out).map(|keys| {
-                format!("Labels of samples with too many values are left out: {keys}.")
-            }),
-        );
+        builder
+            .warnings
+            .extend(excerpts(&left_out).map(|keys| {
+                format!("Labels with too many distinct values were left out: {keys}.")
+            }));
     }
 
     /// The keys to leave out until the limit is met: those with most values first, then by name.

@@ -430,7 +430,7 @@ impl Reader<'_> {
             let problem = match self.without_amount {
                 0 => "it has no resources; did the collector find anything?".to_owned(),
                 of => format!(
-                    "none of its {of} resources has an amount, as those of collectors of time, memory and calls have"
+                    "none of its {of} resources has an amount, as written by the collectors of time, memory and calls"
                 ),
             };
             return Err(DecodeError::unsupported(problem));

@@ -1,5 +1,5 @@
-//! What phpspy prints of PHP: a stack after the other, leaf first, with a line for each frame and for what it says of a
-//! stack. Blank lines stand between them.
+//! Output of phpspy, a profiler of PHP: stacks, leaf first, with a line for each frame and for each fact about the
+//! stack. Blank lines separate them.
 //!
 //! ```text
 //! 0 usleep <internal>:-1
@@ -22,7 +22,7 @@ use sto_model::units::{Cost, Nanoseconds, Unit, UnixSeconds};
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let leaf = head
         .first_line()
-        .and_then(|line| Frame::of(line.trim_ascii_end()));
+        .and_then(|line| Frame::parse(line.trim_ascii_end()));
     leaf.is_some_and(|frame| frame.depth == 0)
 }
 
@@ -36,7 +36,7 @@ struct Frame<'l> {
 }
 
 impl<'l> Frame<'l> {
-    fn of(line: &'l [u8]) -> Option<Frame<'l>> {
+    fn parse(line: &'l [u8]) -> Option<Frame<'l>> {
         let space = memchr::memchr(b' ', line)?;
         let (depth, function) = (decimal(&line[..space])?, &line[space + 1..]);
         let space = memchr::memchr(b' ', function).filter(|&space| space > 0)?;
@@ -82,7 +82,7 @@ impl Report for Phpspy {
         if let Some(said) = line.strip_prefix(b"# ") {
             return self.said(said);
         }
-        let frame = Frame::of(line).ok_or_else(|| {
+        let frame = Frame::parse(line).ok_or_else(|| {
             format!(
                 "expected a frame, as in `0 work /srv/app.php:12`, found {}",
                 excerpt(line)

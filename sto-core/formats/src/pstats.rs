@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         if tuple(&file, key)?.len() == 1 {
             continue;
         }
-        let function = functions.of(name(&file, key)?, &mut builder)?;
+        let function = functions.find_or_add(name(&file, key)?, &mut builder)?;
         let &[_, calls, own, total, callers] = tuple(&file, value)? else {
             return Err(unexpected("numbers of calls, two times and callers"));
         };
@@ -62,7 +62,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             .checked_add(own)
             .ok_or_else(|| unexpected("times of less than 584 years"))?;
         for &(key, value) in dictionary(&file, callers)? {
-            let caller = functions.of(name(&file, key)?, &mut builder)?;
+            let caller = functions.find_or_add(name(&file, key)?, &mut builder)?;
             let cost = match file.get(value) {
                 Value::Tuple(numbers) => match numbers[..] {
                     [_, _, _, total] => nanoseconds(&file, total)?,
@@ -97,7 +97,11 @@ struct Functions<'b> {
 }
 
 impl<'b> Functions<'b> {
-    fn of(&mut self, name: Name<'b>, builder: &mut RecordingBuilder) -> Decoded<FunctionIx> {
+    fn find_or_add(
+        &mut self,
+        name: Name<'b>,
+        builder: &mut RecordingBuilder,
+    ) -> Decoded<FunctionIx> {
         if let Some(&known) = self.known.get(&name) {
             return Ok(known);
         }
@@ -123,7 +127,7 @@ impl<'b> Functions<'b> {
 
 fn unexpected(expected: &str) -> DecodeError {
     DecodeError::unsupported(format!(
-        "statistics of cProfile that are laid out otherwise: expected {expected}; write them by `python -m cProfile -o FILE`"
+        "statistics of cProfile with another structure: expected {expected}; write them by `python -m cProfile -o FILE`"
     ))
 }
 

@@ -134,7 +134,7 @@ fn add_records(
         let mut thread = None;
         locations.clear();
         for Text(frame) in &frames {
-            let parts = FrameParts::of(frame);
+            let parts = FrameParts::parse(frame);
             if parts.file == b"<thread>" {
                 let name = builder.text(parts.symbol).into_owned();
                 thread = Some(name);
@@ -170,7 +170,7 @@ struct FrameParts<'b> {
 }
 
 impl<'b> FrameParts<'b> {
-    fn of(frame: &'b [u8]) -> FrameParts<'b> {
+    fn parse(frame: &'b [u8]) -> FrameParts<'b> {
         let mut parts = frame.split(|&byte| byte == 1);
         let mut identity = parts.next().unwrap_or_default().split(|&byte| byte == 0);
         let symbol = identity.next().unwrap_or_default();

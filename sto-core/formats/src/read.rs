@@ -75,7 +75,7 @@ fn read_file(
     let read = (&mut window).take(FIRST).read_to_end(&mut start);
     read.map_err(FormatError::io(path))?;
     let head = Head::new(&start, start.len() as u64 == file.size());
-    let is_plain = Compression::of(&start).is_none();
+    let is_plain = Compression::detect(&start).is_none();
     match chosen(&head, options)
         .filter(|_| is_plain)
         .and_then(reader_of)
@@ -104,7 +104,7 @@ pub fn read_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    if Compression::of(bytes).is_some() || Encoding::of(bytes).is_some() {
+    if Compression::detect(bytes).is_some() || Encoding::detect(bytes).is_some() {
         return read_stream(path, bytes, options);
     }
     let head = Head::all(bytes);
@@ -294,7 +294,7 @@ const MADE_BY: [(&[u8], &str); 5] = [
     ),
     (
         b"line_profiler",
-        "of line_profiler, which knows no callers: record with py-spy or Austin instead",
+        "of line_profiler, which has no callers: record with py-spy or Austin instead",
     ),
 ];
 
@@ -312,11 +312,11 @@ fn found(bytes: &[u8]) -> String {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
         [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),
         [b'g', b'm', b'o', b'n', ..] => {
-            format!("{start} (gprof's own file: give what `gprof PROGRAM gmon.out` prints)")
+            format!("{start} (gprof's own file: use the output of `gprof PROGRAM gmon.out`)")
         }
         [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
         [b'{', ..] if is_of_gecko(bytes) => format!(
-            "{start} (as Firefox itself writes it: open it at profiler.firefox.com, and give what that saves)"
+            "{start} (a raw profile of Firefox: open it at profiler.firefox.com and save it there)"
         ),
         _ => start,
     }

@@ -51,7 +51,7 @@ struct Reader<R> {
 
 pub(super) const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, \
     its costs are too small.";
-const CUT: &str = "The text ends early; what there is of it was read.";
+const CUT: &str = "The text ends early; the part before was read.";
 
 impl<R: Report> LineReader for Reader<R> {
     fn block(&mut self, bytes: &[u8]) -> Decoded<()> {

@@ -1,4 +1,4 @@
-//! What R's profiler writes, `Rprof("Rprof.out")`: a line a sample, leaf first, each function in quotes.
+//! Output of R's profiler, `Rprof("Rprof.out")`: one sample per line, leaf first, each function in quotes.
 //!
 //! ```text
 //! memory profiling: GC profiling: line profiling: sample.interval=20000
@@ -6,9 +6,9 @@
 //! :266566:1076531:27470856:0:"runif" 1#6 "FUN" "lapply" 1#6 "allocate"
 //! ```
 //!
-//! A file and a line stand before the function that was at them. In front is how much memory there was: small and
-//! large vectors in units of 8 bytes, bytes of other nodes, and how often `duplicate` was called. A sample has what
-//! each of these three grew since the one before, as `summaryRprof(memory = "both")` counts it.
+//! A function is preceded by its file and line. The line begins with the memory in use: small and large vectors in
+//! units of 8 bytes, bytes of other nodes, and the number of calls of `duplicate`. The cost of a sample is the growth
+//! of the first three since the previous one, as in `summaryRprof(memory = "both")`.
 //!
 //! Source: `src/main/eval.c` of R, `help(Rprof)`, and `summaryRprof` of its package utils.
 
@@ -150,7 +150,7 @@ impl Rprof {
         while !rest.is_empty() {
             let end = end_of_frame(rest).ok_or_else(|| {
                 format!(
-                    "expected functions in quotes, a space between, found {}",
+                    "expected quoted functions separated by spaces, found {}",
                     excerpt(rest)
                 )
             })?;

@@ -62,7 +62,7 @@ fn records<'b>(bytes: &'b [u8], mut read: impl FnMut(Message<'b>) -> Decoded<()>
             return Ok(());
         }
         let record = rest.part(size.into()).map_err(cut)?;
-        read(Message::of_part(record.rest(), record.at()))?;
+        read(Message::from_part(record.rest(), record.at()))?;
     }
 }
 

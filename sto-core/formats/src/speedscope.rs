@@ -382,8 +382,7 @@ impl Reader {
                     hand_on(self, Change::Close).map_err(limit("frame"))?;
                 }
                 b"C" => {
-                    let problem = "a call that ends and is not the last one that began; expected calls \
-                                   to end after those that they made";
+                    let problem = "the end of a call that is not the innermost one; expected calls to end after their callees";
                     return Err(DecodeError::new(path("frame"), problem));
                 }
                 _ => {
@@ -425,7 +424,7 @@ struct Fractions {
 
 impl Fractions {
     fn warning(&self) -> Option<String> {
-        let warning = "Weights have fractions; they were made whole numbers of the same sum.";
+        let warning = "Weights have fractions; they were rounded so that their sum is unchanged.";
         self.any.then(|| warning.to_owned())
     }
 

@@ -27,7 +27,7 @@ struct CallTreeColumns {
 }
 
 impl CsvColumns for CallTreeColumns {
-    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
+    fn find(names: &Names<'_>) -> Option<CallTreeColumns> {
         let shares = [
             names.index(b"Avg Elapsed Inclusive Time"),
             names.index(b"Elapsed Inclusive Time %"),
@@ -58,7 +58,7 @@ struct Rounded {
 }
 
 impl Rounded {
-    fn of(row: &Row<'_>, column: usize) -> Result<Rounded, String> {
+    fn parse(row: &Row<'_>, column: usize) -> Result<Rounded, String> {
         let millionths = row.number(column, 6)?;
         let text = row.field(column)?.trim_ascii();
         let digits = memchr::memchr(b'.', text).map_or(0, |point| text.len() - point - 1);
@@ -128,11 +128,14 @@ impl Report for VisualStudio {
             )
         })?;
         let calls = row.number(columns.calls, 0)?;
-        let average = Rounded::of(&row, columns.own)?;
+        let average = Rounded::parse(&row, columns.own)?;
         let mut share = Rounded::default();
         if let Some([total, total_share, own_share]) = columns.shares {
-            share = Rounded::of(&row, own_share)?;
-            let (total, of_all) = (Rounded::of(&row, total)?, Rounded::of(&row, total_share)?);
+            share = Rounded::parse(&row, own_share)?;
+            let (total, of_all) = (
+                Rounded::parse(&row, total)?,
+                Rounded::parse(&row, total_share)?,
+            );
             let error = total.relative_error() + of_all.relative_error();
             let is_better = self.all.is_none_or(|(_, best)| error < best);
             if calls > 0 && of_all.millionths > 0 && is_better {

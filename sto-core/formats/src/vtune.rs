@@ -27,7 +27,7 @@ struct CallTreeColumns {
 }
 
 impl CsvColumns for CallTreeColumns {
-    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
+    fn find(names: &Names<'_>) -> Option<CallTreeColumns> {
         if names.index(FUNCTION)? != 0 {
             return None;
         }

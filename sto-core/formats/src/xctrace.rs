@@ -243,7 +243,7 @@ fn id(element: &Element<'_>) -> Result<Id, String> {
 
 fn known<T: Clone>(table: &HashMap<u64, T>, id: u64, what: &str) -> Result<T, String> {
     table.get(&id).cloned().ok_or_else(|| {
-        format!("{id}; expected the id of a {what} that stands before; was the file edited?")
+        format!("{id}; expected the id of a {what} defined before; was the file edited?")
     })
 }
 

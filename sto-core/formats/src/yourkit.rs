@@ -35,7 +35,7 @@ fn xml(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     while let Some(part) = xml.next()? {
         match part {
             Part::Begin(element) if element.name() == b"node" => {
-                let entered = Node::of(&element).and_then(|node| tree.enter(depth, &node));
+                let entered = Node::parse(&element).and_then(|node| tree.enter(depth, &node));
                 entered.map_err(|problem| xml.error(problem))?;
                 depth += 1;
             }
@@ -84,7 +84,7 @@ struct Node {
 }
 
 impl Node {
-    fn of(element: &Element<'_>) -> Result<Node, String> {
+    fn parse(element: &Element<'_>) -> Result<Node, String> {
         let name = element
             .attribute("call_tree")
             .or_else(|| element.attribute("name"));
@@ -109,7 +109,7 @@ struct CallTreeColumns {
 }
 
 impl CsvColumns for CallTreeColumns {
-    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
+    fn find(names: &Names<'_>) -> Option<CallTreeColumns> {
         let name = names.index(b"Name").or_else(|| names.index(b"Call Tree"));
         Some(CallTreeColumns {
             name: name?,

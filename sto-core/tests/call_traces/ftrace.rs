@@ -250,7 +250,7 @@ fn counts_unrecognised_lines() {
     let warnings = recording.warnings.join("\n");
     assert!(
         warnings.contains(
-            "2 lines were not understood, and passed over; the first is line 3: `Hello!`"
+            "2 lines were not understood and were ignored; the first is line 3: `Hello!`"
         ),
         "{warnings}"
     );

@@ -127,10 +127,7 @@ fn calls_and_times_equal_those_of_uftrace() {
             );
         }
         let warnings = recording.warnings.join("\n");
-        assert!(
-            warnings.contains("5 calls were left without an exit"),
-            "{warnings}"
-        );
+        assert!(warnings.contains("5 calls have no exit"), "{warnings}");
         assert!(
             warnings.contains("2 calls ended without a begin"),
             "{warnings}"
@@ -202,7 +199,7 @@ fn counts_lost_records_and_ignores_events() {
     assert_eq!(recording.lost, 12);
     let warnings = recording.warnings.join("\n");
     assert!(
-        warnings.contains("1 events among the calls were passed over"),
+        warnings.contains("1 events between the calls were ignored"),
         "{warnings}"
     );
     assert!(

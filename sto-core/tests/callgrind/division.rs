@@ -25,7 +25,7 @@ fn divides_a_function_among_callers_by_call_cost() {
     let recording = read(&file(lines)).unwrap();
     let warning = &recording.warnings[0];
     assert!(
-        warning.contains("of 97.6 % of all cost the stacks are an estimate"),
+        warning.contains("for 97.6 % of the total cost the stacks are an estimate"),
         "{warning}"
     );
 }

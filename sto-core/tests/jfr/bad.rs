@@ -63,7 +63,7 @@ fn keeps_complete_chunks_of_a_truncated_file_if_allowed() {
             &[
                 "truncated",
                 &format!("the chunk at byte {}", first.len()),
-                "or take what there is",
+                "or read the part before the cut",
             ],
         );
         let kept = read_cut(cut).unwrap();
@@ -97,7 +97,7 @@ fn rejects_invalid_headers() {
         &with_header(16, &[0; 8]),
         &[
             "byte 16",
-            "a chunk that has no constants yet; was what recorded it killed?",
+            "a chunk that has no constants yet; was the recording process killed?",
         ],
     );
     assert_refused(
@@ -175,13 +175,13 @@ fn rejects_self_referential_constants() {
         *chunk.fields(31) = vec!["string 31*".to_owned()];
         chunk.pool(31).constants = vec![(1, number(2)), (2, number(1)), (3, number(3))];
     });
-    assert_refused(&file, &["byte ", "one that stands for itself"]);
+    assert_refused(&file, &["byte ", "that refers to itself"]);
     let file = changed(|chunk| {
         let strings = Pool::new(20, &[(1, [2, 1].to_vec())]);
         chunk.constants[0].push(strings);
         chunk.pool(31).constants[1].1 = [2, 1].to_vec();
     });
-    assert_refused(&file, &["one that stands for itself"]);
+    assert_refused(&file, &["that refers to itself"]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn reports_and_counts_unsupported_events_with_stacks() {
     }
     // Counted in all chunks.
     let recording = read(&chunk.bytes().repeat(2)).unwrap();
-    let expected = "Events that have stacks and are no samples were left out: 2 of datadog.QueueTime, 4 of jdk.ThreadSleep.";
+    let expected = "Events with stacks that are not samples were left out: 2 of datadog.QueueTime, 4 of jdk.ThreadSleep.";
     assert_eq!(recording.warnings, [expected]);
 }
 

@@ -57,7 +57,7 @@ fn callers_equal_the_call_graph() {
 fn rejects_gmon_out_by_name() {
     let message = error(b"gmon\x01\0\0\0\0\0\0\0");
     assert!(
-        message.contains("(gprof's own file: give what `gprof PROGRAM gmon.out` prints)"),
+        message.contains("(gprof's own file: use the output of `gprof PROGRAM gmon.out`)"),
         "{message}"
     );
 }

@@ -227,7 +227,7 @@ fn reports_unsupported_content() {
         ),
         (
             text("massif.out").replace("n1: 300000 ", "n1: 900000 "),
-            "x: line 202: callers with more bytes than what they call",
+            "x: line 202: callers with more bytes than their callee",
         ),
         (
             "v 10400 3\nX a\n+ 0\n".to_owned(),
@@ -235,7 +235,7 @@ fn reports_unsupported_content() {
         ),
         (
             "v 10400 3\nX a\nm 1\n".to_owned(),
-            "x: line 3: a recording before its symbols",
+            "x: line 3: a recording without symbols",
         ),
         (
             "v 10400 3\nX a\ns 3 work\n".to_owned(),

@@ -169,7 +169,7 @@ fn limits_the_time_of_drop_patterns() {
     builder.0.drop_frames = repeats;
     assert_refused(
         &builder.error(),
-        &["the frames to drop are no regular expression"],
+        &["the frames to drop are not a valid regular expression"],
     );
 }
 

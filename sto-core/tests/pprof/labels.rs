@@ -126,7 +126,7 @@ fn leaves_out_labels_with_too_many_values() {
         builder.label("kind", ["read", "write"][id % 2], 0);
     }
     let recording = builder.read();
-    let warning = "Labels of samples with too many values are left out: `id`.";
+    let warning = "Labels with too many distinct values were left out: `id`.";
     assert_eq!(recording.warnings, [warning]);
     assert_eq!(labels(&recording)[..2], ["kind=read", "kind=write"]);
     let sets: BTreeSet<_> = recording.threads.iter().map(|t| &t.labels).collect();

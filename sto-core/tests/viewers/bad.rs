@@ -224,7 +224,7 @@ fn rejects_crossing_and_unfinished_calls() {
         {"type":"C","frame":0,"at":20}]"#;
     assert_refused(
         &speedscope::evented("none", crossing),
-        &["events[2].frame", "not the last one"],
+        &["events[2].frame", "not the innermost one"],
     );
     let open = r#"[{"type":"O","frame":0,"at":10}]"#;
     assert_refused(

@@ -208,7 +208,7 @@ fn complete_event_outlasting_its_caller_keeps_its_time() {
         ]
     );
     let counts: Vec<_> = found.warnings.iter().map(|text| &text[..12]).collect();
-    assert_eq!(counts, ["2 calls last"], "{:?}", found.warnings);
+    assert_eq!(counts, ["2 calls outlast"], "{:?}", found.warnings);
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn counts_mismatched_events() {
             "2 calls begi",
             "1 calls do n",
             "3 events end",
-            "1 calls last"
+            "1 calls outlast"
         ]
     );
 }
@@ -299,7 +299,7 @@ fn complete_event_without_duration_ends_with_its_caller() {
             "wall 1 3000 ns []: main;open;within",
         ]
     );
-    let warning = "2 complete events do not say how long they took; they are taken to last as long as their caller.";
+    let warning = "2 complete events have no duration; they are shown as long as their caller.";
     assert_eq!(found.warnings, [warning]);
 }
 
@@ -336,8 +336,8 @@ fn pairs_asynchronous_events_by_category_and_id() {
     assert_eq!(
         found.warnings,
         [
-            "1 asynchronous events do not say what they belong to (`id`); they were left out.",
-            "1 events end a call that is not open in their thread; they were left out.",
+            "1 asynchronous events have no `id`; they were left out.",
+            "1 events end a call that did not begin in their thread; they were left out.",
         ]
     );
 }
@@ -378,7 +378,7 @@ fn ignores_profile_chunks_without_a_start() {
     );
     let found = read(&object(&[&calls()[..], &[chunk]].concat())).unwrap();
     assert_eq!(stacks(&found), CALLS);
-    let warning = "1 parts of profiles were left out: the trace does not have the beginnings of these profiles.";
+    let warning = "1 parts of profiles were left out: the beginnings of these profiles are missing in the trace.";
     assert_eq!(found.warnings, [warning]);
 }
 
@@ -497,7 +497,7 @@ fn counts_missing_functions() {
             "wall 1 30000 ns []: work"
         ]
     );
-    let warning = "2 times V8's samples name functions that the trace does not have; such callers are left out, and such samples unknown.";
+    let warning = "2 references of V8's samples are to functions missing in the trace; such callers are left out, and such samples are unknown.";
     assert_eq!(found.warnings, [warning]);
 }
 
@@ -510,7 +510,7 @@ fn ignores_events_without_time() {
     ];
     let found = read(&object(&events)).unwrap();
     assert_eq!(stacks(&found), ["wall 1 2000 ns []: (unnamed)"]);
-    let warning = "2 events do not say when they were (`ts`); they were left out.";
+    let warning = "2 events have no time (`ts`); they were left out.";
     assert_eq!(found.warnings, [warning]);
 }
 
@@ -612,7 +612,7 @@ fn ignores_only_the_malformed_counters() {
         event("I", "UpdateCounters", 130, ""),
     ]);
     assert_eq!(metrics(&found), ["a.good Level 50000:1", ". Level 50000:1"]);
-    let warning = "8 values of counters have no time, or are no numbers; they were left out.";
+    let warning = "8 values of counters have no time or are not numbers; they were left out.";
     assert_eq!(found.warnings, [warning]);
 }
 

@@ -323,18 +323,15 @@ fn names_counters_after_their_processes() {
 #[test]
 fn ignores_only_the_malformed_counters() {
     for (counters, warning) in [
-        (
-            "7",
-            "The counters are not as they should be; they were left out.",
-        ),
+        ("7", "The counters are invalid; they were left out."),
         (
             r#"[{"samples":{}}]"#,
-            "The counters are not as they should be; they were left out.",
+            "The counters are invalid; they were left out.",
         ),
         (
             r#"[{"name":"a"},{"samples":{"time":[1,2],"count":[1]}},{"samples":{"count":[1]}},
                 {"samples":{"time":[1,2],"count":[1,2],"number":[1]}},{"samples":{"time":[],"count":[]}}]"#,
-            "4 counters have no samples, or not as many times; they were left out.",
+            "4 counters have no samples, or another number of times; they were left out.",
         ),
     ] {
         let found = with_counters(counters);

@@ -238,8 +238,8 @@ fn ignores_references_to_lost_packets() {
     assert_eq!(
         recording.warnings,
         [
-            "1 times packets were lost; calls may be missing, or seem longer than they were.",
-            "2 track events were left out: what they refer to was lost.",
+            "1 times packets were lost; calls may be missing or too long.",
+            "2 track events were left out: data they refer to were lost.",
         ]
     );
 }
@@ -293,7 +293,7 @@ fn converts_times_to_one_clock() {
         times.collect::<Vec<_>>(),
         [("boottime", 0, 20_000), ("own", 10_000, 20_000)]
     );
-    let warning = "1 track events were left out: they have no time, or one by a clock that nothing relates to the trace's.";
+    let warning = "1 track events were left out: they have no time, or one of a clock that is not related to the trace's.";
     assert_eq!(recording.warnings, [warning]);
 }
 
@@ -369,8 +369,8 @@ fn counts_unknown_packets() {
     assert_eq!(
         read(&bytes).unwrap().warnings,
         [
-            "Of the trace, calls and samples are read; what else it has was passed over: packets of 2 ftrace_events.",
-            "1 values of counters were passed over.",
+            "Only calls and samples of the trace are read; ignored were packets of 2 ftrace_events.",
+            "1 values of counters were ignored.",
         ]
     );
 }

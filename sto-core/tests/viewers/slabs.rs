@@ -187,7 +187,7 @@ fn rejects_recursive_slabs() {
         &doubling,
     ] {
         let error = of(slabs);
-        assert!(error.contains("do they hold each other?"), "{error}");
+        assert!(error.contains("do they contain each other?"), "{error}");
     }
 }
 

@@ -17,9 +17,9 @@ pub(in super::super) fn matches(head: &Head<'_>) -> bool {
 }
 
 fn is_sample(line: &[u8]) -> bool {
-    Sample::of(line.trim_ascii_end()).is_some_and(|sample| {
+    Sample::parse(line.trim_ascii_end()).is_some_and(|sample| {
         let first = sample.frames.split(|&byte| byte == b';').next();
-        let is_frame = first.is_some_and(|frame| Frame::of(frame).is_some());
+        let is_frame = first.is_some_and(|frame| Frame::parse(frame).is_some());
         is_frame && numbers(sample.metrics).is_some()
     })
 }
@@ -50,7 +50,7 @@ impl Report for AustinText {
             return Ok(());
         }
         let problem = |expected: &str| format!("expected {expected}, found {}", excerpt(line));
-        let sample = Sample::of(line).ok_or_else(|| {
+        let sample = Sample::parse(line).ok_or_else(|| {
             problem("a process, a thread, a stack and what it cost, as in `P93;T0:93;app.py:main:12 1104`")
         })?;
         let numbers = numbers(sample.metrics).unwrap_or_default();
@@ -81,7 +81,7 @@ impl AustinText {
         if let Some(&known) = self.known.get(text) {
             return Ok(known);
         }
-        let location = match (text, Frame::of(text)) {
+        let location = match (text, Frame::parse(text)) {
             (b":INVALID:", _) => invalid(builder),
             (b":GC:", _) => collector(builder),
             (
@@ -112,7 +112,7 @@ struct Sample<'l> {
 }
 
 impl<'l> Sample<'l> {
-    fn of(line: &'l [u8]) -> Option<Sample<'l>> {
+    fn parse(line: &'l [u8]) -> Option<Sample<'l>> {
         let space = memchr::memrchr(b' ', line)?;
         let (stack, metrics) = (&line[..space], &line[space + 1..]);
         let (process, rest) = split(stack.strip_prefix(b"P")?, b';')?;
@@ -134,7 +134,7 @@ struct Frame<'l> {
 }
 
 impl<'l> Frame<'l> {
-    fn of(text: &'l [u8]) -> Option<Frame<'l>> {
+    fn parse(text: &'l [u8]) -> Option<Frame<'l>> {
         let after = memchr::memrchr(b':', text)?;
         let before = memchr::memrchr(b':', &text[..after])?;
         let line = match &text[after + 1..] {

@@ -18,7 +18,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// The limit for a file of this size.
-    pub(super) fn of(file: Bytes) -> Pieces {
+    pub(super) fn new(file: Bytes) -> Pieces {
         Pieces {
             file,
             left: most_frames(file),
@@ -29,8 +29,7 @@ impl Pieces {
     pub(super) fn take(&mut self, pieces: u64) -> Decoded<()> {
         self.left = self.left.checked_sub(pieces).ok_or_else(|| {
             let problem = format!(
-                "calls that last longer than those that they begin in go on in more than {} pieces; as many are read of \
-                 a file of {} bytes. Expected calls to end within their callers",
+                "calls that outlast their callers are split into more than {} pieces, the limit for a file of {} bytes. Expected calls to end within their callers",
                 most_frames(self.file),
                 self.file.0
             );
@@ -56,23 +55,23 @@ impl Misfits {
         let all = [
             (
                 self.open,
-                "calls begin and do not end; they are taken to last up to the last event of their thread",
+                "calls have no end; they are shown up to the last event of their thread",
             ),
             (
                 self.ended_with_caller,
-                "calls do not end before their caller does; they are taken to end with it",
+                "calls do not end before their caller; they are shown to end with it",
             ),
             (
                 self.ends,
-                "events end a call that is not open in their thread; they were left out",
+                "events end a call that did not begin in their thread; they were left out",
             ),
             (
                 self.outlasting,
-                "calls last longer than the call that they begin in; from its end on they are counted without it",
+                "calls outlast their caller; after its end they are counted without it",
             ),
             (
                 self.endless,
-                "complete events do not say how long they took; they are taken to last as long as their caller",
+                "complete events have no duration; they are shown as long as their caller",
             ),
         ];
         let some = all.into_iter().filter(|&(count, _)| count > 0);

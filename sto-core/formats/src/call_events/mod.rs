@@ -189,7 +189,7 @@ impl CallEvents {
     ) -> Decoded<PairedCalls> {
         let mut misfits = Misfits::default();
         let calls = &mut self.calls;
-        let mut pairs = Pairs::of(self.arguments);
+        let mut pairs = Pairs::new(self.arguments);
         let mut edges = self.edges.sorted().map_err(failed)?;
         let last = |thread: u64, _| self.last[thread as usize];
         let mut hand_on = |thread: u64, _: &Paired, call: &Paired, end: u64| {

@@ -53,7 +53,7 @@ impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> HandOn for F {}
 
 impl Pairs {
     /// Makes pairs for events whose function numbers may stand for these arguments.
-    pub(super) fn of(arguments: CallArguments) -> Pairs {
+    pub(super) fn new(arguments: CallArguments) -> Pairs {
         Pairs {
             arguments,
             track: 0,

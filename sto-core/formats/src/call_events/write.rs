@@ -30,7 +30,7 @@ impl PairedCalls {
             known: HashMap::new(),
             misfits: self.misfits,
             zero: in_order(zero),
-            left: Pieces::of(file),
+            left: Pieces::new(file),
             arguments: &self.arguments,
         };
         let mut calls = self.calls.sorted().map_err(failed)?;

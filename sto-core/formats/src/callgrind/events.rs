@@ -37,7 +37,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn of(&mut self, name: &str) -> Result<EventIx, String> {
+    pub(super) fn find_or_add(&mut self, name: &str) -> Result<EventIx, String> {
         if let Some(&known) = self.index.get(name) {
             return Ok(known);
         }

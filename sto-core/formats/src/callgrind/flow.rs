@@ -28,7 +28,7 @@ pub(super) struct Flow<'g> {
 }
 
 impl<'g> Flow<'g> {
-    pub(super) fn of(graph: &'g Graph) -> Self {
+    pub(super) fn new(graph: &'g Graph) -> Self {
         let own = graph.own.iter().map(|&(function, ..)| function);
         let ends = graph.calls.iter().flat_map(|&(a, b, _)| [a, b]);
         let mut functions: Vec<_> = own.chain(ends).collect();

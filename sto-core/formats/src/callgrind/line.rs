@@ -17,7 +17,7 @@ pub(super) enum Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    pub(super) fn of(line: &'l [u8]) -> Result<Line<'l>, String> {
+    pub(super) fn parse(line: &'l [u8]) -> Result<Line<'l>, String> {
         if line
             .first()
             .is_some_and(|byte| byte.is_ascii_digit() || b"+-*".contains(byte))
@@ -88,7 +88,7 @@ pub(super) enum Position {
 }
 
 impl Position {
-    pub(super) fn of(word: Option<&[u8]>) -> Result<Position, String> {
+    pub(super) fn parse(word: Option<&[u8]>) -> Result<Position, String> {
         match word {
             None => Err("expected a position before the costs, found none".to_owned()),
             Some(b"*") => Ok(Position::Ahead(0)),

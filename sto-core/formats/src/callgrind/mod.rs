@@ -30,7 +30,7 @@ use sto_model::limits::MAX_SAMPLE_TYPES;
 /// Returns `true` if the first line of a profile says so, or if it begins with a header that names
 /// events.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let is_header = |line: &&[u8]| matches!(Line::of(line), Ok(Line::Header { .. }));
+    let is_header = |line: &&[u8]| matches!(Line::parse(line), Ok(Line::Header { .. }));
     head.bytes.starts_with(b"# callgrind format")
         || lines(head.bytes)
             .map(|(_, line)| line.trim_ascii_end())
@@ -82,7 +82,7 @@ impl Report for Callgrind {
         if is_passed_over(text) {
             return Ok(());
         }
-        match (Line::of(text)?, &mut self.part) {
+        match (Line::parse(text)?, &mut self.part) {
             (Line::Costs(numbers), _) => self.costs(numbers),
             (_, Part { call: Some(_), .. }) => Err(format!(
                 "expected the costs of the call in the line before, found {}",
@@ -143,7 +143,7 @@ impl Callgrind {
         }
         match key {
             b"creator" => {
-                self.writer = Writer::of(value);
+                self.writer = Writer::from_creator(value);
                 self.is_ours = value.starts_with(b"sto ");
                 self.has_totals = self.is_ours || value.starts_with(b"callgrind-");
             }
@@ -167,7 +167,7 @@ impl Callgrind {
                 self.part.events.clear();
                 for name in words(value) {
                     let name = builder.text(name);
-                    self.part.events.push(self.events.of(&name)?);
+                    self.part.events.push(self.events.find_or_add(&name)?);
                     if self.part.events.len() > MAX_SAMPLE_TYPES {
                         return Err(format!("files of up to {MAX_SAMPLE_TYPES} events are read"));
                     }
@@ -183,10 +183,10 @@ impl Callgrind {
         let part = &mut self.part;
         let mut numbers = words(numbers);
         if part.has_address {
-            part.address = Position::of(numbers.next())?.from(part.address)?;
+            part.address = Position::parse(numbers.next())?.from(part.address)?;
         }
         if !part.has_no_line {
-            part.line = Position::of(numbers.next())?.from(part.line)?;
+            part.line = Position::parse(numbers.next())?.from(part.line)?;
         }
         let mut events = part.events.iter();
         let mut costs = Vec::new();
@@ -234,14 +234,15 @@ impl Callgrind {
     }
 }
 
-const NO_FUNCTION: &str = "costs before `fn=`, which says whose they are";
+const NO_FUNCTION: &str = "costs before `fn=`, which names their function";
 const NO_TOTALS: &str = "a part ends here, without its `totals:`, and another one begins; were files put \
     together? Record again";
 
 fn too_many(events: usize) -> String {
     match events {
-        0 => "costs before `events:`, which says what they are; was the beginning cut off?"
-            .to_owned(),
+        0 => {
+            "costs before `events:`, which names their units; was the beginning cut off?".to_owned()
+        }
         _ => format!("more costs than the {events} that `events:` names"),
     }
 }

@@ -72,7 +72,7 @@ impl Names {
     /// `cfi=` name others.
     pub(super) fn take_called(&mut self) -> Result<FunctionIx, String> {
         let name = self.called.take();
-        let name = name.ok_or("`calls=` without a `cfn=` before, which says what is called")?;
+        let name = name.ok_or("`calls=` without a `cfn=` before, which names the callee")?;
         let object = self.called_object.take().or(self.object);
         let file = self.called_file.take().or(self.file);
         Ok(self.function(object, file, name))
@@ -155,9 +155,8 @@ impl Names {
 
     pub(super) fn frames(&self, builder: &mut RecordingBuilder) -> Built<Vec<LocationIx>> {
         if let Some(number) = self.nameless.values().min() {
-            let problem = format!(
-                "`({number})`: no name with this number stands in the file; was a part cut off?"
-            );
+            let problem =
+                format!("`({number})`: the file has no name with this number; was a part cut off?");
             return Err(problem.into());
         }
         let plain_names: HashSet<&[u8]> = self

@@ -25,7 +25,7 @@ pub(super) struct Paths<'f> {
 
 impl<'f> Paths<'f> {
     /// Selects paths with at most `most` pieces, or one per function.
-    pub(super) fn of(flow: &'f Flow<'f>, most: usize) -> Paths<'f> {
+    pub(super) fn new(flow: &'f Flow<'f>, most: usize) -> Paths<'f> {
         let mut paths = Paths {
             flow,
             contexts: Vec::new(),
@@ -175,9 +175,9 @@ mod tests {
             .map(|(caller, called)| (caller, called, 1 << 40))
             .collect();
         let graph = Graph { own, calls };
-        let flow = Flow::of(&graph);
+        let flow = Flow::new(&graph);
         for (most, expected) in [(1000, 1000), (0, 24)] {
-            let paths = Paths::of(&flow, most);
+            let paths = Paths::new(&flow, most);
             assert_eq!((paths.pieces, paths.contexts.len()), (expected, expected));
         }
     }

@@ -87,7 +87,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// The tool named in `creator:`.
-    pub(super) fn of(creator: &[u8]) -> Writer {
+    pub(super) fn from_creator(creator: &[u8]) -> Writer {
         if creator.starts_with(b"xdebug ") {
             Writer {
                 name: "Xdebug",
@@ -133,8 +133,7 @@ impl Divided {
         let mut warnings = Vec::new();
         if self.estimated > 0 {
             warnings.push(format!(
-                "{} keeps calls, not stacks: of {:.1} % of all cost the stacks are an estimate, as \
-                 functions with several callers were divided by what their calls cost. Functions and their \
+                "{} records calls, not stacks: for {:.1} % of the total cost the stacks are an estimate, because functions with several callers were divided by the costs of their calls. Functions and their \
                  totals are exact{}. {} for exact stacks.",
                 writer.name,
                 percent(self.estimated as f64),
@@ -144,8 +143,7 @@ impl Divided {
         }
         if percent(self.moved) >= 0.1 {
             warnings.push(format!(
-                "There are more paths of calls than are kept: {:.1} % of all cost was moved to larger \
-                 stacks of the same function.",
+                "There are more call paths than the limit: {:.1} % of the total cost was moved to larger stacks of the same function.",
                 percent(self.moved)
             ));
         }
@@ -162,8 +160,8 @@ fn divide(
     builder: &mut RecordingBuilder,
     mut add: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Built<()>,
 ) -> Built<Divided> {
-    let flow = Flow::of(graph);
-    let paths = Paths::of(&flow, most);
+    let flow = Flow::new(graph);
+    let paths = Paths::new(&flow, most);
     let mut divided = Divided {
         has_recursion: flow.has_recursion,
         pieces: paths.pieces,

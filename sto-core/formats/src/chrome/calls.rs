@@ -76,7 +76,7 @@ impl Calls {
             self.without_time += 1;
             return Ok(());
         }
-        let time = times.of(event)?;
+        let time = times.read(event)?;
         let at = times.at;
         // An end without a name ends the innermost open call.
         let name = match &event.name {
@@ -161,13 +161,13 @@ impl Calls {
     ) -> Decoded<RecordingBuilder> {
         if self.without_id > 0 {
             builder.warnings.push(format!(
-                "{} asynchronous events do not say what they belong to (`id`); they were left out.",
+                "{} asynchronous events have no `id`; they were left out.",
                 self.without_id
             ));
         }
         if self.without_time > 0 {
             builder.warnings.push(format!(
-                "{} events do not say when they were (`ts`); they were left out.",
+                "{} events have no time (`ts`); they were left out.",
                 self.without_time
             ));
         }
@@ -193,10 +193,10 @@ impl Calls {
             .paired(group)?
             .write(zero, size, &mut log, row)?;
         builder.warnings.extend(misfits);
-        let event = match builder.samples.is_empty() {
-            true => WALL,
-            // As for V8's tiers.
-            false => SPANS,
+        let event = if builder.samples.is_empty() {
+            WALL
+        } else {
+            SPANS
         };
         calls::finish_as(
             event,

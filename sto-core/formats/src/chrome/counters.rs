@@ -142,7 +142,7 @@ impl Counters {
         }
         (self.left_out > 0).then(|| {
             format!(
-                "{} values of counters have no time, or are no numbers; they were left out.",
+                "{} values of counters have no time or are not numbers; they were left out.",
                 self.left_out
             )
         })

@@ -253,7 +253,7 @@ impl Cutter {
         let is_between = matches!(self.state, State::Event | State::AfterEvent);
         if is_between && self.is_array {
             return Ok(Some(
-                "The array of events does not end, as is allowed; if the file was cut short there, events are missing."
+                "The array of events has no end, which is allowed; if the file was cut short, events are missing."
                     .to_owned(),
             ));
         }

@@ -30,7 +30,7 @@ pub(super) struct Times<'t> {
 }
 
 impl Times<'_> {
-    pub(super) fn of(&mut self, event: &Event<'_>) -> Decoded<i64> {
+    pub(super) fn read(&mut self, event: &Event<'_>) -> Decoded<i64> {
         let time = event.needed_time(self.at)?;
         self.see(time);
         Ok(time)

@@ -88,7 +88,7 @@ impl Profiles {
         times: &mut Times<'_>,
         builder: &mut RecordingBuilder,
     ) -> Decoded<()> {
-        let begun_at = event.time().map(|_| times.of(event)).transpose()?;
+        let begun_at = event.time().map(|_| times.read(event)).transpose()?;
         let is_first = is_whole(event) || event.is(b'P', "Profile");
         let at = (times.at)();
         let Args { data } = event.args(&at)?;
@@ -173,17 +173,17 @@ impl Profiles {
         let mut warnings = Vec::new();
         if missing > 0 {
             warnings.push(format!(
-                "{missing} times V8's samples name functions that the trace does not have; such callers are left out, and such samples unknown."
+                "{missing} references of V8's samples are to functions missing in the trace; such callers are left out, and such samples are unknown."
             ));
         }
         if left_out > 0 {
             warnings.push(format!(
-                "{left_out} profiles were left out: of profiles of a thread at one time, that with most samples is read."
+                "{left_out} profiles were left out: of simultaneous profiles of a thread, only the one with most samples is read."
             ));
         }
         if self.undeclared > 0 {
             warnings.push(format!(
-                "{} parts of profiles were left out: the trace does not have the beginnings of these profiles.",
+                "{} parts of profiles were left out: the beginnings of these profiles are missing in the trace.",
                 self.undeclared
             ));
         }

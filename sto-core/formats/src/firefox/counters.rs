@@ -14,7 +14,7 @@ use sto_model::units::Nanoseconds;
 pub(super) fn add(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Option<String> {
     let counters = profile.counters?.get();
     let Ok(counters) = serde_json::from_str::<Vec<Counter<'_>>>(counters) else {
-        return Some("The counters are not as they should be; they were left out.".to_owned());
+        return Some("The counters are invalid; they were left out.".to_owned());
     };
     let mut processes: HashMap<&[u8], usize> = HashMap::new();
     for counter in &counters {
@@ -54,7 +54,9 @@ pub(super) fn add(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Opti
         }
     }
     (left_out > 0).then(|| {
-        format!("{left_out} counters have no samples, or not as many times; they were left out.")
+        format!(
+            "{left_out} counters have no samples, or another number of times; they were left out."
+        )
     })
 }
 
@@ -67,7 +69,7 @@ fn timed(samples: &CounterSamples) -> Option<(&CounterSamples, Vec<Nanoseconds>)
     if times.len() != count || numbers != count {
         return None;
     }
-    let mut times = Times::of(samples.time.as_deref(), samples.time_deltas.as_deref());
+    let mut times = Times::from_columns(samples.time.as_deref(), samples.time_deltas.as_deref());
     let times = (0..count).map_while(|row| times.next(row)).collect();
     Some((samples, times))
 }

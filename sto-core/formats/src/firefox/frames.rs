@@ -32,7 +32,7 @@ fn module(lib: &Lib<'_>, builder: &mut RecordingBuilder) -> Module {
 pub(super) struct Tree(CallTree);
 
 impl Tree {
-    pub(super) fn of(
+    pub(super) fn new(
         profile: &Profile<'_>,
         thread: &Thread<'_>,
         at: &str,

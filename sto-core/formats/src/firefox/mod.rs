@@ -1,10 +1,10 @@
-//! The processed profiles of the Firefox Profiler, as samply and others write them.
+//! Processed profiles of the Firefox Profiler, also written by samply and other tools.
 //!
 //! ```text
-//! slabs      slabs      JSON, with its columns in it
+//! slabs      slabs      JSON with inserted columns
 //!   |
-//! JSON       schema     columns, as they are
-//!   |        frames     frames by name, or by address where nothing named them yet
+//! JSON       schema     columns
+//!   |        frames     frames by name, or by address if not symbolicated
 //!   v
 //! threads    samples    weights, CPU times, allocations
 //! counters   counters   metrics over time
@@ -93,10 +93,10 @@ fn parts_of(mut profile: Profile<'_>, options: &ReadOptions) -> Decoded<Recordin
         let tree = match &mut shared {
             Some(tree) if is_shared => tree,
             shared if is_shared => {
-                shared.insert(Tree::of(profile, thread, &at, &modules, &mut builder)?)
+                shared.insert(Tree::new(profile, thread, &at, &modules, &mut builder)?)
             }
             _ => {
-                own = Tree::of(profile, thread, &at, &modules, &mut builder)?;
+                own = Tree::new(profile, thread, &at, &modules, &mut builder)?;
                 &mut own
             }
         };

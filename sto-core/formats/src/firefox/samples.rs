@@ -92,7 +92,7 @@ impl Samples {
         let mut times = if self.is_ours {
             Times::Unknown
         } else {
-            Times::of(table.time.as_deref(), table.time_deltas.as_deref())
+            Times::from_columns(table.time.as_deref(), table.time_deltas.as_deref())
         };
         let cpu_factor = self.cpu_factor;
         for row in 0..count {
@@ -168,7 +168,7 @@ pub(super) enum Times<'t> {
 
 impl<'t> Times<'t> {
     /// Makes times of the column of times or of the column of differences.
-    pub(super) fn of(times: Option<&'t [f64]>, deltas: Option<&'t [f64]>) -> Times<'t> {
+    pub(super) fn from_columns(times: Option<&'t [f64]>, deltas: Option<&'t [f64]>) -> Times<'t> {
         match (times, deltas) {
             (Some(times), _) => Times::At(times),
             (None, Some(deltas)) => Times::Since { deltas, now: 0.0 },

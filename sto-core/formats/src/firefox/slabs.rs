@@ -48,8 +48,7 @@ pub(super) fn json(file: &[u8]) -> Decoded<Vec<u8>> {
         })?;
         used += slab.bytes.len();
         if used > MAX_USE * file.len() {
-            let problem = "the slabs that are put in up to this one are twice as large as the file; \
-                           expected each once: do they hold each other? Save it as JSON";
+            let problem = "the slabs inserted up to this one are twice as large as the file; expected each once: do they contain each other? Save it as JSON";
             return Err(DecodeError::new(path(), problem));
         }
         match slab.slab_type {

@@ -114,13 +114,12 @@ impl LineReader for Reader {
         let mut builder = RecordingBuilder::default();
         if let Some((count, line, text)) = &self.unread {
             builder.warnings.push(format!(
-                "{count} lines were not understood, and passed over; the first is line {line}: {text}."
+                "{count} lines were not understood and were ignored; the first is line {line}: {text}."
             ));
         }
         if !self.has_times && !self.in_order.is_empty() {
             builder.warnings.push(
-                "The trace has no times, so the calls of a thread follow one another without gaps; record with the \
-                 option funcgraph-abstime to see when they were."
+                "The trace has no times, so the calls of a thread follow one another without gaps; record with the option funcgraph-abstime to get times."
                     .to_owned(),
             );
         }

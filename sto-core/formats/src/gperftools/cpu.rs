@@ -16,7 +16,7 @@ pub(super) struct Words<'b> {
 impl<'b> Words<'b> {
     /// The words after the header of a profile of version 0, and the sampling period in
     /// microseconds.
-    pub(super) fn of(bytes: &'b [u8]) -> Option<(Words<'b>, u64)> {
+    pub(super) fn new(bytes: &'b [u8]) -> Option<(Words<'b>, u64)> {
         [(4, false), (4, true), (8, false), (8, true)]
             .into_iter()
             .find_map(|(size, is_big_endian)| {
@@ -71,7 +71,7 @@ pub(crate) fn read(
         vec![(b"samples", b"count"), (b"cpu", b"nanoseconds")],
         &mut builder,
     )?;
-    let mappings = Mappings::of(&bytes[words.at..], &mut builder);
+    let mappings = Mappings::parse(&bytes[words.at..], &mut builder);
     if words.at == bytes.len() {
         builder.warnings.push(NO_NAMES.to_owned());
     }

@@ -20,7 +20,7 @@ struct Mapping {
 impl Mappings {
     /// Reads the mappings in a text. Like pprof, this skips other lines. The first mapping is the
     /// program's.
-    pub(super) fn of(text: &[u8], builder: &mut RecordingBuilder) -> Mappings {
+    pub(super) fn parse(text: &[u8], builder: &mut RecordingBuilder) -> Mappings {
         let mut module_of: HashMap<Module, ModuleIx> = HashMap::new();
         let mut mappings = Vec::new();
         for (_, line) in lines(text) {
@@ -30,7 +30,7 @@ impl Mappings {
                 offset,
                 inode,
                 path,
-            }) = Line::of(line)
+            }) = Line::parse(line)
             else {
                 continue;
             };
@@ -90,7 +90,7 @@ struct Line<'b> {
 impl<'b> Line<'b> {
     /// `7f43-7f45 r-xp 00001000 00:00 325843  /lib/libc.so.6`, or `7f43-7f45: /lib/libc.so.6`,
     /// which Google's programs write.
-    fn of(line: &'b [u8]) -> Option<Line<'b>> {
+    fn parse(line: &'b [u8]) -> Option<Line<'b>> {
         let mut words = words(line);
         let range = words.next()?;
         let (range, is_brief) = match range.strip_suffix(b":") {

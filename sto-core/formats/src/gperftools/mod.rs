@@ -1,9 +1,9 @@
-//! Profiles of gperftools, and others in their text: jemalloc's heaps, and Go's with `debug=1`.
+//! Profiles of gperftools, and profiles in the same text format: jemalloc's heap, and Go's with `debug=1`.
 //!
 //! ```text
 //! bytes            cpu          words of a CPU profile
 //! lines            text         heaps, waits for locks, counts
-//! their end        mappings     where files were mapped: addresses to places in files
+//! their end        mappings     mappings of files: from addresses to offsets in files
 //! ```
 //!
 //! Source: `docs/cpuprofile-fileformat.html` and `docs/heapprofile.html` of <https://github.com/gperftools/gperftools>;
@@ -22,19 +22,18 @@ use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
 use crate::source::Head;
 use crate::wire::text::lines;
 
-const NO_NAMES: &str = "It has neither names nor the files that were mapped, so that its addresses cannot be looked \
-    up; `pprof -proto PROGRAM FILE` adds names.";
+const NO_NAMES: &str = "It has neither names nor mapped files, so its addresses cannot be symbolized; `pprof -proto PROGRAM FILE` adds names.";
 
 /// Returns `true` if a profile begins like a CPU profile or with the first line of a text profile.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    cpu::Words::of(head.bytes).is_some()
+    cpu::Words::new(head.bytes).is_some()
         || lines(head.bytes)
             .next()
-            .is_some_and(|(_, first)| text::Kind::of(first).is_some())
+            .is_some_and(|(_, first)| text::Kind::from_first_line(first).is_some())
 }
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    match cpu::Words::of(bytes) {
+    match cpu::Words::new(bytes) {
         Some((words, period)) => cpu::read(bytes, words, period),
         None => text::read(bytes),
     }

@@ -14,7 +14,7 @@ use sto_model::units::Nanoseconds;
 pub(super) enum Kind<'b> {
     /// Allocations, sampled with this mean period in bytes; 1 if all were recorded.
     Heap { period: u64 },
-    /// The same in jemalloc's format.
+    /// `Heap` in jemalloc's format.
     Jemalloc { period: u64 },
     /// Waits for locks.
     Contention,
@@ -23,7 +23,7 @@ pub(super) enum Kind<'b> {
 }
 
 impl<'b> Kind<'b> {
-    pub(super) fn of(first: &'b [u8]) -> Option<Kind<'b>> {
+    pub(super) fn from_first_line(first: &'b [u8]) -> Option<Kind<'b>> {
         if first.starts_with(b"--- contention") || first.starts_with(b"--- mutex:") {
             return Some(Kind::Contention);
         }
@@ -56,16 +56,16 @@ impl<'b> Kind<'b> {
 
 /// Texts that precede mappings.
 const MAPPED: [&[u8]; 2] = [b"\nMAPPED_LIBRARIES:", b"\n--- Memory map: ---"];
-const LABELS: &str = "Labels of goroutines are left out; what is written with debug=0 has them.";
+const LABELS: &str = "Labels of goroutines are left out; profiles written with debug=0 have them.";
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mapped = MAPPED.iter();
     let mapped = mapped.filter_map(|line| memchr::memmem::find(bytes, line));
     let (text, mapped) = bytes.split_at(mapped.min().map_or(bytes.len(), |end| end + 1));
     let mut builder = RecordingBuilder::default();
-    let mappings = Mappings::of(mapped, &mut builder);
+    let mappings = Mappings::parse(mapped, &mut builder);
     let first = lines(text).next().map_or(&b""[..], |(_, first)| first);
-    let kind = Kind::of(first).ok_or_else(|| {
+    let kind = Kind::from_first_line(first).ok_or_else(|| {
         DecodeError::unsupported(format!(
             "expected a first line such as `heap profile: 1: 16 [1: 16] @ heapprofile`, found {}",
             excerpt(first)

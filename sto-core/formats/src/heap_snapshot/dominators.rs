@@ -12,7 +12,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Makes a graph of edges in any order.
-    pub(super) fn of(nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Graph {
+    pub(super) fn new(nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Graph {
         let mut first = vec![0; nodes + 1];
         for (from, _) in edges.clone() {
             first[from as usize + 1] += 1;
@@ -45,14 +45,14 @@ pub(super) fn dominators(graph: &Graph, root: u32) -> Vec<Option<u32>> {
         nodes,
         numbers,
         callers,
-    } = Order::of(graph, root);
+    } = Order::new(graph, root);
     let edges = nodes.iter().zip(0..).flat_map(|(&node, number)| {
         let callees = graph.from(node).iter();
         callees.map(move |&callee| (callee, number))
     });
     let edges = edges.map(|(callee, number)| (numbers[callee as usize], number));
-    let sources = Graph::of(nodes.len(), edges);
-    let mut forest = Forest::of(nodes.len() as u32);
+    let sources = Graph::new(nodes.len(), edges);
+    let mut forest = Forest::new(nodes.len() as u32);
     let mut dominator = vec![0; nodes.len()];
     // Linked lists of the nodes with this node as semidominator.
     let (mut head, mut next) = (vec![NONE; nodes.len()], vec![NONE; nodes.len()]);
@@ -95,7 +95,7 @@ struct Order {
 }
 
 impl Order {
-    fn of(graph: &Graph, root: u32) -> Order {
+    fn new(graph: &Graph, root: u32) -> Order {
         let mut order = Order {
             nodes: vec![root],
             numbers: vec![NONE; graph.nodes()],
@@ -129,7 +129,7 @@ struct Forest {
 }
 
 impl Forest {
-    fn of(nodes: u32) -> Forest {
+    fn new(nodes: u32) -> Forest {
         Forest {
             semi: (0..nodes).collect(),
             ancestor: vec![NONE; nodes as usize],
@@ -183,7 +183,7 @@ mod tests {
         fn finds_the_last_node_on_all_paths(
             edges in prop::collection::vec((0..12u32, 0..12u32), 0..40)
         ) {
-            let graph = Graph::of(12, edges.iter().copied());
+            let graph = Graph::new(12, edges.iter().copied());
             let found = dominators(&graph, 0);
             for node in 1..12 {
                 let is_reached = !is_on_all_ways(&graph, node, 12);

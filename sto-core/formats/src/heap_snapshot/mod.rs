@@ -29,7 +29,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
         && memchr::memmem::find(head.bytes, b"\"node_fields\"").is_some()
 }
 
-const NOT_CALLS: &str = "Stacks are not calls, but the constructors of what keeps objects alive; a total is what is retained.";
+const NOT_CALLS: &str = "Stacks are not calls but the constructors of the objects that keep an object alive; totals are retained sizes.";
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
@@ -63,7 +63,7 @@ enum Types {
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let file: File<'_> = parse(bytes)?;
-    let mut heap = Heap::of(&file)?;
+    let mut heap = Heap::from_file(&file)?;
     if heap.nodes.is_empty() {
         return Ok(RecordingBuilder::default());
     }
@@ -73,12 +73,12 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         edge.from == 0 || from || !to
     });
     let edges = heap.edges.iter().map(|edge| (edge.from, edge.to));
-    let dominators = dominators(&Graph::of(heap.nodes.len(), edges), 0);
+    let dominators = dominators(&Graph::new(heap.nodes.len(), edges), 0);
     let kept = dominators
         .iter()
         .zip(0..)
         .filter_map(|(by, node)| Some(((*by)?, node)));
-    let kept = Graph::of(heap.nodes.len(), kept);
+    let kept = Graph::new(heap.nodes.len(), kept);
     let mut builder = RecordingBuilder::default();
     for (node, by) in (0..).zip(&dominators) {
         // Start at the nodes without a dominator.
@@ -113,7 +113,7 @@ struct Edge {
 
 impl<'f, 'b> Heap<'f, 'b> {
     /// Reads all objects and the references that keep them alive.
-    fn of(file: &'f File<'b>) -> Decoded<Heap<'f, 'b>> {
+    fn from_file(file: &'f File<'b>) -> Decoded<Heap<'f, 'b>> {
         let meta = &file.snapshot.meta;
         let (node_types, edge_types) = (names(&meta.node_types), names(&meta.edge_types));
         let [of, name, size, count] = columns(
@@ -168,7 +168,7 @@ impl<'f, 'b> Heap<'f, 'b> {
     /// root has shortcuts.
     fn used_by_program(&self) -> Vec<bool> {
         let edges = self.edges.iter().map(|edge| (edge.from, edge.to));
-        let graph = Graph::of(self.nodes.len(), edges);
+        let graph = Graph::new(self.nodes.len(), edges);
         let mut used = vec![false; self.nodes.len()];
         let globals = self.edges.iter().filter(|edge| edge.is_shortcut);
         let mut left: Vec<u32> = globals.map(|edge| edge.to).collect();

@@ -52,7 +52,7 @@ impl<'b> Chunk<'b> {
         };
         let rest = &file[at..];
         if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {
-            let problem = "expected a chunk, which begins with `FLR\\0`, found something else; was the file damaged, or put together from files that are no recordings?";
+            let problem = "expected a chunk, which begins with `FLR\\0`, found something else; was the file damaged, or concatenated with other files?";
             return Err(malformed(0, problem.to_owned()));
         }
         let Some(header) = rest.first_chunk::<HEADER>() else {
@@ -65,7 +65,7 @@ impl<'b> Chunk<'b> {
         let (major, minor) = (header[5], header[7]);
         if (header[4], major) != (0, 2) {
             return Err(DecodeError::unsupported(format!(
-                "the chunk at byte {at} is of version {major}.{minor}; those of version 2 are read, which OpenJDK writes since JDK 11 and 8u262. Record with a newer one"
+                "the chunk at byte {at} is of version {major}.{minor}; expected version 2, which OpenJDK writes since JDK 11 and 8u262. Record with a newer JDK"
             )));
         }
         // Older JDKs write a four-byte number here, which is equivalent.
@@ -90,7 +90,7 @@ impl<'b> Chunk<'b> {
             }
             let problem = match offset {
                 0 => format!(
-                    "a chunk that has no {what} yet; was what recorded it killed? Record again"
+                    "a chunk that has no {what} yet; was the recording process killed? Record again"
                 ),
                 _ => format!(
                     "the {what} at byte {offset} of a chunk of {size} bytes; expected {HEADER} or more, and less than its size"

@@ -125,7 +125,7 @@ impl Samples {
         let left_out: Vec<String> = left_out.collect();
         if !left_out.is_empty() {
             builder.warnings.push(format!(
-                "Events that have stacks and are no samples were left out: {}.",
+                "Events with stacks that are not samples were left out: {}.",
                 left_out.join(", ")
             ));
         }
@@ -147,7 +147,7 @@ struct Other {
 impl Others {
     fn see(&mut self, of: TypeIx, mut fields: Cursor<'_>, types: &Types<'_>) -> Decoded<()> {
         let other = self.known.entry(of).or_insert_with(|| Other {
-            trace: Wanted::of(types, of, ["stackTrace"]),
+            trace: Wanted::new(types, of, ["stackTrace"]),
             stacks: 0,
         });
         let [trace] = other.trace.read(types, &mut fields)?;
@@ -176,7 +176,7 @@ fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
             let field = fields.find(|field| types.name_of(field) == value.as_bytes());
             let row = Row {
                 index,
-                wanted: Wanted::of(types, of, names),
+                wanted: Wanted::new(types, of, names),
                 unit: field.map_or(Unit::Ticks, |field| field.unit),
             };
             Some((of, row))
@@ -266,7 +266,7 @@ pub(super) struct Threads {
 
 impl Threads {
     /// Makes the threads of a process.
-    pub(super) fn of(process: ProcessIx) -> Threads {
+    pub(super) fn new(process: ProcessIx) -> Threads {
         Threads {
             process,
             known: HashMap::new(),

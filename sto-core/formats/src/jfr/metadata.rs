@@ -1,6 +1,6 @@
-//! The elements in which a chunk describes its types.
+//! The description of a chunk's types.
 //!
-//! They are a tree with attributes, of which these matter here:
+//! It is a tree of elements with attributes. These are read:
 //!
 //! ```text
 //! root

@@ -117,7 +117,7 @@ struct Row {
 }
 
 impl Rows {
-    pub(super) fn of(types: &Types<'_>) -> Rows {
+    pub(super) fn new(types: &Types<'_>) -> Rows {
         let mut rows: HashMap<TypeIx, Vec<Row>> = HashMap::new();
         for (metric, (_, event, made)) in METRICS.iter().enumerate() {
             let Some(of) = types.by_name(event) else {
@@ -131,7 +131,7 @@ impl Rows {
             let duration = fields.find(|field| types.name_of(field) == b"duration");
             rows.entry(of).or_default().push(Row {
                 metric,
-                wanted: Wanted::of(types, of, ["startTime", "duration", "when", field]),
+                wanted: Wanted::new(types, of, ["startTime", "duration", "when", field]),
                 unit: duration.map_or(Unit::Ticks, |field| field.unit),
             });
         }

@@ -2,17 +2,16 @@
 //!
 //! ```text
 //! bytes        chunk, cursor       chunks, their events, numbers and strings
-//!   |          metadata, types     what a chunk says of the types of its values
+//!   |          metadata, types     descriptions of the types of values
 //!   |          values, pools       values by the names of their fields; constants by their keys
 //!   v
-//! settings     about               which events are samples, of what; periods, the program, the machine
+//! settings     about               which events are samples; periods, program, machine
 //! samples      events              samples and their threads
 //! traces       stacks              named frames with kinds and lines
-//! metrics      metrics             what other events say of the machine over time
+//! metrics      metrics             other events over time
 //! ```
 //!
-//! No layout is taken for granted: each chunk describes its own types, which differ from one version of
-//! the JDK to the next.
+//! Each chunk describes its own types, which differ between versions of the JDK.
 //!
 //! Source: <https://github.com/openjdk/jdk>, `src/jdk.jfr/share/classes/jdk/jfr/internal/consumer` and
 //! `src/hotspot/share/jfr`; <https://github.com/async-profiler/async-profiler>, `src/flightRecorder.cpp`.
@@ -66,12 +65,12 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     let missing = reader.missing;
     if missing > 0 {
         builder.warnings.push(format!(
-            "{missing} stacks and methods that samples refer to are not in the file; they are shown as `[unknown]`."
+            "{missing} stacks and methods that samples refer to are missing in the file; they are shown as `[unknown]`."
         ));
     }
     if about.lost_bytes.0 > 0 {
         builder.warnings.push(format!(
-            "{} bytes of events were lost while recording, among them perhaps samples; record with larger buffers: `-XX:FlightRecorderOptions:memorysize=SIZE`.",
+            "{} bytes of events were lost while recording, possibly including samples; record with larger buffers: `-XX:FlightRecorderOptions:memorysize=SIZE`.",
             about.lost_bytes.0
         ));
     }
@@ -117,7 +116,7 @@ impl Reader {
         self.began.get_or_insert(chunk.clock.start());
         let types = Types::read(chunk.bytes, chunk.metadata)?;
         let pools = Pools::read(chunk, &types)?;
-        let rows = Rows::of(&types);
+        let rows = Rows::new(&types);
         for event in chunk.events() {
             let event = event?;
             if let Some(of) = types.by_id(event.kind) {
@@ -126,8 +125,8 @@ impl Reader {
             }
         }
         let process = self.builder.process(self.about.pid, &self.about.program);
-        let mut threads = Threads::of(process);
-        let mut traces = Traces::of(&pools, &mut self.builder)?;
+        let mut threads = Threads::new(process);
+        let mut traces = Traces::new(&pools, &mut self.builder)?;
         self.samples
             .read(chunk, &pools, &self.about, &mut traces, &mut threads)?;
         self.missing += traces.missing;

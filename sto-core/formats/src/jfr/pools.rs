@@ -118,7 +118,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     ) -> Decoded<[Value<'b>; N]> {
         match self.cursor_of(value) {
             Some((of, mut cursor)) => {
-                Wanted::of(self.types, of, names).read(self.types, &mut cursor)
+                Wanted::new(self.types, of, names).read(self.types, &mut cursor)
             }
             None => Ok([Value::None; N]),
         }
@@ -146,7 +146,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             };
             if keys.len() > MAX_HOPS {
                 let problem = format!(
-                    "a string that more than {MAX_HOPS} constants lead to, one after the other, or one that stands for itself; was the file damaged?"
+                    "a string that more than {MAX_HOPS} constants lead to, or that refers to itself; was the file damaged?"
                 );
                 return Err(DecodeError::new(at, problem));
             }

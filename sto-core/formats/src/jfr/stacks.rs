@@ -38,7 +38,7 @@ pub(super) struct Traces<'r, 'c, 'b> {
 }
 
 impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
-    pub(super) fn of(
+    pub(super) fn new(
         pools: &'r Pools<'c, 'b>,
         builder: &'r mut RecordingBuilder,
     ) -> Decoded<Traces<'r, 'c, 'b>> {
@@ -97,7 +97,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             return Err(DecodeError::new(cursor.at(), problem));
         }
         let types = self.pools.types;
-        let wanted = Wanted::of(types, of, ["method", "lineNumber", "type"]);
+        let wanted = Wanted::new(types, of, ["method", "lineNumber", "type"]);
         for _ in 0..count {
             let at = cursor.at();
             let [method, line, kind] = wanted.read(types, &mut cursor)?;

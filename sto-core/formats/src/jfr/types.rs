@@ -115,7 +115,7 @@ impl<'b> Types<'b> {
                     of: self.by_id.get(&field.of).copied(),
                     is_pooled: field.is_pooled,
                     is_array: field.is_array,
-                    unit: spans.map_or(Unit::Ticks, |&(_, unit)| Unit::of(self.string(unit))),
+                    unit: spans.map_or(Unit::Ticks, |&(_, unit)| Unit::parse(self.string(unit))),
                 }
             });
             let shape = match self.string(class.name) {
@@ -251,7 +251,7 @@ impl<'b> Types<'b> {
 }
 
 impl Unit {
-    fn of(name: &[u8]) -> Unit {
+    fn parse(name: &[u8]) -> Unit {
         let factor = nanoseconds_in(&name.to_ascii_lowercase());
         factor.map_or(Unit::Ticks, Unit::Nanoseconds)
     }

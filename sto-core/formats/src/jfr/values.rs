@@ -56,7 +56,7 @@ pub(super) struct Wanted<const N: usize> {
 }
 
 impl<const N: usize> Wanted<N> {
-    pub(super) fn of(types: &Types<'_>, of: TypeIx, names: [&str; N]) -> Wanted<N> {
+    pub(super) fn new(types: &Types<'_>, of: TypeIx, names: [&str; N]) -> Wanted<N> {
         let fields = types.fields(of).iter();
         let index = |field| {
             let name = types.name_of(field);

@@ -71,7 +71,8 @@ impl CallTree {
                     break;
                 }
                 Known::Open => {
-                    let problem = "a frame that is its own caller, over others; expected a tree";
+                    let problem =
+                        "a frame that is its own direct or indirect caller; expected a tree";
                     return Err(problem.to_owned().into());
                 }
                 Known::Not => {}

@@ -50,7 +50,7 @@ enum Does {
 }
 
 impl Does {
-    fn of(version: u32, allocator: u8) -> Result<Does, String> {
+    fn from_allocator(version: u32, allocator: u8) -> Result<Does, String> {
         Ok(match (version, allocator) {
             (11, 2 | 15) | (12.., 1 | 5) => Does::Free,
             (11, 10) | (12.., 14) => Does::Map,
@@ -119,7 +119,7 @@ impl Allocations {
             0 => bytes.u8()?,
             allocator => allocator,
         };
-        let does = Does::of(header.version, allocator)?;
+        let does = Does::from_allocator(header.version, allocator)?;
         let mut size = 0;
         if !matches!(does, Does::Free) {
             if header.has_native {
@@ -175,7 +175,7 @@ impl Allocations {
             0 if flags == 0 => return Ok(Read::Zeros),
             0 => return Ok(Read::EndMark),
             1 => {
-                let does = Does::of(header.version, flags)?;
+                let does = Does::from_allocator(header.version, flags)?;
                 let difference = bytes.signed_varint()?;
                 let size = match does {
                     Does::Free => 0,
@@ -185,7 +185,7 @@ impl Allocations {
                 self.done(&does, address, size)?;
             }
             2 => {
-                let does = Does::of(header.version, flags)?;
+                let does = Does::from_allocator(header.version, flags)?;
                 let (difference, size) = (bytes.signed_varint()?, bytes.varint()?);
                 let _native = bytes.signed_varint()?;
                 let address = self.pointers.add(difference);

@@ -1,5 +1,4 @@
-//! What memray records of a program of Python: each allocation by its stack, or what of them was there at their peak and
-//! at the end.
+//! memray recordings of Python programs: all allocations with stacks, or the memory in use at the peak and at the end.
 //!
 #![doc = include_str!("memray.md")]
 //!
@@ -96,7 +95,7 @@ impl LineReader for Reader {
             }
             let (first, others) = cut.split_at(1);
             self.builder.warnings.push(format!(
-                "{}{others}; what it allocated until then was read.",
+                "{}{others}; its allocations until then were read.",
                 first.to_uppercase()
             ));
         }
@@ -154,6 +153,6 @@ fn describe(header: &Header, events: &[&str], threads: Threads, builder: &mut Re
     if header.has_native {
         builder
             .warnings
-            .push("Its native frames were left out: stacks are those of Python alone.".to_owned());
+            .push("Its native frames were left out: stacks have only Python frames.".to_owned());
     }
 }

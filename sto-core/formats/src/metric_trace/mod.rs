@@ -61,7 +61,7 @@ fn reader_of(line: &[u8]) -> Result<Box<dyn Reader>, String> {
         }
         _ => {}
     }
-    if let Some(reader) = perf_stat::PerfStat::of(line)? {
+    if let Some(reader) = perf_stat::PerfStat::from_first_line(line)? {
         return Ok(Box::new(reader));
     }
     table::reader(line)

@@ -32,7 +32,7 @@ const DIGITS: usize = 9;
 
 impl PerfStat {
     /// The reader of an output with this first line; `None` if it is something else.
-    pub(super) fn of(line: &[u8]) -> Result<Option<PerfStat>, String> {
+    pub(super) fn from_first_line(line: &[u8]) -> Result<Option<PerfStat>, String> {
         const WITHOUT_INTERVAL: &str =
             "expected values over time, found totals of `perf stat`; give it `-I 10`, too";
         const FOR_PEOPLE: &str = "expected fields with separators, found what `perf stat` prints for people; give it `-x,`, too";
@@ -45,13 +45,13 @@ impl PerfStat {
                 Some(b' ') if rest.trim_ascii_start().len() + 1 < rest.len() => {
                     Err(FOR_PEOPLE.to_owned())
                 }
-                Some(&separator) => Ok(Row::of(line, separator).map(|_| reader(separator))),
+                Some(&separator) => Ok(Row::parse(line, separator).map(|_| reader(separator))),
                 None => Ok(None),
             };
         }
         let in_front = b",;\t|".iter().any(|&separator| {
             let with_time = [b"0.000000000", &[separator][..], line].concat();
-            Row::of(&with_time, separator).is_some()
+            Row::parse(&with_time, separator).is_some()
         });
         if in_front {
             Err(WITHOUT_INTERVAL.to_owned())
@@ -83,7 +83,7 @@ struct Row<'l> {
 }
 
 impl<'l> Row<'l> {
-    fn of(line: &'l [u8], separator: u8) -> Option<Row<'l>> {
+    fn parse(line: &'l [u8], separator: u8) -> Option<Row<'l>> {
         let fields: Vec<&[u8]> = line.split(|&byte| byte == separator).collect();
         // Parse from the end, because names of events may contain commas.
         let counted = fields
@@ -152,7 +152,7 @@ impl Reader for PerfStat {
                 excerpt(line)
             )
         };
-        let Some(row) = Row::of(line, self.separator) else {
+        let Some(row) = Row::parse(line, self.separator) else {
             let fields = line.split(|&byte| byte == self.separator);
             // A derived number on a line of its own.
             let is_of_counts =

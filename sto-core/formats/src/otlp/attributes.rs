@@ -30,7 +30,7 @@ pub(super) enum Attribute<'b> {
 }
 
 impl<'b> Attribute<'b> {
-    pub(super) fn of(key: &'b [u8], value: Value<'b>) -> Attribute<'b> {
+    pub(super) fn new(key: &'b [u8], value: Value<'b>) -> Attribute<'b> {
         let known = match key {
             b"thread.id" => value.id().map(Attribute::ThreadId),
             b"thread.name" => value.text().map(Attribute::ThreadName),

@@ -82,12 +82,12 @@ pub(crate) fn read(
         done: 0,
         at: 0,
     };
-    let mut samples = Samples::of_file(size, options);
+    let mut samples = Samples::with_file_size(size, options);
     input.more()?;
     let head = Head::new(input.rest(), input.rest().len() == size);
     if is_protobuf(&head) {
         input.fill(size)?;
-        let added = samples.add(Message::of_file(input.rest()), None);
+        let added = samples.add(Message::from_file(input.rest()), None);
         added.map_err(|error| input.error(error))?;
     } else if input.rest().trim_ascii_start().starts_with(b"{") {
         read_json(&mut input, &mut samples)?;
@@ -119,11 +119,11 @@ fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), Forma
         if CompressedParts::has(message) {
             let name = format!("{}: the message at byte {at}", input.path.display());
             let message = parts.expand(name.as_ref(), message)?;
-            let added = add(samples, Message::of_file(&message));
+            let added = add(samples, Message::from_file(&message));
             let within = format!("the compressed message at byte {at}");
             added.map_err(|error| input.error(error.within(&within)))?;
         } else {
-            let added = add(samples, Message::of_part(message, at));
+            let added = add(samples, Message::from_part(message, at));
             added.map_err(|error| input.error(error))?;
         }
         input.done += 4 + length;
@@ -135,7 +135,7 @@ fn add(samples: &mut Samples, message: Message<'_>) -> Decoded<()> {
     match message.bytes().starts_with(b"{") {
         true => {
             let export = json::export(message.bytes(), message.at())?;
-            let added = samples.add(Message::of_file(&export), Some(Numbering::V1_10));
+            let added = samples.add(Message::from_file(&export), Some(Numbering::V1_10));
             added.map_err(|error| error.moved(|byte| json::path(&export, byte)))
         }
         false => samples.add(message, None),
@@ -155,7 +155,7 @@ fn read_json(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), FormatE
         let blank = text.len() - text.trim_ascii_start().len();
         let lines = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
         let begins = line + lines(&text[..blank]);
-        let added = samples.add(Message::of_file(&export), Some(Numbering::V1_10));
+        let added = samples.add(Message::from_file(&export), Some(Numbering::V1_10));
         let at = |byte| format!("line {begins}, {}", json::path(&export, byte));
         added.map_err(|error| input.error(error.moved(at)))?;
         line += lines(text);

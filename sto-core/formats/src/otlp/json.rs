@@ -32,7 +32,7 @@ pub(super) fn export(text: &[u8], at: usize) -> Decoded<Vec<u8>> {
 /// `dictionary.stackTable[4].locationIndices[0]`.
 pub(super) fn path(export: &[u8], byte: usize) -> String {
     let mut path = String::new();
-    let (mut fields, mut message) = (EXPORT, Message::of_file(export));
+    let (mut fields, mut message) = (EXPORT, Message::from_file(export));
     let (mut start, mut separator) = (0, "");
     let mut counts = BTreeMap::new();
     // Errors in a message are at the byte of its first field.

@@ -1,20 +1,20 @@
-//! OTLP: the profiles signal of OpenTelemetry, as SDKs, the eBPF profiler and collectors send it.
+//! OTLP: the profiles signal of OpenTelemetry, sent by SDKs, the eBPF profiler and collectors.
 //!
 //! ```text
-//! file             exports      an export after the other
+//! file             exports      exports one by one
 //!   |
-//! JSON             json         the same messages as bytes, a message a line
+//! JSON             json         the same messages in JSON, one per line
 //!   |
 //! bytes            protobuf     fields of messages, in place
-//!   |              schema       resources, profiles, and the dictionary that they share
+//!   |              schema       resources, profiles, and their common dictionary
 //!   v
 //! samples          samples      values and times, in the numbering of their version
-//! dictionary       pprof        mappings, functions, lines: those of pprof under other numbers
+//! dictionary       pprof        mappings, functions, lines: as in pprof, with other field numbers
 //! attributes       attributes   threads, processes, other labels, kinds of frames, build ids
 //! ```
 //!
-//! The signal is in development, and its messages changed with each release of the protocol. Read are
-//! those of 1.9 to 1.11.
+//! The signal is in development and its messages changed with each release of the protocol. Versions
+//! 1.9 to 1.11 are read.
 //!
 //! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
 //! <https://github.com/open-telemetry/opentelemetry-proto>, and the semantic conventions of
@@ -67,7 +67,7 @@ fn framed(bytes: &[u8]) -> Option<(usize, &[u8])> {
 /// Returns `true` if a file begins with a resource's profiles or a dictionary that contain only
 /// messages with known field numbers.
 fn is_protobuf(head: &Head<'_>) -> bool {
-    let Some((number, mut message)) = Message::of_file(head.bytes).begun() else {
+    let Some((number, mut message)) = Message::from_file(head.bytes).begun() else {
         return false;
     };
     let is_known = |field: u32| match number {

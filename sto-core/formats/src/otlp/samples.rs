@@ -68,9 +68,9 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Makes the samples of a file with this length in bytes.
-    pub(super) fn of_file(length: usize, options: &ReadOptions) -> Samples {
+    pub(super) fn with_file_size(length: usize, options: &ReadOptions) -> Samples {
         Samples {
-            builder: RecordingBuilder::of_file(length).summing(options.sum_samples),
+            builder: RecordingBuilder::with_file_size(length).summing(options.sum_samples),
             ..Samples::default()
         }
     }
@@ -81,7 +81,7 @@ impl Samples {
             dictionary,
             profiles,
         } = Data::parse(export)?;
-        let frames = Frames::of(&dictionary.tables, &mut self.modules, &mut self.builder)?;
+        let frames = Frames::new(&dictionary.tables, &mut self.modules, &mut self.builder)?;
         let samples = profiles.iter().flat_map(Profile::samples);
         let numbering = match known {
             Some(known) => known,
@@ -204,7 +204,7 @@ impl<'b> SampleReader<'_, 'b> {
         }
         let own = self.dictionary.attributes(attributes, at)?;
         let all = &mut *self.all;
-        let thread = all.threads.of(profile.whose, own, &mut all.builder);
+        let thread = all.threads.thread(profile.whose, own, &mut all.builder);
         self.thread_of.insert(attributes.to_vec(), thread);
         Ok(thread)
     }

@@ -146,7 +146,7 @@ impl<'b> Dictionary<'b> {
                 _ => {}
             }
         }
-        Ok(Attribute::of(key, value.with_unit(unit)))
+        Ok(Attribute::new(key, value.with_unit(unit)))
     }
 
     pub(super) fn attributes(&self, indices: &[u64], at: usize) -> Decoded<Vec<Attribute<'b>>> {

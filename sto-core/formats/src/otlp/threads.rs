@@ -16,7 +16,7 @@ pub(super) struct Threads {
 
 impl Threads {
     /// The thread of a sample, from the attributes of its profile and its own.
-    pub(super) fn of<'b>(
+    pub(super) fn thread<'b>(
         &mut self,
         mut whose: Whose<'b>,
         attributes: Vec<Attribute<'b>>,

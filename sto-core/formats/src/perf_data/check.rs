@@ -83,7 +83,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn of(bytes: [u8; HEADER_SIZE as usize]) -> Header {
+    pub(super) fn parse(bytes: [u8; HEADER_SIZE as usize]) -> Header {
         let header = u64::from_le_bytes(bytes);
         Header {
             kind: RecordType(header as u32),
@@ -142,7 +142,7 @@ impl Checked<'_> {
         }
         if data_size == 0 {
             let problem = "the data section is empty: perf writes its size when it ends, so perf \
-                           was killed before; record again and stop perf with Ctrl-C, or take what there is";
+                           was killed before; record again and stop perf with Ctrl-C, or read the part before the cut";
             return Err(FormatError::Malformed {
                 path: self.path.into(),
                 at: "the header".to_owned(),
@@ -212,7 +212,7 @@ impl Checked<'_> {
     /// The header of the record at an offset. Returns an error if the record ends outside the file.
     pub(super) fn record(&mut self, at: u64) -> Result<Header, FormatError> {
         let part = format_args!("the record at byte {at}");
-        let header = Header::of(self.array(at, part)?);
+        let header = Header::parse(self.array(at, part)?);
         let size = u64::from(header.size);
         if size < HEADER_SIZE {
             let problem =

@@ -28,7 +28,7 @@ pub(super) struct Events {
 
 impl Events {
     /// The events of a checked file. Returns an error if their samples cannot be read.
-    pub(super) fn of(
+    pub(super) fn new(
         path: &Path,
         file: &PerfFile,
         bytes: &dyn ReadAt,
@@ -66,7 +66,7 @@ impl Events {
             }
             let read = announced.map_or(attr.read_format.bits(), |event| event.read_format);
             let counts_branches = counting.get(number) == Some(&true);
-            let layout = Layout::of(machine, attr, read, counts_branches);
+            let layout = Layout::new(machine, attr, read, counts_branches);
             events.layouts.push(layout);
             events.is_monotonic = matches!(attr.clock, PerfClock::ClockId(ClockId::Monotonic));
         }

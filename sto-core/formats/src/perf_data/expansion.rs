@@ -66,7 +66,7 @@ impl Expansion {
             let end = self.begun + output.pos();
             let mut start = 0;
             while let Some(&header) = self.buffer[start..end].first_chunk() {
-                let header = Header::of(header);
+                let header = Header::parse(header);
                 let size = usize::from(header.size);
                 if size < HEADER_SIZE as usize {
                     return Err(format!(

@@ -1,8 +1,8 @@
 //! `perf.data`, in file and pipe mode, compressed or not.
 //!
-//! One walk over the records learns what was mapped where and when; samples are decoded and looked
-//! up after it, on every core. linux-perf-data reads the header. A record's layout is that of `perf_event_open(2)`; the file's is that of
-//! `tools/perf/Documentation/perf.data-file-format.txt`.
+//! One thread walks over the records and tracks mappings; samples are decoded and located on all
+//! cores. linux-perf-data reads the header. Records are documented in `perf_event_open(2)`, the file
+//! in `tools/perf/Documentation/perf.data-file-format.txt`.
 //!
 #![doc = include_str!("perf_data.md")]
 
@@ -88,7 +88,7 @@ fn read_records(
     let origin = records::origin(&header);
     let arch = origin.arch.as_deref().unwrap_or("x86_64");
     let machine = Machine::from_name(arch);
-    let events = Events::of(path, &header, file, mode, machine)?;
+    let events = Events::new(path, &header, file, mode, machine)?;
     if machine == Machine::Other && events.save_stacks() {
         let problem = format!(
             "has copies of stacks of {arch} (`--call-graph dwarf`); sto unwinds those of x86_64 and aarch64. Record \
@@ -129,13 +129,13 @@ fn read_records(
             problem,
         });
     }
-    let mut builder = RecordingBuilder::of_addresses(locations, stacks);
+    let mut builder = RecordingBuilder::from_stacks(locations, stacks);
     for metric in metrics {
         builder.add_metric(metric);
     }
     builder.origin = origin;
     builder.sample_types = sample_types;
-    builder.samples = Samples::of(samples);
+    builder.samples = Samples::from_vec(samples);
     builder.origin.duration = builder.duration();
     builder.lost = records.lost();
     let mut processes = records.processes;

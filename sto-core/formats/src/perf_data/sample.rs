@@ -112,7 +112,7 @@ pub(super) struct GroupRead<'a> {
 impl Layout {
     /// The layout of an event's samples. `read` is its whole `read_format`, and `counts_branches`
     /// says whether branch counters follow the branches.
-    pub(super) fn of(
+    pub(super) fn new(
         machine: Machine,
         attr: &PerfEventAttr,
         read: u64,

@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
             reported: records.start,
             left: records,
             on_read,
-            events: RecordEvents::of(header),
+            events: RecordEvents::new(header),
             expansion: Expansion::new(),
             rounds: Rounds::default(),
             round: simpleperf.map(|_| SIMPLEPERF_ROUND),
@@ -215,7 +215,7 @@ struct RecordEvents {
 }
 
 impl RecordEvents {
-    fn of(header: &PerfFile) -> Self {
+    fn new(header: &PerfFile) -> Self {
         let events = header.event_attributes();
         let info = |event: &AttributeDescription| {
             RecordParseInfo::new(event.attributes(), Endianness::LittleEndian)

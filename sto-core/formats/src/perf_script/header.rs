@@ -29,23 +29,24 @@ impl<'a> Header<'a> {
     }
 
     pub(super) fn parse(line: &'a [u8]) -> Option<Header<'a>> {
-        let mut words = Words::of(line);
+        let mut words = Words::new(line);
         while words.first_len > 0 {
             let comm_len = line.len() - words.text.len();
             let rest = &words.text[words.first_len..];
             if let Some((pid, tid)) = words.take(parse_ids)
-                && let Some(header) = Header::of(line[..comm_len].trim_ascii(), (pid, tid), words)
+                && let Some(header) =
+                    Header::from_words(line[..comm_len].trim_ascii(), (pid, tid), words)
             {
                 return Some(header);
             }
-            words = Words::of(rest);
+            words = Words::new(rest);
         }
         None
     }
 
     /// Parses the text after the ids, `[cpu] misc time: period event:`. There must be a time, an
     /// event, or a record that is not a sample.
-    fn of(
+    fn from_words(
         comm: &'a [u8],
         (pid, tid): (Option<u32>, u32),
         mut words: Words<'a>,
@@ -87,7 +88,7 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn of(text: &'a [u8]) -> Words<'a> {
+    fn new(text: &'a [u8]) -> Words<'a> {
         let text = text.trim_ascii_start();
         let first_len = text.iter().position(u8::is_ascii_whitespace);
         Words {
@@ -100,7 +101,7 @@ impl<'a> Words<'a> {
     fn take<T>(&mut self, parse: impl Fn(&'a [u8]) -> Option<T>) -> Option<T> {
         let (first, rest) = self.text.split_at(self.first_len);
         let parsed = parse(first).filter(|_| !first.is_empty())?;
-        *self = Words::of(rest);
+        *self = Words::new(rest);
         Some(parsed)
     }
 }

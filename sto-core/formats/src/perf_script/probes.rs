@@ -28,7 +28,7 @@ pub(super) fn begins(text: &[u8]) -> bool {
     let mut lines = lines.filter(|line| !line.starts_with(b"#"));
     let first = lines.find_map(header);
     let is_header = |line: &[u8]| header(line).is_some();
-    first.is_some_and(|first| Probe::of(&first).is_some()) && lines.next().is_none_or(is_header)
+    first.is_some_and(|first| Probe::parse(&first).is_some()) && lines.next().is_none_or(is_header)
 }
 
 /// The entry or return of a function.
@@ -42,7 +42,7 @@ struct Probe<'a> {
 
 impl<'a> Probe<'a> {
     /// Parses `prog:work: (ADDRESS) n=5` or `prog:work__return: (ADDRESS <- CALLER) arg1=0x7`.
-    fn of(header: &Header<'a>) -> Option<Probe<'a>> {
+    fn parse(header: &Header<'a>) -> Option<Probe<'a>> {
         let event = header.event?;
         let colon = memchr::memchr(b':', event)?;
         let name = event[colon + 1..].split(|byte| *byte == b':').next()?;
@@ -164,7 +164,7 @@ impl Probes {
 
     fn event(&mut self, header: &Header<'_>) -> Decoded<()> {
         let at = At::Line(self.others.line_number);
-        let probe = Probe::of(header);
+        let probe = Probe::parse(header);
         let time = header.time.and_then(|time| i64::try_from(time.0).ok());
         let (Some(probe), Some(time)) = (probe, time) else {
             self.left_out += 1;
@@ -277,12 +277,11 @@ impl Probes {
         let counts = [
             (
                 self.left_out,
-                "events are no probes of where functions begin or return, or have no time; they were left out",
+                "events are not probes of the entry or return of a function, or have no time; they were left out",
             ),
             (
                 self.without_return,
-                "calls are of functions whose return is not probed: they are counted, and how long they took is not known; \
-                 add such probes, as in `perf probe -x PROGRAM 'FUNCTION%return'`",
+                "calls are of functions whose return is not probed: they are counted, but their duration is unknown; add such probes, as in `perf probe -x PROGRAM 'FUNCTION%return'`",
             ),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);

@@ -322,21 +322,21 @@ impl LeftOut {
         let all = [
             (
                 self.losses,
-                "times packets were lost; calls may be missing, or seem longer than they were",
+                "times packets were lost; calls may be missing or too long",
             ),
             (
                 self.after_loss,
-                "track events were left out: what they refer to was lost",
+                "track events were left out: data they refer to were lost",
             ),
             (
                 self.without_time,
-                "track events were left out: they have no time, or one by a clock that nothing relates to the trace's",
+                "track events were left out: they have no time, or one of a clock that is not related to the trace's",
             ),
             (
                 self.undeclared,
-                "tracks are not described; they are taken for such of no process",
+                "tracks are not described; they are shown without a process",
             ),
-            (self.counters, "values of counters were passed over"),
+            (self.counters, "values of counters were ignored"),
         ];
         let some = all.into_iter().filter(|&(count, _)| count > 0);
         some.map(|(count, what)| format!("{count} {what}."))

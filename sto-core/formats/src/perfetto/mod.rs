@@ -27,7 +27,7 @@ use sto_model::limits::MAX_LINE;
 /// Returns `true` if a file begins with a packet: field 1 is a message with a field that only
 /// packets have.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let mut file = Message::of_file(head.bytes);
+    let mut file = Message::from_file(head.bytes);
     let packet = match file.next() {
         Ok(Some(field)) if field.number == 1 => field.message().ok(),
         Err(_) => file
@@ -101,7 +101,7 @@ impl LineReader for Reader {
                 .map(|(kind, count)| format!("{count} {kind}"))
                 .collect();
             self.builder.warnings.push(format!(
-                "Of the trace, calls and samples are read; what else it has was passed over: packets of {}.",
+                "Only calls and samples of the trace are read; ignored were packets of {}.",
                 kinds.join(", ")
             ));
         }
@@ -137,7 +137,7 @@ impl Reader {
             return Err(DecodeError::new(at, problem));
         }
         let part = format!("the compressed packets at byte {at}");
-        let mut packets = Message::of_file(&expanded);
+        let mut packets = Message::from_file(&expanded);
         while let Some(field) = packets.next().map_err(|error| error.within(&part))? {
             if field.number == 1 {
                 let message = field.message().map_err(|error| error.within(&part))?;

@@ -228,11 +228,11 @@ impl Samples {
         let left_out = [
             (
                 self.skipped,
-                "samples were not taken: the profiler could not keep up",
+                "samples were skipped: the profiler could not keep up",
             ),
             (
                 self.missing,
-                "samples were left out: the trace does not have their stack",
+                "samples were left out: their stacks are missing in the trace",
             ),
         ];
         for (count, what) in left_out {

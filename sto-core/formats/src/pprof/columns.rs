@@ -39,7 +39,7 @@ pub(crate) struct Measured<'b> {
 }
 
 impl<'b> Measured<'b> {
-    pub(super) fn of(profile: &Profile<'b>) -> Decoded<Measured<'b>> {
+    pub(super) fn new(profile: &Profile<'b>) -> Decoded<Measured<'b>> {
         let types = profile.sample_types.iter();
         Ok(Measured {
             types: types
@@ -188,7 +188,7 @@ pub(crate) fn checked(value: u64, at: usize) -> Decoded<u64> {
             at,
             format!(
                 "the value {}; expected 0 or more: profiles with negative values are differences of \
-                 two (`-base`, `-diff_base`); give the two that it was made of",
+                 two (`-base`, `-diff_base`); use the two profiles it was made from",
                 value as i64
             ),
         )),

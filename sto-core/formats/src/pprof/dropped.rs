@@ -25,10 +25,10 @@ const MAX_WORK: u64 = 1 << 32;
 /// Limit to the size of a compiled pattern in bytes, and the number of states that this allows.
 const MAX_PATTERN: usize = 1 << 18;
 const MAX_STATES: usize = MAX_PATTERN / 32;
-const WITHOUT_THEM: &str = "write the profile anew without them: `go tool pprof -proto FILE`";
+const WITHOUT_THEM: &str = "write the profile again without them: `go tool pprof -proto FILE`";
 
 impl Dropped {
-    pub(super) fn of(profile: &Profile<'_>) -> Decoded<Dropped> {
+    pub(super) fn new(profile: &Profile<'_>) -> Decoded<Dropped> {
         let texts = (
             profile.text(profile.drop_frames)?,
             profile.text(profile.keep_frames)?,
@@ -85,8 +85,9 @@ fn pattern(text: &[u8]) -> Decoded<Option<Regex>> {
                 .map_err(|error| error.to_string())
         });
     compiled.map(Some).map_err(|problem| {
-        let problem =
-            format!("the frames to drop are no regular expression: {problem}; {WITHOUT_THEM}");
+        let problem = format!(
+            "the frames to drop are not a valid regular expression: {problem}; {WITHOUT_THEM}"
+        );
         DecodeError::new(0, problem)
     })
 }

@@ -49,12 +49,12 @@ impl Modules {
 }
 
 impl Frames {
-    pub(crate) fn of(
+    pub(crate) fn new(
         profile: &Profile<'_>,
         modules: &mut Modules,
         stacks: &mut RecordingBuilder,
     ) -> Decoded<Frames> {
-        let mut dropped = Dropped::of(profile)?;
+        let mut dropped = Dropped::new(profile)?;
         let mappings = profile.mappings.rows.iter();
         let module_of = mappings.map(|mapping| Ok(modules.ix(module(profile, mapping, stacks)?)));
         let mut reader = LocationReader {

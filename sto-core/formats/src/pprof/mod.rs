@@ -1,11 +1,11 @@
-//! pprof: the profiles of Go, gperftools, Parca, Pyroscope, py-spy and many others.
+//! pprof profiles, written by Go, gperftools, Parca, Pyroscope, py-spy and many others.
 //!
 //! ```text
 //! bytes            protobuf     fields of messages, in place
 //!   |              schema       tables of strings, mappings, locations, functions
 //!   v
 //! values           columns      sample types and costs
-//! locations        frames       named frames, inlined ones, addresses; dropped ones taken out
+//! locations        frames       named frames, inlined ones, addresses; dropped frames removed
 //! labels           threads      threads, processes, times, other labels
 //! ```
 //!
@@ -42,7 +42,7 @@ use threads::Threads;
 /// Returns `true` if a file begins with fields of a profile, up to a sample type. Writers put few
 /// fields, if any, before the sample types.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let mut profile = Message::of_file(head.bytes);
+    let mut profile = Message::from_file(head.bytes);
     while let Ok(Some(field)) = profile.next() {
         // Some writers put an empty sample type first.
         if field.number == 1 && field.message().is_ok_and(|of| of.bytes().is_empty()) {
@@ -136,7 +136,7 @@ impl Tables {
 
     fn parts(&self) -> impl Iterator<Item = Message<'_>> {
         let parts = self.parts.iter();
-        parts.map(|(at, range)| Message::of_part(&self.bytes[range.clone()], *at))
+        parts.map(|(at, range)| Message::from_part(&self.bytes[range.clone()], *at))
     }
 }
 
@@ -184,10 +184,10 @@ impl<'b> SampleReader<'b> {
         size: usize,
         options: &ReadOptions,
     ) -> Decoded<SampleReader<'b>> {
-        let mut builder = RecordingBuilder::of_file(size).summing(options.sum_samples);
-        let columns = columns(&Measured::of(profile)?, &mut builder)?;
+        let mut builder = RecordingBuilder::with_file_size(size).summing(options.sum_samples);
+        let columns = columns(&Measured::new(profile)?, &mut builder)?;
         let mut modules = Modules::default();
-        let frames = Frames::of(profile, &mut modules, &mut builder)?;
+        let frames = Frames::new(profile, &mut modules, &mut builder)?;
         builder.modules = modules.modules;
         Ok(SampleReader {
             profile,

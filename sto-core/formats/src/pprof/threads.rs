@@ -71,7 +71,7 @@ impl<'b> Threads<'b> {
                     return Err(DecodeError::new(
                         message.at(),
                         "the label `pprof::base`: the profile is a difference of two \
-                         (`-diff_base`); give the two that it was made of",
+                         (`-diff_base`); use the two profiles it was made from",
                     ));
                 }
                 // As in pprof, a label without text and number is ignored.

@@ -64,7 +64,7 @@ const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, an
 
 impl RecordingBuilder {
     /// Makes a builder for a file of this length in bytes.
-    pub(crate) fn of_file(length: usize) -> RecordingBuilder {
+    pub(crate) fn with_file_size(length: usize) -> RecordingBuilder {
         RecordingBuilder {
             file: Bytes(length as u64),
             ..RecordingBuilder::default()
@@ -80,7 +80,7 @@ impl RecordingBuilder {
     }
 
     /// Makes a builder with these locations and stacks.
-    pub(crate) fn of_addresses(locations: Vec<Location>, stacks: Stacks) -> RecordingBuilder {
+    pub(crate) fn from_stacks(locations: Vec<Location>, stacks: Stacks) -> RecordingBuilder {
         RecordingBuilder {
             locations,
             stacks,
@@ -112,8 +112,7 @@ impl RecordingBuilder {
         let ix = self.sample_type(event, unit);
         if self.sample_types.len() > MAX_SAMPLE_TYPES {
             return Err(RecordingError::new(format!(
-                "more than {MAX_SAMPLE_TYPES} sample types, the most of a profile; record fewer events, or \
-                 split the file"
+                "more than {MAX_SAMPLE_TYPES} sample types, the limit for a profile; record fewer events, or split the file"
             )));
         }
         Ok(ix)
@@ -210,8 +209,7 @@ impl RecordingBuilder {
         let limit = most_frames(self.file);
         if self.expanded > limit {
             Err(RecordingError::new(format!(
-                "its stacks up to here have {} frames, those of inlined functions and shared callers among \
-                 them; stacks of up to {limit} are read of a file of {} bytes. Write it without inlined \
+                "its stacks up to here have {} frames, including inlined functions and shared callers; the limit is {limit} are read of a file of {} bytes. Write it without inlined \
                  functions, or record for a shorter time",
                 self.expanded, self.file.0
             )))

@@ -30,7 +30,7 @@ use sto_model::units::{Bytes, Nanoseconds, SampleType};
 use sto_model::{FrameTable, MetricSeries, Origin};
 
 /// Warning about a perf recording without call chains.
-pub(crate) const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions have costs of their own, and no callers; record with \
+pub(crate) const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions only have self costs and no callers; record with \
     `perf record -g` or `perf record --call-graph dwarf`.";
 
 /// A recording as read from its file, before symbolization. All its indices are valid.
@@ -49,6 +49,7 @@ pub struct Recording {
 /// The parts of a [`Recording`], all writable. [`Recording::try_from`] checks them.
 #[derive(Debug)]
 pub struct RecordingParts {
+    /// The format it was read from.
     pub format: Format,
     /// Digest of the source's bytes.
     pub source: SourceDigest,

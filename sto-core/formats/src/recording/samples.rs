@@ -38,7 +38,7 @@ impl Samples {
     }
 
     /// Makes a list of these samples.
-    pub(crate) fn of(all: Vec<Sample>) -> Samples {
+    pub(crate) fn from_vec(all: Vec<Sample>) -> Samples {
         Samples {
             times: times_of(&all),
             all,

@@ -32,6 +32,7 @@ impl Stacks {
         self.ends.len()
     }
 
+    /// Returns `true` if there are no stacks.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

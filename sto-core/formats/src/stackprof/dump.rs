@@ -77,7 +77,7 @@ fn line_of(line: u64) -> u32 {
 
 fn unexpected(expected: &str) -> DecodeError {
     DecodeError::unsupported(format!(
-        "a dump of stackprof that is laid out otherwise: expected {expected}; write it by `StackProf.run(out: FILE)`"
+        "a dump of stackprof with another structure: expected {expected}; write it by `StackProf.run(out: FILE)`"
     ))
 }
 

@@ -107,7 +107,7 @@ fn add_stacks(
         };
         stack.clear();
         for (&id, ix) in raw[at + 1..end].iter().zip(at + 1..) {
-            let function = frames.of(id, || format!("raw[{ix}]"))?;
+            let function = frames.find(id, || format!("raw[{ix}]"))?;
             stack.push(frames.locations[function.get()]);
         }
         let added = builder.stack(&stack).and_then(|stack| {
@@ -129,7 +129,7 @@ fn add_calls(
     let mut graph = Graph::default();
     for (id, frame) in written {
         let at = || format!("frames[{id}]");
-        let caller = frames.of(*id, at)?;
+        let caller = frames.find(*id, at)?;
         let by_line = frame
             .lines
             .iter()
@@ -145,7 +145,9 @@ fn add_calls(
             graph.own.push((caller, frame.line, frame.samples))
         }
         for &(callee, samples) in &frame.edges {
-            graph.calls.push((caller, frames.of(callee, at)?, samples));
+            graph
+                .calls
+                .push((caller, frames.find(callee, at)?, samples));
         }
     }
     graph.own.retain(|(.., samples)| *samples > 0);
@@ -191,11 +193,11 @@ impl Frames {
         self.locations.push(location);
         match self.ids.insert(id, function) {
             None => Ok(()),
-            Some(_) => Err(DecodeError::new(at(), "a frame that stands there twice")),
+            Some(_) => Err(DecodeError::new(at(), "a second frame with the same id")),
         }
     }
 
-    fn of(&self, id: u64, at: impl FnOnce() -> String) -> Decoded<FunctionIx> {
+    fn find(&self, id: u64, at: impl FnOnce() -> String) -> Decoded<FunctionIx> {
         let known = self.ids.get(&id).copied();
         known.ok_or_else(|| DecodeError::new(at(), format!("{id}; expected the id of a frame")))
     }

@@ -81,7 +81,7 @@ impl<'b> Reader<'b> {
         let mut builder = self.dumps.finish();
         if self.elided > 0 {
             builder.warnings.push(format!(
-                "{} stacks are not whole: of more than 100 frames, Go leaves some out.",
+                "{} stacks are incomplete: if there are more than 100 frames, Go leaves some out.",
                 self.elided
             ));
         }

@@ -81,7 +81,7 @@ impl<'b> Reader<'b> {
         let warnings = &mut self.dumps.builder.warnings;
         warnings.extend(
             excerpts(&self.without_frames)
-                .map(|names| format!("Threads without frames of Java are left out: {names}.")),
+                .map(|names| format!("Threads without Java frames were left out: {names}.")),
         );
         if self.is_in_dump {
             warnings.push(

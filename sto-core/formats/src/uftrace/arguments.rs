@@ -27,7 +27,7 @@ enum Kind {
 impl Specs {
     /// Parses the text of `info`: arguments requested by the user, or else uftrace's own list for
     /// library functions.
-    pub(super) fn of(info: &str) -> Specs {
+    pub(super) fn parse(info: &str) -> Specs {
         let mut specs = Specs::default();
         for of in ["argspec:", "argauto:"] {
             let lines = info.lines().filter_map(|line| line.strip_prefix(of));
@@ -35,7 +35,7 @@ impl Specs {
                 let Some((function, arguments)) = spec.split_once('@') else {
                     continue;
                 };
-                let fields = arguments.split(',').map_while(Field::of).collect();
+                let fields = arguments.split(',').map_while(Field::parse).collect();
                 specs.0.entry(function.to_owned()).or_insert(fields);
             }
         }
@@ -52,7 +52,7 @@ impl Specs {
 
 impl Field {
     /// `arg2`, `arg1/s`, `arg3/d32`, `fparg1/32%stack+1`; `None` for other layouts.
-    fn of(text: &str) -> Option<Field> {
+    fn parse(text: &str) -> Option<Field> {
         let (text, _) = text.split_once('%').unwrap_or((text, ""));
         let (name, form) = text.split_once('/').unwrap_or((text, ""));
         let is_float = name.starts_with("fparg");
@@ -123,7 +123,7 @@ mod tests {
     fn finds_numbers_between_texts() {
         let info = "cmdline:x\nargspec:lines=5\nargspec:sort@arg1/s,arg2,arg3/d32,fparg1/32;put@arg1/t16,arg2\n\
                     argauto:sort@arg1/p;malloc@arg1/u\n";
-        let specs = Specs::of(info);
+        let specs = Specs::parse(info);
         let sort = specs.function("sort(char*, long)").unwrap();
         let data = [
             &b"\x05\0abcde\0"[..],

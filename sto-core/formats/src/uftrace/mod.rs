@@ -47,7 +47,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 
 /// Rejects a single file of a folder.
 pub(super) fn read(_: &[u8]) -> Decoded<RecordingBuilder> {
-    let problem = "it is a file of a folder that uftrace wrote; name the folder";
+    let problem = "it belongs to a folder written by uftrace; name the folder";
     Err(DecodeError::unsupported(problem.to_owned()))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
             symbols: &symbols,
             are_relative: info.are_symbols_relative,
         },
-        specs: Specs::of(&info.text),
+        specs: Specs::parse(&info.text),
     };
     let mut writer = CallLogWriter::new(options.call_folder.as_deref());
     for &tid in files.threads.keys() {
@@ -185,7 +185,7 @@ impl Info {
         let (version, is_big_endian) = (header[8], header[14] != 1);
         if !(3..=4).contains(&version) || is_big_endian {
             let problem = format!(
-                "it is of version {version}, {}; little-endian data of versions 3 and 4 are read. `uftrace dump --chrome` writes what every sto reads",
+                "it is of version {version}, {}; little-endian data of versions 3 and 4 are read. `uftrace dump --chrome` writes a format that sto reads",
                 if is_big_endian {
                     "big-endian"
                 } else {
@@ -283,7 +283,7 @@ fn warnings(files: &Files, threads: &[ReadFile]) -> Vec<String> {
     let mut warnings = Vec::new();
     if !files.passed_over.is_empty() {
         warnings.push(format!(
-            "Calls of the program alone are read; what the kernel, perf and others recorded was passed over ({}).",
+            "Only calls of the program are read; data of the kernel, perf and other tools were ignored ({}).",
             files.passed_over.join(", ")
         ));
     }
@@ -291,11 +291,11 @@ fn warnings(files: &Files, threads: &[ReadFile]) -> Vec<String> {
     let (left, events) = (sum(|thread| thread.left), sum(|thread| thread.events));
     if left > 0 {
         warnings.push(format!(
-            "{left} calls were left without an exit, as longjmp and exec do; they end where their caller goes on."
+            "{left} calls have no exit, for example because of longjmp or exec; they end when their caller continues."
         ));
     }
     if events > 0 {
-        warnings.push(format!("{events} events among the calls were passed over."));
+        warnings.push(format!("{events} events between the calls were ignored."));
     }
     for file in threads {
         if let Some(at) = file.thread.damaged {
@@ -359,7 +359,7 @@ impl Functions<'_> {
     }
 
     fn location(&self, address: Address, builder: &mut RecordingBuilder) -> Built<LocationIx> {
-        let Some((mapping, function)) = self.names.of(address) else {
+        let Some((mapping, function)) = self.names.find(address) else {
             return builder.function(FrameKind::Unresolved, "[unmapped]", "");
         };
         let module = mapping.file.rsplit('/').next().unwrap_or_default();

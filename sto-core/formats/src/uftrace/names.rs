@@ -19,7 +19,7 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// The mapped file that contains an address, and the function.
-    pub(super) fn of(
+    pub(super) fn find(
         self,
         (session, address): Address,
     ) -> Option<(&'a Mapping, Option<Function<'a>>)> {
@@ -44,8 +44,8 @@ pub(super) struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    pub(super) fn of(&self, address: Address) -> Option<&[Field]> {
-        let (_, function) = self.names.of(address)?;
+    pub(super) fn get(&self, address: Address) -> Option<&[Field]> {
+        let (_, function) = self.names.find(address)?;
         self.specs.function(&demangle(function?.name))
     }
 }

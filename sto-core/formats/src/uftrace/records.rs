@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
                 break None;
             }
             let here = *at + within as u64;
-            let Some(record) = Record::of(bytes) else {
+            let Some(record) = Record::parse(bytes) else {
                 let cut = format!("the file ends within the record at byte {here}");
                 break Some(DecodeError::cut_off(cut, Salvage::Possible));
             };
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         let address = (self.session, record.address);
         *self.functions.entry(address).or_insert_with(|| {
             self.read.addresses.push(address);
-            self.fields.push(self.arguments.of(address));
+            self.fields.push(self.arguments.get(address));
             FunctionNo(self.read.addresses.len() as u32 - 1)
         })
     }
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
             .take_while(|&at| at <= bytes.len());
         let follows = |at: &usize| {
             bytes.len() == *at
-                || Record::of(&bytes[*at..]).is_some_and(|next| self.follows(record, next))
+                || Record::parse(&bytes[*at..]).is_some_and(|next| self.follows(record, next))
         };
         ends.clone().find(follows)
     }
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
 
 impl Record {
     /// Decodes a record.
-    fn of(bytes: &[u8]) -> Option<Record> {
+    fn parse(bytes: &[u8]) -> Option<Record> {
         let (time, bits) = (u64_at(bytes, 0)?, u64_at(bytes, 8)?);
         Some(Record {
             time,

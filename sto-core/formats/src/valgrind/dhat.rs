@@ -66,8 +66,8 @@ pub(crate) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             profile.version
         )));
     }
-    let mut builder = RecordingBuilder::of_file(bytes.len());
-    let places = profile.frames.iter().map(|text| Place::of(&text.0));
+    let mut builder = RecordingBuilder::with_file_size(bytes.len());
+    let places = profile.frames.iter().map(|text| Place::parse(&text.0));
     let places: Vec<Place<'_>> = places.collect();
     for (index, point) in profile.points.iter().enumerate() {
         let at = || format!("pps[{index}]");

@@ -19,7 +19,7 @@ pub(crate) fn matches(head: &Head<'_>) -> bool {
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    let mut builder = RecordingBuilder::of_file(bytes.len());
+    let mut builder = RecordingBuilder::with_file_size(bytes.len());
     let mut tree = None;
     let mut is_peak = false;
     let mut sizes = Sizes::default();
@@ -136,14 +136,15 @@ impl<'b> Path<'b> {
         if let Some((_, left)) = self.nodes.last_mut() {
             *left = left.checked_sub(bytes).ok_or_else(|| {
                 format!(
-                    "callers with more bytes than what they call has, at {}",
+                    "callers with more bytes than their callee, at {}",
                     excerpt(line)
                 )
             })?;
         }
         // Other nodes group allocation functions (the root) or callers below the threshold.
         let is_place = frame.starts_with(b"0x");
-        self.nodes.push((is_place.then(|| Place::of(frame)), bytes));
+        self.nodes
+            .push((is_place.then(|| Place::parse(frame)), bytes));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ struct Place<'b> {
 }
 
 impl<'b> Place<'b> {
-    fn of(text: &'b [u8]) -> Place<'b> {
+    fn parse(text: &'b [u8]) -> Place<'b> {
         let colon = memchr::memmem::find(text, b": ").filter(|_| text.starts_with(b"0x"));
         let (address, named) = match colon {
             Some(colon) => (&text[..colon], &text[colon + 2..]),

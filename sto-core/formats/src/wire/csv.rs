@@ -11,7 +11,7 @@ const MAX_FIELDS: usize = 256;
 /// The indices of the columns that a reader uses.
 pub(crate) trait CsvColumns: Sized {
     /// Finds the columns by their names in the first line.
-    fn of(names: &Names<'_>) -> Option<Self>;
+    fn find(names: &Names<'_>) -> Option<Self>;
 }
 
 pub(crate) struct Names<'l>(Vec<Cow<'l, [u8]>>);
@@ -23,7 +23,7 @@ impl Names<'_> {
 }
 
 fn named<C: CsvColumns>(line: &[u8]) -> Option<C> {
-    C::of(&Names(fields(line)))
+    C::find(&Names(fields(line)))
 }
 
 /// Returns `true` if a profile begins with the names of these columns.

@@ -34,12 +34,15 @@ impl Cutter {
         };
         let begin = self.done;
         self.done += rest.at() - start;
-        Ok(Some(Message::of_part(&self.held[begin..self.done], start)))
+        Ok(Some(Message::from_part(
+            &self.held[begin..self.done],
+            start,
+        )))
     }
 
     /// The bytes after the last complete field.
     pub(crate) fn rest(&self) -> Message<'_> {
-        Message::of_part(&self.held[self.done..], self.at + self.done)
+        Message::from_part(&self.held[self.done..], self.at + self.done)
     }
 }
 

@@ -205,7 +205,7 @@ impl Number {
             };
             let problem = format!(
                 "{self}; expected a number from 0 to 2^64 - 1{when}: negative ones are in differences of \
-                 two profiles; give the two that it was made of"
+                 two profiles; use the two profiles it was made from"
             );
             DecodeError::new(at(), problem)
         })

@@ -30,12 +30,12 @@ enum Value<'b> {
 }
 
 impl<'b> Message<'b> {
-    pub(crate) fn of_file(bytes: &'b [u8]) -> Message<'b> {
+    pub(crate) fn from_file(bytes: &'b [u8]) -> Message<'b> {
         Message(Cursor::new(bytes))
     }
 
     /// Makes a message of a part of the file that begins at byte `at`.
-    pub(crate) fn of_part(bytes: &'b [u8], at: usize) -> Message<'b> {
+    pub(crate) fn from_part(bytes: &'b [u8], at: usize) -> Message<'b> {
         Message(Cursor::of_part(bytes, at))
     }
 
@@ -264,7 +264,7 @@ mod tests {
     use sto_model::bytes::CursorError;
 
     fn problem_of(bytes: &[u8]) -> DecodeError {
-        let mut message = Message::of_file(bytes);
+        let mut message = Message::from_file(bytes);
         loop {
             match message.next() {
                 Ok(field) => assert!(field.is_some(), "{bytes:?} is well-formed"),
@@ -294,7 +294,7 @@ mod tests {
         let mut inner = MessageWriter::default();
         inner.bytes(1, &long);
         out.message(2, &inner);
-        let mut message = Message::of_file(&out.bytes);
+        let mut message = Message::from_file(&out.bytes);
         let mut next = || message.next().unwrap().unwrap();
         for value in [0, 127, 128, u64::MAX] {
             for number in [3, 100] {

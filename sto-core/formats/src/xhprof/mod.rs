@@ -77,9 +77,9 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             None => (None, &**name),
         };
         let caller = caller
-            .map(|caller| functions.of(caller, &mut builder))
+            .map(|caller| functions.find_or_add(caller, &mut builder))
             .transpose()?;
-        edges.push((caller, functions.of(callee, &mut builder)?, costs));
+        edges.push((caller, functions.find_or_add(callee, &mut builder)?, costs));
     }
     let microseconds = |time: u64| time.checked_mul(1000);
     let measures: [(&str, Unit, Measure<'_>); 3] = [
@@ -150,7 +150,11 @@ struct Functions<'b> {
 }
 
 impl<'b> Functions<'b> {
-    fn of(&mut self, name: &'b [u8], builder: &mut RecordingBuilder) -> Decoded<FunctionIx> {
+    fn find_or_add(
+        &mut self,
+        name: &'b [u8],
+        builder: &mut RecordingBuilder,
+    ) -> Decoded<FunctionIx> {
         if let Some(&known) = self.known.get(name) {
             return Ok(known);
         }

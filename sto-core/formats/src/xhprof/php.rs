@@ -1,4 +1,4 @@
-//! The calls as PHP's `serialize` writes them: `a:1:{s:6:"main()";a:2:{s:2:"ct";i:1;s:2:"wt";i:93;}}`.
+//! Calls serialized by PHP: `a:1:{s:6:"main()";a:2:{s:2:"ct";i:1;s:2:"wt";i:93;}}`.
 
 use super::{Calls, Costs};
 use crate::error::{DecodeError, Decoded};

@@ -112,7 +112,7 @@ fn split(header: &Header, piece: &[u8], threads: &mut Threads<Batches>) -> Optio
 
 fn close(threads: &mut Threads<Batches>, batch: Option<((u32, u32), usize)>, end: usize) {
     if let Some(((pid, tid), begin)) = batch {
-        threads.of(pid, tid).push(begin..end);
+        threads.find_or_add(pid, tid).push(begin..end);
     }
 }
 

@@ -123,7 +123,7 @@ fn find_buffers(
         }
         let end = end.min(size);
         match preamble(log, &mut window, begin..end)? {
-            Ok((pid, tid, buffer)) => threads.of(pid, tid).push(buffer),
+            Ok((pid, tid, buffer)) => threads.find_or_add(pid, tid).push(buffer),
             Err(_) if begin == end => {}
             Err(wrong) => damage.push(log.damage(begin, end - begin, wrong)?),
         }
@@ -221,7 +221,7 @@ fn other(
     let bytes = window
         .slice(range.start, OTHER)
         .map_err(|error| log.io(error))?;
-    Ok(bytes.first_chunk().and_then(Other::of))
+    Ok(bytes.first_chunk().and_then(Other::parse))
 }
 
 /// Reads buffers of one thread.
@@ -327,7 +327,7 @@ fn call(
         ENTER | ENTER_WITH_ARGUMENTS => {
             let argument = match does {
                 ENTER => None,
-                _ => bytes[CALL..].first_chunk().and_then(Other::of),
+                _ => bytes[CALL..].first_chunk().and_then(Other::parse),
             };
             let argument = argument.filter(|next| next.kind == Kind::ARGUMENT);
             let argument = argument.map(|of| (FIRST_ARGUMENT, of.u64(0) as f64));
@@ -354,7 +354,7 @@ fn event(version: u16, bytes: &[u8], cycles: &mut Option<u64>) -> Result<Next, F
     };
     let record = bytes
         .first_chunk()
-        .and_then(Other::of)
+        .and_then(Other::parse)
         .ok_or_else(unknown)?;
     let mut payload = 0;
     match record.kind {
@@ -403,7 +403,7 @@ struct Other {
 }
 
 impl Other {
-    fn of(bytes: &[u8; OTHER]) -> Option<Other> {
+    fn parse(bytes: &[u8; OTHER]) -> Option<Other> {
         (bytes[0] & 1 == 1).then_some(Other {
             kind: bytes[0] >> 1,
             data: *bytes,

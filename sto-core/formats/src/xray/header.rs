@@ -28,7 +28,7 @@ pub(super) struct Header {
 impl Header {
     /// Parses a header; `None` if the log is not of a known version. The last 16 bytes are only
     /// used for the buffer size.
-    pub(super) fn of(bytes: &[u8]) -> Option<Header> {
+    pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
         let (head, frequency) = (u64_at(bytes, 0)?, u64_at(bytes, 8)?);
         let (version, mode) = (head as u16, (head >> 16) as u16);
         let mode = match (mode, version) {
@@ -68,7 +68,7 @@ impl Clock {
     /// A warning if the frequency is unknown.
     pub(super) fn warning(self) -> Option<String> {
         (self.frequency == 0).then(|| {
-            "XRay could not find out how fast the processor's clock goes; its cycles are shown as nanoseconds.".to_owned()
+            "XRay could not determine the frequency of the processor's clock; cycles are shown as nanoseconds.".to_owned()
         })
     }
 

@@ -26,7 +26,7 @@ use threads::Threads;
 
 /// Returns `true` if a file begins like a log.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    Header::of(head.bytes).is_some()
+    Header::parse(head.bytes).is_some()
 }
 
 /// A log that is being read.
@@ -72,7 +72,7 @@ pub(super) fn read(
             Salvage::Impossible,
         ));
     }
-    let Some(header) = Header::of(&head) else {
+    let Some(header) = Header::parse(&head) else {
         let problem = "expected the header of an XRay log of version 1 to 3 (basic mode) or 1 to 5 (flight data recorder) with the frequency of the processor's clock";
         return Err(FormatError::malformed(path, "byte 0", problem));
     };
@@ -121,8 +121,8 @@ pub(super) fn read(
 fn passed_over(events: u64) -> Option<String> {
     let counted = match events {
         0 => return None,
-        1 => "1 event that the program wrote itself is no call, and was".to_owned(),
-        many => format!("{many} events that the program wrote itself are no calls, and were"),
+        1 => "1 event written by the program itself is not a call and was".to_owned(),
+        many => format!("{many} events written by the program itself are not calls and were"),
     };
     Some(format!("{counted} passed over."))
 }

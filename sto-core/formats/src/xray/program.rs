@@ -46,12 +46,12 @@ impl Program {
         match (others.next(), others.next()) {
             (Some(program), None) => Ok(program),
             (Some(one), Some(other)) => Err(format!(
-                "there are several that it may be of ({} and {}), so its functions have no names; name the folder of the one that ran, or a folder that has it alone",
+                "several programs may have written it ({} and {}), so its functions have no names; name the folder of the one that ran, or a folder with only this one",
                 one.file.path.display(),
                 other.file.path.display()
             )),
             (None, _) => Err(format!(
-                "no program with XRay's list of functions (xray_instr_map) was found under the name that the log has, so its functions have no names; put {} beside the log, or name its folder as one with symbols",
+                "no program with XRay's list of functions (xray_instr_map) was found under the name in the log's name, so its functions have no names; put {} next to the log, or name its folder as one with symbols",
                 name_of(log).map_or_else(
                     || "the program".into(),
                     |name| format!("the program {name}")
@@ -90,7 +90,7 @@ impl Program {
             .is_some_and(|recorded| self.file.written > Some(recorded));
         is_newer.then(|| {
             format!(
-                "{} was written after the log; where it was built anew since, functions have the names of others.",
+                "{} was written after the log; if it was rebuilt since, functions may have wrong names.",
                 self.path().display()
             )
         })

@@ -54,7 +54,7 @@ impl<T: Default + Send> Threads<T> {
     }
 
     /// The additional data of a thread.
-    pub(super) fn of(&mut self, pid: u32, tid: u32) -> &mut T {
+    pub(super) fn find_or_add(&mut self, pid: u32, tid: u32) -> &mut T {
         let index = *self.index.entry((pid, tid)).or_insert_with(|| {
             let no = self.writer.thread(CallThread {
                 pid,

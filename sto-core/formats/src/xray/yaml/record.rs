@@ -153,7 +153,7 @@ fn text(value: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Without the escapes of double quotes, as LLVM writes them: `\\`, `\"`, `\xE4`, `\u00E4`, `\U000000E4`. Others stay.
+/// Removes the escapes that LLVM writes in double quotes: `\\`, `\"`, `\xE4`, `\u00E4`, `\U000000E4`.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_that_were_written_however_llvm_quotes_them() {
+    fn reads_names_in_all_quotings_of_llvm() {
         for (written, name) in [
             ("main", "main"),
             ("operator, odd", "operator, odd"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_record_is_said() {
+    fn rejects_lines_that_are_not_records() {
         for line in [
             "",
             "  - {",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_carries_may_go_on_in_further_lines() {
+    fn reads_data_over_several_lines() {
         let line = "- { func-id: 6, function: a, thread: 4, process: 3, kind: function-enter, tsc: 120, data: 'it''s";
         let expected = enter(b"a", None, Ending::Quote(b'\''));
         assert_eq!(record(line.as_bytes()), Ok(expected));
