@@ -208,7 +208,7 @@ fn complete_event_outlasting_its_caller_keeps_its_time() {
         ]
     );
     let counts: Vec<_> = found.warnings.iter().map(|text| &text[..12]).collect();
-    assert_eq!(counts, ["2 calls outlast"], "{:?}", found.warnings);
+    assert_eq!(counts, ["2 calls outl"], "{:?}", found.warnings);
 }
 
 #[test]
@@ -268,10 +268,10 @@ fn counts_mismatched_events() {
     assert_eq!(
         counts,
         [
-            "2 calls begi",
+            "2 calls have",
             "1 calls do n",
             "3 events end",
-            "1 calls outlast"
+            "1 calls outl"
         ]
     );
 }
