@@ -39,7 +39,7 @@ fn parquet_names_the_feature_lake() {
         &["ingest", "demo.folded", "--build", "v2", "--to", "lake"],
         &["find-regressions", "v1", "v2", "--counts", "counts.parquet"],
     ] {
-        let what = "this program was built without Parquet files";
+        let what = "this program was built without support for Parquet files";
         assert_names(&refused(arguments), what, "lake");
     }
 }
@@ -50,7 +50,7 @@ fn object_stores_name_the_feature_cloud() {
         &["push", "s3://bucket/profiles"][..],
         &["pull", "s3://bucket/profiles"],
     ] {
-        let what = "this program was built without object stores";
+        let what = "this program was built without support for object stores";
         assert_names(&refused(arguments), what, "cloud");
     }
 }

@@ -1,7 +1,7 @@
-//! Metrics of many runs, in one file: CSV or JSON lines.
+//! Metrics of many runs in one file: CSV or JSON lines.
 //!
-//! A row is of one run. The columns `profile`, `build`, `benchmark` and `label.KEY` say which; every
-//! other column is a metric. A cell without a value says nothing.
+//! Each row is for one run, identified by the columns `profile`, `build`, `benchmark` and `label.KEY`; every other
+//! column is a metric. Empty cells are ignored.
 
 mod runs;
 
@@ -17,25 +17,25 @@ use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{Annotated, StoredBuild};
 
-/// Runs that an error message names.
+/// Maximum number of runs named in an error message.
 const MAX_NAMED: usize = 10;
 
-/// The metrics that a file gives to profiles.
+/// Metrics from a file, by profile.
 pub(crate) type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 
-/// Why a file of metrics cannot be used. Nothing of it is, then.
+/// Error in a file of metrics. None of the file is used.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {why}")]
 #[non_exhaustive]
 pub struct AnnotateError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub(crate) line: u64,
-    /// What is wrong there.
+    /// The problem.
     pub(crate) why: AnnotateFault,
 }
 
 impl AnnotateError {
-    /// What can be done about it.
+    /// Returns a hint about how to resolve the error.
     pub fn hint(&self) -> Option<Hint> {
         match &self.why {
             AnnotateFault::Select(error) => error.hint(),
@@ -45,62 +45,62 @@ impl AnnotateError {
     }
 }
 
-/// What can be wrong with a row of metrics.
+/// Problem in a row of metrics.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum AnnotateFault {
-    /// It is not of the form that the first line has.
+    /// The row is malformed, or does not match the first line.
     #[error("{0}")]
     Malformed(String),
-    /// No column says which run it is.
+    /// No column identifies the run.
     #[error(
-        "nothing says which run this is; expected `profile`, `build`, `benchmark` or `label.KEY` \
-         beside the metrics"
+        "nothing identifies the run; expected `profile`, `build`, `benchmark` or `label.KEY` \
+         besides the metrics"
     )]
     NoRun,
-    /// There is nothing but the run.
-    #[error("there is no metric beside {0}")]
+    /// The row has no metrics.
+    #[error("there is no metric besides {0}")]
     NoMetric(String),
-    /// A metric is no number.
+    /// A metric is not a number.
     #[error(
         "expected a finite number for the metric `{}`, found `{}`",
         printable(.metric),
         printable(.found)
     )]
     NotANumber {
-        /// The metric.
+        /// Name of the metric.
         metric: String,
-        /// What stands there.
+        /// Content of the cell.
         found: String,
     },
-    /// A column that says which run it is must be text.
+    /// A column that identifies the run is not text.
     #[error("expected text for `{}`, found {}", printable(.column), printable(.found))]
     NotText {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// What stands there.
+        /// Content of the cell.
         found: String,
     },
-    /// No profile is of this name.
+    /// No profile has this name.
     #[error(transparent)]
     Select(#[from] SelectError),
-    /// No run fits.
+    /// No run matches.
     #[error("no run has {0}")]
     NoSuchRun(String),
-    /// Several runs fit.
+    /// Several runs match.
     #[error(
         "{} runs have {conditions}; say which one in the column `profile`, with an id: {}",
         .ids.len(),
         few(.ids)
     )]
     SeveralRuns {
-        /// What was asked for.
+        /// Values that identify the run.
         conditions: String,
-        /// The profiles.
+        /// Matching profiles.
         ids: Vec<ProfileId>,
     },
-    /// Another row gives the metric to the same run.
-    #[error("the metric `{}` of the run {profile} stands in a line above, too", printable(.metric))]
+    /// Another row has the same metric for the same run.
+    #[error("the metric `{}` of the run {profile} is in an earlier line, too", printable(.metric))]
     Twice {
         /// The metric.
         metric: String,
@@ -109,12 +109,12 @@ pub(crate) enum AnnotateFault {
     },
 }
 
-/// Reads metrics, and finds the runs that they are of among those of `builds`. What begins with `{`
-/// is JSON lines, everything else CSV with the names of the columns in its first line. `resolve` gives a selector
-/// the commits that its revision is.
+/// Reads metrics, and finds their runs among `builds`. Text that begins with `{` is read as JSON lines, other text as
+/// CSV with column names in the first line. `resolve` replaces the revision of a selector by its commits.
 ///
 /// # Errors
-/// Where a row is not of its form, or is not of exactly one run.
+///
+/// Returns an error if a row is malformed, or does not match exactly one run.
 pub(crate) fn metrics_of(
     text: &str,
     builds: &[StoredBuild],
@@ -150,18 +150,21 @@ struct Row {
     metrics: BTreeMap<String, f64>,
 }
 
-/// What a row says of its run: columns and values.
+/// Columns that identify a run, with their values.
 #[derive(Default)]
 struct Run(BTreeMap<String, String>);
 
-/// Whether a column says which run it is, and is no metric.
+/// Returns `true` if a column identifies the run rather than being a metric.
 fn is_of_run(column: &str) -> bool {
     matches!(column, "profile" | "build" | "benchmark") || column.starts_with("label.")
 }
 
 impl Row {
-    /// Sorts a row's cells, of which each has a value.
-    fn of(line: u64, cells: impl Iterator<Item = (String, Value)>) -> Result<Self, AnnotateError> {
+    /// Creates a row from non-empty cells.
+    fn from_cells(
+        line: u64,
+        cells: impl Iterator<Item = (String, Value)>,
+    ) -> Result<Self, AnnotateError> {
         let mut row = Row {
             line,
             run: Run::default(),
@@ -209,7 +212,7 @@ fn number(value: &Value) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// A row for each line that is not blank.
+/// Returns a row for each line that is not blank.
 fn json_lines(text: &str) -> Result<Vec<Row>, AnnotateError> {
     let lines = (1..).zip(text.lines());
     let filled = lines.filter(|(_, text)| !text.trim().is_empty());
@@ -223,12 +226,12 @@ fn json_lines(text: &str) -> Result<Vec<Row>, AnnotateError> {
                 )),
             }
         })?;
-        Row::of(line, object.into_iter())
+        Row::from_cells(line, object.into_iter())
     };
     filled.map(read).collect()
 }
 
-/// A row for each record after the first, which names the columns.
+/// Returns a row for each record after the first, which contains the column names.
 fn csv_rows(text: &str) -> Result<Vec<Row>, AnnotateError> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
@@ -237,7 +240,7 @@ fn csv_rows(text: &str) -> Result<Vec<Row>, AnnotateError> {
     let mut known = HashSet::new();
     if let Some(twice) = columns.iter().find(|&column| !known.insert(column)) {
         let name = printable(twice);
-        let why = AnnotateFault::Malformed(format!("two columns are called `{name}`"));
+        let why = AnnotateFault::Malformed(format!("two columns have the name `{name}`"));
         return Err(AnnotateError { line: 1, why });
     }
     let mut rows = Vec::new();
@@ -251,7 +254,7 @@ fn csv_rows(text: &str) -> Result<Vec<Row>, AnnotateError> {
             };
             (column.to_owned(), value)
         });
-        rows.push(Row::of(line, cells)?);
+        rows.push(Row::from_cells(line, cells)?);
     }
     Ok(rows)
 }
@@ -272,7 +275,7 @@ fn malformed(error: csv::Error) -> AnnotateError {
 }
 
 impl Run {
-    /// The one profile that has all of it.
+    /// Returns the only profile that matches.
     fn find(&self, runs: &Runs<'_>) -> Result<ProfileId, AnnotateFault> {
         let mut fitting = Vec::with_capacity(self.0.len());
         for (column, value) in &self.0 {
@@ -285,7 +288,7 @@ impl Run {
                     .unwrap_or_default(),
             });
         }
-        // Each is in order, and of the shortest all have to be looked at.
+        // Each list is sorted, and only the shortest has to be searched completely.
         fitting.sort_by_key(|indices| indices.len());
         let (shortest, others) = fitting
             .split_first()
@@ -302,7 +305,7 @@ impl Run {
         }
     }
 
-    /// What it says, for messages.
+    /// Describes the values for messages.
     fn conditions(&self) -> String {
         let all = self.0.iter();
         let all =
@@ -311,7 +314,7 @@ impl Run {
     }
 }
 
-/// The first ids of many.
+/// Formats the first few ids.
 fn few(ids: &[ProfileId]) -> String {
     let mut shown: Vec<String> = ids
         .iter()
@@ -324,18 +327,18 @@ fn few(ids: &[ProfileId]) -> String {
     shown.join(", ")
 }
 
-/// What was given to runs.
+/// Result of annotating runs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AnnotatedRuns {
-    /// Number of runs that the metrics are of.
+    /// Number of annotated runs.
     pub runs: usize,
-    /// Metrics that their runs did not have.
+    /// Number of metrics that are new to their runs.
     pub new: usize,
-    /// Metrics that replaced another value.
+    /// Number of metrics that replaced another value.
     pub replaced: usize,
-    /// Metrics that their runs had with this value.
+    /// Number of metrics that already had this value.
     pub unchanged: usize,
 }
 
@@ -344,7 +347,7 @@ impl Answer for AnnotatedRuns {
 }
 
 impl AnnotatedRuns {
-    /// Reports what was given, and what became of it.
+    /// Creates the report.
     pub fn of(given: &GivenMetrics, annotated: &Annotated) -> Self {
         AnnotatedRuns {
             runs: given.len(),

@@ -1,4 +1,4 @@
-//! Answers: what each question comes to, as plain data that is printed as text or as JSON.
+//! Answers: results of queries as plain data, which is printed as text or JSON.
 
 #[cfg(feature = "schemas")]
 use schemars::JsonSchema;
@@ -6,14 +6,14 @@ use serde::Serialize;
 #[cfg(not(feature = "schemas"))]
 use without_schemas::JsonSchema;
 
-/// The answer to a question. As JSON, the name and version of its schema stand first: a version keeps the
-/// meaning of every field, and may gain fields.
+/// The answer to a query. In JSON, the name and version of its schema come first. Within a version, fields may be
+/// added but never change their meaning.
 pub trait Answer: Serialize + JsonSchema {
-    /// Name and version: `sto.top/1`.
+    /// Name and version of the schema, such as `sto.top/1`.
     const SCHEMA: &'static str;
 }
 
-/// An answer after the name of its schema.
+/// An answer preceded by the name of its schema.
 #[derive(Serialize)]
 pub(crate) struct Named<'a, A> {
     schema: &'static str,
@@ -30,17 +30,18 @@ impl<'a, A: Answer> From<&'a A> for Named<'a, A> {
     }
 }
 
-/// An answer as indented JSON, with a line feed at its end.
+/// Formats an answer as indented JSON with a final line feed.
 ///
 /// # Errors
-/// Where its own serializer fails; those of this crate do not.
+///
+/// Returns an error if the answer's serializer fails; those of this crate do not.
 pub fn json<A: Answer>(answer: &A) -> Result<String, serde_json::Error> {
     let mut json = serde_json::to_string_pretty(&Named::from(answer))?;
     json.push('\n');
     Ok(json)
 }
 
-/// The JSON schema (draft 2020-12) of what [`json()`] writes of an answer.
+/// Returns the JSON schema (draft 2020-12) of the output of [`json()`].
 #[cfg(feature = "schemas")]
 pub fn schema<A: Answer>() -> schemars::Schema {
     use schemars::generate::SchemaSettings;
@@ -65,21 +66,21 @@ pub fn schema<A: Answer>() -> schemars::Schema {
     schema
 }
 
-/// Whether the candidate got worse.
+/// Outcome for the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// At least one function got slower, or is new.
+    /// At least one function is slower or new.
     Regression,
-    /// Nothing got slower that this comparison can see.
+    /// No regression was detected.
     Clean,
-    /// The data are insufficient.
+    /// There are too little data.
     Insufficient,
 }
 
 impl Verdict {
-    /// As JSON names it.
+    /// The name in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Verdict::Regression => "regression",
@@ -112,7 +113,7 @@ impl<A: Answer> Answer for InStore<A> {
     const SCHEMA: &'static str = A::SCHEMA;
 }
 
-/// Leaves the first ones in a list, as many as there may be, and returns the number of those that went.
+/// Truncates a list to the limit, and returns the number of removed elements.
 pub(crate) fn limited<T>(list: &mut Vec<T>, limit: Option<usize>) -> usize {
     let all = list.len();
     list.truncate(limit.unwrap_or(all));

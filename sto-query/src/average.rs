@@ -1,5 +1,4 @@
-//! The average of several profiles, as a profile.
-//!
+//! The mean of several profiles, as a profile.
 #![doc = include_str!("average.md")]
 
 use crate::answer::Answer;
@@ -15,58 +14,60 @@ use sto_core::store::{Added, Snapshot, StoreError, StoredProfile};
 use sto_core::tree::{Interned, NodeIx, SelfCosts};
 use sto_core::units::{Bytes, Cost, SampleType};
 
-/// A profile that is the mean of others, ready for [`Writer::add`](sto_core::store::Writer::add).
+/// The mean of several profiles, ready for [`Writer::add`](sto_core::store::Writer::add).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Average {
-    /// The build that it becomes.
+    /// Build of the average.
     pub build: Build,
-    /// Everything about it but its stacks and counts.
+    /// The profile without stacks and counts.
     pub profile: Profile,
-    /// Its stacks and counts.
+    /// Stacks and counts.
     pub interned: Interned,
-    /// Number of profiles that it is the mean of.
+    /// Number of averaged profiles.
     pub of: usize,
 }
 
-/// Why there is no average.
+/// Error of averaging profiles.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AverageError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A selector names nothing.
+    /// A selector denotes nothing.
     #[error(transparent)]
     Select(#[from] SelectError),
-    /// There is no profile.
-    #[error("an average is of one profile at least")]
+    /// There are no profiles.
+    #[error("an average needs at least one profile")]
     Nothing,
     /// The profiles are of several programs.
-    #[error("an average is of one program, and these are of `{}` and `{}`", printable(.a), printable(.b))]
+    #[error("an average needs profiles of one program, but these are of `{}` and `{}`", printable(.a), printable(.b))]
     SeveralPrograms {
         /// One program.
         a: String,
-        /// Another.
+        /// Another program.
         b: String,
     },
 }
 
-/// The mean of the profiles of some selections, each taken once, as a profile of a build of this version.
+/// Averages the profiles of some selections, each counted once, as a profile of a build with this version.
 ///
-/// A profile that did not measure a sample type does not count for it. Means are rounded so that the total
-/// of every stack is off by less than one: in the order of the tree, each sum up to a node is rounded,
-/// and a node has the difference to the one before. Rounding each node alone would lose the stacks
-/// that few runs have, which together are much of most profiles.
+/// A profile without a sample type does not count for its mean. Means are rounded so that the total of every stack is
+/// off by less than one: in the order of the tree, each cumulative sum is rounded, and a node gets the difference to
+/// the one before. Rounding each node separately would lose the stacks that occur in few runs, which together are a
+/// large part of most profiles.
 ///
-/// Functions are those that `matching` makes one, and have their keys as names: the mean of several builds
-/// would else have a function once for each of its spellings. All files of the program have its name.
+/// Functions that `matching` treats as equal are merged and named by their keys; otherwise, the mean of several
+/// builds would have a function once for each of its spellings. All files of the program get its name.
 ///
-/// Labels, benchmark and metrics are kept where all profiles agree on them, metrics as their mean where all
-/// have them. Costs by line and by slice of time are left out.
+/// Labels and benchmark are kept if all profiles agree on them, and metrics as their mean if all profiles have them.
+/// Costs by line and by slice of time are left out.
 ///
 /// # Errors
-/// Where there is no selection, the store cannot be read, or the profiles are of several programs or benchmarks.
+///
+/// Returns an error if there is no selection, if the store cannot be read, or if the profiles are of several programs
+/// or benchmarks.
 pub fn average(
     store: &Snapshot,
     selections: &[Selection],
@@ -148,7 +149,7 @@ pub fn average(
     })
 }
 
-/// The mean cost of each node over columns of a tree of this many nodes.
+/// Returns the mean cost of each node over columns of a tree with this number of nodes.
 fn mean(columns: &[SelfCosts], nodes: usize) -> SelfCosts {
     let mut sums: Vec<(u128, u128)> = vec![(0, 0); nodes];
     for (node, cost) in columns.iter().flatten() {
@@ -178,7 +179,7 @@ fn mean(columns: &[SelfCosts], nodes: usize) -> SelfCosts {
     mean
 }
 
-/// Everything about the average but its sample types.
+/// Returns the average's profile without its sample types.
 fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
     let mut source = SourceHasher::new();
     for stored in profiles {
@@ -230,24 +231,24 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
     }
 }
 
-/// An average that was stored.
+/// Result of storing an average.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StoredAverage {
     /// The program.
     pub executable: String,
-    /// The build that it became.
+    /// Version of the average's build.
     pub build: String,
-    /// Id of its profile.
+    /// Id of the average's profile.
     pub profile: String,
-    /// Number of profiles that it is the mean of.
+    /// Number of averaged profiles.
     pub of: usize,
-    /// Its samples, of all events.
+    /// Number of samples in all events.
     pub samples: u64,
-    /// Number of its stacks.
+    /// Number of stacks.
     pub nodes: usize,
-    /// Whether the same average was in the store before.
+    /// Whether the same average was already in the store.
     pub already_stored: bool,
 }
 
@@ -256,7 +257,7 @@ impl Answer for StoredAverage {
 }
 
 impl StoredAverage {
-    /// Of an average that went into the store.
+    /// Describes an average that was stored.
     pub(crate) fn new(average: &Average, added: &Added) -> Self {
         let costs = average.interned.costs.iter().flatten();
         StoredAverage {

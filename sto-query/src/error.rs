@@ -1,4 +1,4 @@
-//! Why a question has no answer.
+//! Errors of queries.
 
 pub use crate::annotate::AnnotateError;
 pub use crate::average::AverageError;
@@ -25,14 +25,14 @@ pub use sto_lake::exchange::ExchangeError;
 #[cfg(feature = "lake")]
 use sto_lake::lake::LakeError;
 
-/// Why a question has no answer.
+/// Error of a query.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(StoreError),
-    /// A selector names nothing in the store, or too much.
+    /// A selector denotes nothing in the store, or too much.
     #[error(transparent)]
     Select(#[from] SelectError),
     /// A file cannot be read.
@@ -41,16 +41,16 @@ pub enum QueryError {
     /// Stacks cannot be split by thread or label.
     #[error(transparent)]
     Roots(#[from] RootsError),
-    /// A run cannot be seen over time.
+    /// A run cannot be analysed over time.
     #[error(transparent)]
     Timeline(TimelineError),
-    /// What a run's threads called is not known.
+    /// The calls of a run are not available.
     #[error(transparent)]
     Calls(#[from] CallsError),
-    /// A part of a run's time cannot be taken.
+    /// A time window of a run is invalid.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// Metrics of runs cannot be ranked, or aligned.
+    /// Metrics of runs cannot be ranked or aligned.
     #[error(transparent)]
     Correlate(#[from] CorrelateError),
     /// Cost cannot be modelled.
@@ -59,16 +59,16 @@ pub enum QueryError {
     /// Profiles cannot be compared.
     #[error(transparent)]
     Compare(CompareError),
-    /// No function has a name, or several have it where one is meant.
+    /// A name does not denote exactly one function.
     #[error(transparent)]
     Function(#[from] FunctionError),
-    /// There is no such history.
+    /// The history is not available.
     #[error(transparent)]
     History(#[from] HistoryError),
     /// There is nothing to list.
     #[error(transparent)]
     Listing(#[from] ListingError),
-    /// There is no average.
+    /// The profiles cannot be averaged.
     #[error(transparent)]
     Average(#[from] AverageError),
     /// The source of a function cannot be shown.
@@ -77,7 +77,7 @@ pub enum QueryError {
     /// A table of metrics cannot be used.
     #[error(transparent)]
     Annotate(#[from] AnnotateError),
-    /// A run has another value of a metric, which is not to be replaced.
+    /// A run has another value of a metric, which must not be replaced.
     #[error("the run {} has {} = {}, not {}{}", first.profile, printable(&first.metric), first.stored, first.given,
         match more { 0 => String::new(), more => format!("; so have {more} more metrics") })]
     OtherMetric {
@@ -86,58 +86,58 @@ pub enum QueryError {
         /// Number of others.
         more: usize,
     },
-    /// A tag cannot be set, or taken away.
+    /// A tag cannot be set or deleted.
     #[error(transparent)]
     Tag(#[from] TagError),
     /// There is nothing to draw.
     #[error(transparent)]
     Flame(#[from] FlameError),
-    /// A format cannot hold the stacks.
+    /// A format cannot represent the stacks.
     #[error(transparent)]
     Export(#[from] ExportError),
     /// This program was built without the feature `lake`.
-    #[error("this program was built without Parquet files")]
+    #[error("this program was built without support for Parquet files")]
     WithoutParquet,
-    /// A dataset of Parquet files cannot be written.
+    /// A dataset of Parquet files cannot be read or written.
     #[cfg(feature = "lake")]
     #[error(transparent)]
     Lake(LakeError),
     /// Profiles cannot be sent or fetched.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// It was ended early.
+    /// The query was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// A selector names nothing in the store, and no file either.
+    /// A selector denotes nothing in the store, and is not a file.
     #[error("{source}")]
     NothingNamed {
-        /// What was written.
+        /// The selector, as given.
         selector: String,
-        /// Why the store has nothing of that name.
+        /// Error of looking it up in the store.
         source: SelectError,
     },
-    /// A selector names a revision that is no commit's id, and nobody knows which commit it is.
+    /// The revision in a selector is unknown and not a commit id.
     #[error("git knows no revision `{}` here", printable(.revision))]
     NoRevision {
-        /// What follows `git:`.
+        /// The revision after `git:`.
         revision: String,
     },
-    /// A selector names a range of revisions, and nobody knows which commits it has.
+    /// The range of revisions in a selector is unknown.
     #[error("git knows no range of commits `{}` here", printable(.range))]
     NoRange {
-        /// What follows `git:`.
+        /// The range after `git:`.
         range: String,
     },
-    /// A run that is asked for by its id is not in the store.
+    /// A run given by its id is not in the store.
     #[error("the store has no run {run}")]
     NoRun {
         /// The run.
         run: ProfileId,
     },
-    /// Runs that are asked for by their ids are not runs of one build.
+    /// Runs given by their ids are not of one build.
     #[error("{}", not_one_build(.builds))]
     NotOneBuild {
-        /// The builds that they are of, as `EXE@BUILD`; none where no run was named.
+        /// The builds of the runs, as `EXE@BUILD`; empty if no run was given.
         builds: Vec<String>,
     },
     /// A build was not measured by an event.
@@ -145,31 +145,31 @@ pub enum QueryError {
     UnknownEvent {
         /// The build, as `EXE@BUILD`.
         build: String,
-        /// What was asked for.
+        /// The event, as given.
         event: String,
-        /// The events that there are.
+        /// Events of the build.
         known: Vec<String>,
     },
-    /// There is no commit that follows the good one up to the bad one.
+    /// There is no commit between the good and the bad one.
     #[error("there is no commit between the good and the bad one")]
     NoCommits,
-    /// There are more commits than can be looked at together.
+    /// There are too many commits for a bisection.
     #[error(
-        "there are {found} commits between the good and the bad one, and {most} at most can be looked at together; name \
+        "there are {found} commits between the good and the bad one, but at most {most} can be searched; name \
          a good one that is nearer"
     )]
     TooManyCommits {
         /// Number of commits.
         found: usize,
-        /// The most.
+        /// Maximum number.
         most: usize,
     },
-    /// A check names no baseline, and neither does its policy.
-    #[error("there is nothing to compare with")]
+    /// Neither a check nor its policy names a baseline.
+    #[error("there is no baseline to compare with")]
     NoBaseline,
 }
 
-/// What was ended early is that, in whichever stage.
+/// Converts errors of a stage, with cancellation as the same variant for all stages.
 macro_rules! from_stage {
     ($($stage:ident: $error:ident),*) => {$(
         impl From<$error> for QueryError {
@@ -185,7 +185,7 @@ macro_rules! from_stage {
 
 from_stage!(Store: StoreError, Ingest: IngestError, Compare: CompareError);
 
-/// A store that cannot be read is that.
+/// Uses the same variant for store errors everywhere.
 #[cfg(feature = "lake")]
 impl From<LakeError> for QueryError {
     fn from(error: LakeError) -> QueryError {
@@ -196,7 +196,7 @@ impl From<LakeError> for QueryError {
     }
 }
 
-/// A function or label that is not there is that, whatever is asked of it.
+/// Uses the same variants for unknown functions and labels everywhere.
 impl From<TimelineError> for QueryError {
     fn from(error: TimelineError) -> QueryError {
         match error {
@@ -207,7 +207,7 @@ impl From<TimelineError> for QueryError {
     }
 }
 
-/// A function that is not there is that, whatever is asked of it.
+/// Uses the same variant for unknown functions everywhere.
 impl From<ModelError> for QueryError {
     fn from(error: ModelError) -> QueryError {
         match error {
@@ -218,7 +218,7 @@ impl From<ModelError> for QueryError {
 }
 
 impl QueryError {
-    /// What can be done about it.
+    /// Returns a hint about how to resolve the error.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             QueryError::Store(error) => error.hint(),
@@ -246,12 +246,12 @@ impl QueryError {
 
 fn not_one_build(builds: &[String]) -> String {
     match builds {
-        [] => "no run is named".to_owned(),
+        [] => "no run was given".to_owned(),
         builds => format!("these are runs of several builds: {}", builds.join(", ")),
     }
 }
 
-/// Why a flame graph cannot be drawn.
+/// Error of drawing a flame graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlameError {
@@ -261,11 +261,11 @@ pub enum FlameError {
         /// The build, as `EXE@BUILD`.
         build: String,
     },
-    /// What was chosen is none of the stacks.
-    #[error("no stacks are left to draw: all that were chosen have the function to ignore")]
+    /// All selected stacks contain the ignored function.
+    #[error("no stacks are left to draw: all selected ones contain the ignored function")]
     NothingChosen,
     /// The candidate has every stack of the baseline.
-    #[error("nothing is gone: {candidate} has every stack of {baseline}")]
+    #[error("nothing to draw: {candidate} has every stack of {baseline}")]
     NothingElided {
         /// The baseline, as `EXE@BUILD`.
         baseline: String,
@@ -274,7 +274,7 @@ pub enum FlameError {
     },
 }
 
-/// Why stacks cannot be exported.
+/// Error of exporting stacks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -284,22 +284,22 @@ pub enum ExportError {
         /// The build, as `EXE@BUILD`.
         build: String,
     },
-    /// The format writes every stack from root to leaf, which would be too much.
+    /// The format writes every stack from root to leaf, which would take too much space.
     #[error(
-        "the stacks of {build} have {frames} frames together, and {format} has each of them written out; \
-         export it to a format that has a tree: speedscope, firefox, d3 or csv"
+        "the stacks of {build} have {frames} frames in total, and {format} writes each of them out; \
+         export it to a format with a tree: speedscope, firefox, d3 or csv"
     )]
     TooDeep {
         /// The build, as `EXE@BUILD`.
         build: String,
-        /// Number of frames of all stacks.
+        /// Total number of frames in all stacks.
         frames: u64,
         /// The format.
         format: &'static str,
     },
-    /// The format has calls over time, and the run has none.
+    /// The format needs calls over time, and the run has none.
     #[error(
-        "{build} has no calls over time, and {format} has nothing else; export its stacks: as pprof, otlp, speedscope, \
+        "{build} has no calls over time, which {format} needs; export its stacks as pprof, otlp, speedscope, \
          firefox or html"
     )]
     NoCalls {
@@ -308,9 +308,9 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
     },
-    /// It is longer than readers of the format take.
+    /// The output exceeds the size that readers of the format accept.
     #[error(
-        "{build} takes {bytes} bytes as {format}, and its readers take {} at most; export some of it: one event, \
+        "{build} takes {bytes} bytes as {format}, but its readers accept at most {}; export a part of it: one event, \
          one run, or a part of its time",
         i32::MAX
     )]
@@ -322,14 +322,14 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
     },
-    /// A count is larger than the format's numbers are.
-    #[error("a stack costs {value}, and {format} has numbers up to {limit} only")]
+    /// A count exceeds the range of the format's numbers.
+    #[error("a stack costs {value}, but {format} only has numbers up to {limit}")]
     TooLarge {
         /// The count.
         value: u64,
         /// The format.
         format: &'static str,
-        /// Its largest number.
+        /// Largest number of the format.
         limit: u64,
     },
     /// The result cannot be written.

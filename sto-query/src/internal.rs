@@ -1,4 +1,4 @@
-//! What `sto` and the tests use besides the public modules. Nothing of it is promised.
+//! Unstable interface for `sto` and the tests, besides the public modules.
 
 pub mod average {
     pub use crate::average::average;

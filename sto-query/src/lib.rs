@@ -1,29 +1,29 @@
-//! Questions to stored profiles: what is expensive, and what got slower between two builds.
+//! Queries of stored profiles: what is expensive, and what got slower between two builds.
 //!
 //! ```text
-//! builds, profiles          select       which runs are meant
+//! builds, profiles          select       selection of runs
 //!         |  Selection
 //!         v
-//! tree and columns          tree         loaded stacks, totals, recursion counted once
+//! tree and columns          tree         loaded stacks; totals with recursion counted once
 //!         |  View
 //!         v
 //! analyses                  top, call tree, history, compare, ...
-//!         |  plain data: one result a question
+//!         |  plain data: one result per query
 //!         v
 //! text, JSON, SVG           render
 //! ```
 //!
-//! [`questions`] and [`check`] go from names that [`sources`] finds, in a store or as files, to the result in one call.
-//! [`results`] has the types that they return, and [`error`] the reasons for which they fail. `tables` (feature `sql`)
-//! answers questions in SQL.
+//! [`questions`] and [`check`] go from names, which [`sources`] resolves in a store or as files, to the result in one
+//! call. [`results`] has the types that they return, and [`error`] their errors. `tables` (feature `sql`) answers
+//! queries in SQL.
 //!
-//! [`text`] stands below all of them: names, numbers, times and tables as people read them.
+//! [`text`] is used by all of them: it formats names, numbers, times and tables for people.
 //!
-//! A request is made by `Default`, and what is to differ is set; options within it end in `..Default::default()`.
-//! Requests, errors and most results are `non_exhaustive`: they gain fields and variants. Requests are read and written
-//! by serde, and a request in JSON has only what differs. Results are written by serde.
+//! To make a request, change the fields of its `Default`; options within it end in `..Default::default()`. Requests,
+//! errors and most results are `non_exhaustive`, because fields and variants may be added. Requests can be serialized
+//! by serde; a request in JSON only needs the fields that differ from the default. Results can be serialized, too.
 //!
-//! The crate knows nothing of the store's tables or of file formats, and never prints.
+//! The crate does not depend on the store's tables or on file formats, and never prints.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 mod annotate;

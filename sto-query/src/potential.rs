@@ -1,10 +1,8 @@
-//! Potentials: what could be saved at most if a function, or a function with what it calls, took no
-//! time.
+//! Potentials: the maximum saving if a function, or a function with its callees, took no time.
 //!
-//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), chapter 5. Their
-//! *code path potential* is the potential of degree 0, their *subtree potential* that of degree n
-//! with the correction for recursion.
-//!
+//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), chapter 5. Their *code path
+//! potential* is the potential of degree 0, their *subtree potential* that of degree n with the correction for
+//! recursion.
 #![doc = include_str!("potential.md")]
 
 use crate::answer::{Answer, limited};
@@ -16,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::units::Cost;
 
-/// How far below a function its potential reaches, in calls: 0 is the function alone.
+/// Number of call levels below a function that its potential includes; 0 is only the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Degree(pub u32);
 
@@ -26,16 +24,16 @@ impl Default for Degree {
     }
 }
 
-/// The potential of every function of a view in one sample type, by
-/// [function number](crate::tree::function_numbers).
+/// Returns the potential of every function of a view in one sample type, by [function
+/// number](crate::tree::function_numbers).
 ///
-/// The potential of degree n of a function is the self cost of all nodes that are at most n calls
-/// below a node of that function: of their union, so that a node between two calls of a recursion
-/// counts once, and no potential is over the whole. The published formula sums p_n, the self cost of
-/// the n levels below each node, and takes off c_n, what the n levels below a node share with those
-/// below the next node of its function further down; that is the same sum, since of k nodes of the
-/// function above a node k - 1 have such a next one. Here each node's self cost goes, once, to each
-/// distinct function among its n + 1 innermost frames, which needs neither p nor c.
+/// The potential of degree n of a function is the self cost of all nodes that are at most n calls below a node of
+/// that function. This is the union of these nodes, so a node between two calls of a recursion counts once, and no
+/// potential exceeds the total. The published formula sums p_n, the self cost of the n levels below each node, and
+/// subtracts c_n, the part that the n levels below a node share with those below the next node of its function
+/// further down. The result is the same, because of k nodes of the function above a node, k - 1 have such a next one.
+/// This implementation adds each node's self cost once to each distinct function among its n + 1 innermost frames,
+/// which needs neither p nor c.
 pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> {
     let function_of = function_numbers(view);
     let count = function_of
@@ -44,9 +42,9 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
         .map_or(0, |&last| last as usize + 1);
     let self_costs = view.self_costs(sample_type);
     let mut potentials = vec![Cost::ZERO; count];
-    // The node that a function was last given the cost of.
+    // The node whose cost was last added to each function.
     let mut given = vec![u32::MAX; count];
-    // The functions of the stack of the node that the walk is at, root first.
+    // Functions on the stack of the current node, root first.
     let mut stack: Vec<u32> = Vec::new();
     let mut depths: Vec<u32> = Vec::with_capacity(view.tree.len());
     for node in view.tree.nodes() {
@@ -72,22 +70,22 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
     potentials
 }
 
-/// The functions that could save most.
+/// The functions with the largest potential.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Potentials {
-    /// What it is about: one entry a selector, in the order they were given.
+    /// Selected profiles, one entry per selector, in the given order.
     pub selections: Vec<Subject>,
-    /// Samples of all selections.
+    /// Number of samples in all selections.
     pub samples: u64,
-    /// Their value, in the sample type's unit.
+    /// Total value in the sample type's unit.
     pub value: u64,
-    /// How many calls below a function its potential reaches; 0 is the function alone.
+    /// Number of call levels that the potential includes; 0 is only the function.
     pub degree: u32,
-    /// Whether code that was inlined counts for the function that it was compiled into.
+    /// Whether inlined code counts for the function that contains it.
     pub with_inlined: bool,
-    /// The functions: highest potential first, then highest self, equals by module and name.
+    /// The functions: highest potential first, then highest self cost, equal ones by module and name.
     pub functions: Vec<FunctionPotential>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -97,22 +95,22 @@ impl Answer for Potentials {
     const SCHEMA: &'static str = "sto.potential/1";
 }
 
-/// What one function could save.
+/// Potential of a function.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionPotential {
-    /// The frame that stands for the function.
+    /// A frame that represents the function.
     #[serde(flatten)]
     pub frame: FrameInfo,
-    /// Its potential as a share of everything, from 0 to 1.
+    /// Potential as a share of the total, from 0 to 1.
     pub potential: f64,
-    /// The cost that is its potential.
+    /// Potential as a cost.
     pub cost: CostShare,
-    /// Cost of the samples that ended in it.
+    /// Self cost.
     #[serde(rename = "self")]
     pub self_cost: CostShare,
-    /// Cost of the samples whose stack has it, however often.
+    /// Total cost, with recursion counted once.
     pub total: CostShare,
 }
 
@@ -123,9 +121,9 @@ struct Costs {
     total: Cost,
 }
 
-/// Lists the functions of several views that could save most, at most `limit` of them. The views'
-/// costs in the sample type at this index of each are added up; of several views, functions are those
-/// that `matching` makes one, and have their keys as names.
+/// Lists at most `limit` functions with the largest potential in several views. The views' costs in the sample type
+/// with this index are summed; with several views, functions that `matching` treats as equal are merged and named by
+/// their keys.
 pub fn potential(
     views: &[View],
     matching: KeyOptions,
@@ -160,7 +158,7 @@ pub fn potential(
         whole += view_whole;
     }
     let mut functions: Vec<(FrameInfo, Costs)> = by_name.into_values().collect();
-    // Stable: they come in the order of module and name, and equals stay so.
+    // The sort is stable, so equal ones stay in the order of module and name.
     functions.sort_by_key(|(_, costs)| {
         let Costs {
             potential,

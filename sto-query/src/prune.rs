@@ -1,4 +1,4 @@
-//! Which profiles may go, and what that gives back.
+//! Removal of old profiles from a store.
 
 use crate::answer::Answer;
 use crate::select::first_recorded;
@@ -8,57 +8,55 @@ use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Rewritten, Store, StoreError, StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, UnixSeconds};
 
-/// Which profiles may go: those to which everything applies that is said here, and whose build has
-/// no tag.
+/// Selection of profiles to remove. They must match all criteria, and their build must not have a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PruneOptions {
-    /// Only what was recorded before this. A recording without a time stays.
+    /// Remove only profiles recorded before this time. Recordings without a time are kept.
     pub recorded_before: Option<UnixSeconds>,
-    /// Not the runs of the newest builds of a group, this many in each. A group is what has the
-    /// same executable and benchmark, and the same value of `group_by`. Averages are no runs: they do
-    /// not count, and stay.
+    /// Keep the runs of this number of newest builds in each group. Builds in a group have the same executable,
+    /// benchmark, and value of `group_by`. Averages do not count as runs, and are kept.
     pub keep_last: Option<usize>,
-    /// A label that groups are distinguished by as well: say, the branch.
+    /// Label that also distinguishes groups, such as the branch.
     pub group_by: Option<String>,
-    /// Only these, where some are named.
+    /// Remove only these, unless empty.
     pub only: BTreeSet<ProfileId>,
-    /// Only what has all these labels.
+    /// Remove only profiles with all of these labels.
     pub labels: Vec<(String, String)>,
-    /// Only runs of this benchmark.
+    /// Remove only runs of this benchmark.
     pub benchmark: Option<String>,
-    /// Only as much, oldest first, as it takes to bring the store's file down to this size.
+    /// Remove only as many as necessary, oldest first, for the store's file to have at most this size.
     pub max_size: Option<Bytes>,
-    /// Not these.
+    /// Keep these.
     pub keep: BTreeSet<ProfileId>,
-    /// Find out what would go, and change nothing.
+    /// Only report what would be removed.
     pub dry_run: bool,
 }
 
-/// What went, or would go.
+/// Result of removing profiles.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pruned {
-    /// Whether nothing was changed.
+    /// Whether this was a dry run, which changes nothing.
     pub dry_run: bool,
-    /// The builds of which profiles went, in the store's order.
+    /// Builds with removed profiles, in the store's order.
     pub builds: Vec<PrunedBuild>,
-    /// Number of profiles that went.
+    /// Number of removed profiles.
     pub profiles: usize,
-    /// Number of profiles that are left.
+    /// Number of remaining profiles.
     pub profiles_left: usize,
     /// Size of the store's file before.
     pub bytes_before: u64,
-    /// Size of the store's file now, or what it would be.
+    /// Size of the store's file afterwards; in a dry run, the expected size.
     pub bytes_after: u64,
-    /// Whether profiles were only taken out of the file, as the disk had no room to write it anew: stacks
-    /// that no profile has any more are still in it.
+    /// Whether the file was modified in place, because the disk did not have enough space to rewrite it. Stacks
+    /// without profiles then remain in it.
     pub in_place: bool,
-    /// Whether that is within the size that was asked for; `None` where none was.
+    /// Whether `bytes_after` is within the requested size; `None` if none was requested.
     pub fits: Option<bool>,
-    /// The builds that stay only because they have a tag, in the store's order.
+    /// Builds kept only because they have a tag, in the store's order.
     pub kept_by_tag: Vec<TaggedBuild>,
 }
 
@@ -75,11 +73,11 @@ pub struct TaggedBuild {
     pub executable: String,
     /// The build's version.
     pub version: String,
-    /// Its tags.
+    /// Tags.
     pub tags: Vec<String>,
 }
 
-/// A build of which profiles went.
+/// A build with removed profiles.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -88,16 +86,17 @@ pub struct PrunedBuild {
     pub executable: String,
     /// The build's version.
     pub version: String,
-    /// Ids of the profiles that went, oldest recording first.
+    /// Ids of the removed profiles, oldest recording first.
     pub profiles: Vec<String>,
-    /// Number of its profiles that are left.
+    /// Number of remaining profiles of the build.
     pub profiles_left: usize,
 }
 
-/// Removes the profiles that may go.
+/// Removes profiles.
 ///
 /// # Errors
-/// Where the store cannot be read or written; it is then as it was.
+///
+/// Returns an error if the store cannot be read or written; it is then unchanged.
 pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError> {
     let builds = store.snapshot()?.builds()?;
     let tagged = builds.iter().filter(|build| !build.tags.is_empty());
@@ -122,7 +121,7 @@ pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError
         store.prune(&gone)?
     };
     let fits = options.max_size.map(|size| rewritten.after <= size);
-    // Of a size that fits, only what is older than the last that went had to go as well.
+    // If the size was reached, profiles newer than the last removed one did not have to be removed.
     let reached = match (
         fits,
         may_go.iter().rposition(|stored| gone.contains(&stored.id)),
@@ -142,7 +141,7 @@ pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError
     ))
 }
 
-/// The profiles that may go, oldest recording first; those without a time come before all others.
+/// Returns the profiles that may be removed, oldest recording first; those without a time come before all others.
 fn removable<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a StoredProfile> {
     let kept = newest(builds, options);
     let mut removable: Vec<&StoredProfile> = builds
@@ -165,12 +164,12 @@ fn removable<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a S
     removable
 }
 
-/// The runs of the newest builds of each group, and averages, which are no runs.
+/// Returns the runs of the newest builds in each group, and averages.
 fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId> {
     let Some(count) = options.keep_last else {
         return BTreeSet::new();
     };
-    // By the time of the build, and then by its id.
+    // By the time of the build, then by its id.
     type Runs = BTreeMap<(Option<UnixSeconds>, BuildId), Vec<ProfileId>>;
     let mut groups: BTreeMap<_, Runs> = BTreeMap::new();
     let mut kept = BTreeSet::new();
@@ -194,11 +193,10 @@ fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId>
     kept
 }
 
-/// The oldest of these profiles, as many as have to go for the store's file to fit into a size; all
-/// where that is not enough.
+/// Returns the oldest of these profiles whose removal reduces the store's file to a size; all if that is not enough.
 ///
-/// What is shared goes only with the last that has it, so the size is only known once the rest was
-/// written. The search ends as soon as no more than a twentieth of the size stays unused.
+/// Shared data is only removed with the last profile that uses it, so the size is only known after writing the rest.
+/// The search ends when at most a twentieth of the size is unused.
 fn enough(
     store: &Store,
     removable: &[&StoredProfile],
@@ -214,7 +212,7 @@ fn enough(
     let mut fits: Option<Bytes> = None;
     while high - low > 1 && fits.is_none_or(|fits| fits.0 + size.0 / 20 < size.0) {
         let middle = match fits {
-            // What is its own goes with a profile at least.
+            // At least its own data is removed with a profile.
             None => {
                 let excess = too_few.0.saturating_sub(size.0);
                 let mut own = 0u64;

@@ -1,4 +1,4 @@
-//! What the questions return: plain data, which serde writes.
+//! Results of queries: plain data that can be serialized by serde.
 
 pub use crate::annotate::AnnotatedRuns;
 #[cfg(feature = "schemas")]

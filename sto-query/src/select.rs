@@ -37,7 +37,7 @@ use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
 pub struct Selector {
     /// The executable, if it was named.
     pub executable: Option<String>,
-    /// The build, or the id of a build or a profile.
+    /// The build, tag, revision, or id of a build or profile.
     pub name: String,
     /// The commit that the git revision was resolved to.
     pub(crate) commit: Option<Commit>,

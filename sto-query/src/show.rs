@@ -1,4 +1,4 @@
-//! What is known of a profile: where it is from, and how much of it can be trusted.
+//! Origin and quality of profiles.
 
 use crate::answer::Answer;
 use crate::listing::{ProfileSummary, profile_report};
@@ -21,7 +21,7 @@ pub struct ShownBuild {
     /// The build.
     #[serde(flatten)]
     pub build: Build,
-    /// Its profiles, oldest recording first.
+    /// The profiles, oldest recording first.
     pub profiles: Vec<ShownProfile>,
 }
 
@@ -29,7 +29,7 @@ impl Answer for ShownBuild {
     const SCHEMA: &'static str = "sto.show/1";
 }
 
-/// What is known of a profile.
+/// Details of a profile.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -37,36 +37,35 @@ pub struct ShownProfile {
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
-    /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
+    /// Packed size of the profile's own data: counts and record. Frames and stacks are shared by all profiles.
     pub own_bytes: u64,
-    /// The store that it was merged from; JSON leaves it out where its recording was read here.
+    /// The store from which it was merged; omitted from JSON if it was recorded or ingested here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged_from: Option<String>,
-    /// The profiles in whose place it stands since names of its functions were found, in order; JSON leaves it out
-    /// where there are none.
+    /// The profiles that it replaced when it was symbolised again, in order; omitted from JSON if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<ProfileId>,
-    /// Where and how it was recorded.
+    /// Origin of the recording.
     pub origin: ShownOrigin,
-    /// What the samples of each of its events cost together.
+    /// Total cost of each event.
     pub event_totals: Vec<Cost>,
-    /// The keys of its samples' labels, in order, where they are kept with slices of time.
+    /// Keys of the samples' labels, sorted, if labels are stored.
     pub sample_labels: Vec<SampleLabelKey>,
-    /// Its metrics over time, by name; JSON leaves it out where it has none.
+    /// Metrics over time, by name; omitted from JSON if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics_over_time: Vec<MetricOverTime>,
-    /// Its calls over time; JSON leaves it out where it has none.
+    /// Calls over time; omitted from JSON if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_over_time: Option<CallsOverTime>,
     /// Samples whose innermost frame has no symbol.
     pub unresolved_samples: u64,
     /// Samples whose stack was cut before its root.
     pub truncated_samples: u64,
-    /// Samples with no more than the instruction pointer.
+    /// Samples with only an instruction pointer.
     pub samples_without_stack: u64,
-    /// Events that were dropped while recording.
+    /// Events dropped while recording.
     pub lost_events: u64,
-    /// Where the samples without a symbol are: most samples first, equals by name.
+    /// Modules with samples without a symbol: most samples first, equal ones by name.
     pub unresolved: Vec<UnresolvedModule>,
 }
 
@@ -75,18 +74,18 @@ pub struct ShownProfile {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallsOverTime {
-    /// Number of threads that called anything.
+    /// Number of threads with calls.
     pub threads: usize,
     /// Number of calls.
     pub calls: u64,
-    /// Number of records that they were compressed to.
+    /// Number of records after compression.
     pub records: usize,
-    /// Every one of them; JSON leaves it out where they were not kept.
+    /// The individual calls; omitted from JSON if they are not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<AllCalls>,
 }
 
-/// Every call of a profile, as a graph of equal subtrees of calls.
+/// The individual calls of a profile, stored as a graph of distinct subtrees of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -99,7 +98,7 @@ pub struct AllCalls {
     pub bytes: u64,
 }
 
-/// Where and how a profile was recorded, as far as it is known.
+/// Origin of a profile, as far as it is known.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -118,7 +117,7 @@ pub struct ShownOrigin {
     pub command: Option<String>,
 }
 
-/// The labels of one key that samples of a profile have.
+/// Labels of a profile's samples with the same key.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -134,15 +133,15 @@ pub struct SampleLabelKey {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MetricOverTime {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: MetricKind,
-    /// Number of its values.
+    /// Number of values.
     pub values: usize,
-    /// The least of them; of a count the first one, which is 0 as counting begins there, is none.
+    /// Smallest value, ignoring the initial 0 of a count.
     pub least: Option<f64>,
-    /// The largest of them.
+    /// Largest value.
     pub most: Option<f64>,
 }
 
@@ -151,23 +150,24 @@ pub struct MetricOverTime {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnresolvedModule {
-    /// The module; empty where the address is in none.
+    /// The module; empty if the address is in none.
     pub module: String,
-    /// Its GNU build id, in hexadecimal.
+    /// GNU build id in hexadecimal.
     pub build_id: Option<String>,
     /// Number of samples.
     pub samples: u64,
-    /// What would help.
+    /// Advice for finding the symbols.
     pub advice: String,
-    /// The same, for the program that shows it to name.
+    /// The advice in a form that the calling program can format.
     #[serde(skip)]
     pub hint: Option<Hint>,
 }
 
-/// What is known of a selection's profiles, which `store` has.
+/// Returns details of a selection's profiles, which must be in `store`.
 ///
 /// # Errors
-/// Where `store` does not have a profile, or is damaged.
+///
+/// Returns an error if `store` does not have a profile or is damaged.
 pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreError> {
     let profiles = view.selection.profiles.iter().zip(&view.runs);
     let replaced = store.replaced()?;
@@ -255,7 +255,7 @@ fn calls_over_time(
     }))
 }
 
-/// What is known from its record and its stacks.
+/// Returns the details that follow from a profile's record and stacks.
 fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfile {
     let profile = &stored.profile;
     let mut by_module: BTreeMap<&str, u64> = BTreeMap::new();
@@ -316,7 +316,7 @@ fn unresolved_report(module: &str, samples: u64, profile: &Profile) -> Unresolve
     }
 }
 
-/// What would give the functions of a module their names.
+/// Returns advice for finding the symbols of a module.
 fn advice(module: &str, build_id: Option<&GnuBuildId>, by_perf: bool) -> String {
     let is_library = module.contains(".so.") || module.ends_with(".so");
     match (module, build_id) {
@@ -328,7 +328,7 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>, by_perf: bool) -> String 
                             others see no addresses in /proc/kallsyms"
             .to_owned(),
         _ if module.starts_with('[') || module.starts_with("//") => {
-            "memory without a file: code made at run time, whose perf map or jitdump is missing"
+            "memory without a file: code generated at run time, whose perf map or jitdump is missing"
                 .to_owned()
         }
         (_, None) if !by_perf => {

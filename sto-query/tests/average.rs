@@ -135,7 +135,7 @@ fn programs_are_not_mixed() {
     assert!(matches!(error, AverageError::SeveralPrograms { .. }));
     assert_eq!(
         error.to_string(),
-        "an average is of one program, and these are of `app` and `tool`"
+        "an average needs profiles of one program, but these are of `app` and `tool`"
     );
 }
 

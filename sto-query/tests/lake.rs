@@ -499,12 +499,16 @@ fn a_damaged_file_is_left_out_and_named_and_all_others_come_back() {
         bytes
     };
     let mut wrong = vec![
-        (&sample, cut(&sample), "damaged or another's"),
-        (&profile, cut(&profile), "damaged or another's"),
-        (&sample, Vec::new(), "damaged or another's"),
+        (&sample, cut(&sample), "damaged or was not written by sto"),
+        (&profile, cut(&profile), "damaged or was not written by sto"),
+        (&sample, Vec::new(), "damaged or was not written by sto"),
         (&sample, foreign, "it has no column stack"),
         (&profile, bytes(&sample), "it has no column record"),
-        (&sample, bytes(&other_sample), "damaged or another's"),
+        (
+            &sample,
+            bytes(&other_sample),
+            "damaged or was not written by sto",
+        ),
         (
             &profile,
             bytes(&other_profile),

@@ -112,12 +112,12 @@ fn a_bad_row_is_named_by_its_line_and_nothing_goes_in() {
         ),
         (
             "seconds,seconds\n1,2\n",
-            "line 1: two columns are called `seconds`",
+            "line 1: two columns have the name `seconds`",
         ),
-        ("seconds\n1\n", "line 2: nothing says which run this is"),
+        ("seconds\n1\n", "line 2: nothing identifies the run"),
         (
             "label.ci,seconds\n3,\n",
-            "line 2: there is no metric beside label.ci `3`",
+            "line 2: there is no metric besides label.ci `3`",
         ),
         (
             "{\"label.ci\": \"3\", \"seconds\": 1}\n{\"label.ci\": \"3\",\n",

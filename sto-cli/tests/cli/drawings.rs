@@ -28,7 +28,7 @@ fn each_option_of_a_drawing_changes_it() {
     assert_eq!(both.status, Some(2), "{both:?}");
     sandbox
         .sto(&["diff", "a.folded", "a.folded", "--elided"])
-        .fails_with(&["nothing is gone"]);
+        .fails_with(&["nothing to draw"]);
     sandbox
         .sto(&["flame", "a.folded", "--ignore", "main"])
         .fails_with(&["no stacks are left to draw"]);

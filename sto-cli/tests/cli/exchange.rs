@@ -162,7 +162,7 @@ fn a_profile_that_is_not_what_its_name_says_is_left_out_and_all_others_come() {
     assert!(run.stdout.starts_with("took 2 profiles ("), "{run:?}");
     for (name, why) in [
         (name(0), "not a store"),
-        (name(1), "it has other profiles than its name says"),
+        (name(1), "it contains other profiles than its name says"),
         ("f".repeat(32), "not a store"),
     ] {
         let line = run.stdout.lines().find(|line| line.contains(&name));
@@ -210,8 +210,8 @@ fn a_place_that_is_not_for_profiles_is_left_alone() {
         ),
         ("lake", "it is `sto-lake 1`"),
         ("file", "Not a directory"),
-        ("s3://", "no bucket has such a name"),
-        ("ftp://host/x", "`ftp` is no kind of place"),
+        ("s3://", "invalid name of a bucket"),
+        ("ftp://host/x", "`ftp` is not a kind of place"),
     ] {
         for command in ["push", "pull"] {
             sandbox.sto(&[command, place]).fails_with(&[place, why]);
@@ -221,7 +221,7 @@ fn a_place_that_is_not_for_profiles_is_left_alone() {
     for place in ["none", "ssh-host/x"] {
         sandbox
             .sto(&["pull", place])
-            .fails_with(&[place, "there is nothing here"]);
+            .fails_with(&[place, "the place is empty"]);
         assert!(!sandbox.path(place).exists());
     }
     let run = sandbox.sto(&["push", "place", "v9"]);
@@ -365,12 +365,9 @@ fn several_who_push_by_ssh_at_once_lose_nothing() {
     for (place, why) in [
         (
             format!("ssh://{host}:{}/x", free_port()),
-            "the machine does not answer",
+            "the machine does not respond",
         ),
-        (
-            "ssh://nobody.invalid/x".to_owned(),
-            "nobody knows a machine of this name",
-        ),
+        ("ssh://nobody.invalid/x".to_owned(), "unknown host name"),
         (
             format!("ssh://no-such-user@{host}:{port}/x"),
             "it does not let this user in",

@@ -160,7 +160,7 @@ fn a_dataset_becomes_a_store_again() {
     assert!(bytes("one.sto") == bytes("two.sto"));
 
     let run = sandbox.sto(&["import-parquet", "none"]);
-    run.fails_with(&["none: there is no dataset here"]);
+    run.fails_with(&["none: this is not a dataset"]);
     let run = sandbox.sto(&["--store", "new", "import-parquet", "lake", "v3"]);
     run.fails_with(&["v3"]);
     assert!(!sandbox.path("new").exists());
@@ -220,5 +220,5 @@ fn a_recording_goes_into_a_dataset_without_a_store() {
     }
     sandbox.write("lake/manifest.json", "[]");
     let run = sandbox.sto(&ingest);
-    run.fails_with(&["lake/manifest.json: this is no manifest of a dataset"]);
+    run.fails_with(&["lake/manifest.json: this is not the manifest of a dataset"]);
 }

@@ -125,7 +125,10 @@ fn counts_that_are_none_are_refused_with_status_2() {
     sandbox.write("counts.parquet", "PAR1 and half of the rest");
     let ask = ["find-regressions", "v1", "v2", "--counts", "counts.parquet"];
     let run = sandbox.sto(&ask);
-    run.fails_with(&["counts.parquet", "the file is damaged or another's"]);
+    run.fails_with(&[
+        "counts.parquet",
+        "the file is damaged or was not written by sto",
+    ]);
     let part = [&ask[..], &["--window", "1s..2s"]].concat();
     let run = sandbox.sto(&part);
     assert_eq!(run.status, Some(2), "{run:?}");

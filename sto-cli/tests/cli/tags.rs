@@ -128,7 +128,7 @@ fn the_baseline_can_be_a_tag_a_build_or_a_file() {
         assert_eq!(run.status, Some(1), "{run:?}");
     }
     let missing = sandbox.sto(&["find-regressions", "v2"]);
-    let missing = missing.fails_with(&["there is nothing to compare with"]);
+    let missing = missing.fails_with(&["there is no baseline to compare with"]);
     assert!(missing.stderr.contains("--baseline TAG"), "{missing:?}");
     let both = sandbox.sto(&["find-regressions", "v1", "v2", "--baseline", "v1"]);
     assert_eq!(both.status, Some(2), "{both:?}");

@@ -1,14 +1,14 @@
-//! Profiles outside of a store: at places that many machines reach, such as folders, SSH and buckets.
+//! Profiles outside of a store, at places that several machines can access, such as folders, SSH and buckets.
 //!
-//! `sto-query` re-exports what other tools link; this crate is one of its parts.
+//! This crate is a part of `sto-query`, which re-exports what other tools need.
 //!
 //! ```text
-//! places      files under names that are written once: folders, ssh, object stores (feature `cloud`)
-//! exchange    profiles that are pushed to a place and pulled from it, each as a store of its own
+//! places      write-once files: folders, SSH, object stores (feature `cloud`)
+//! exchange    profiles pushed to and pulled from a place, each as a store of its own
 //! lake        profiles as a dataset of Parquet files (feature `lake`)
 //! ```
 //!
-//! The crate knows the model and the store, and nothing of selections and analyses.
+//! The crate depends on the model and the store, but not on selections and analyses.
 
 pub mod exchange;
 pub mod lake;

@@ -1,4 +1,4 @@
-//! The runs of a store by what a row may say of them.
+//! Lookup of runs by the columns of an annotation table.
 
 use crate::select::{MIN_PREFIX, SelectError, Selector, select_all_from};
 use hashbrown::{HashMap, HashSet};
@@ -8,18 +8,18 @@ use std::rc::Rc;
 use sto_core::id::ProfileId;
 use sto_core::store::StoredBuild;
 
-/// The runs of a store, to be found by what rows say of them: there may be a row for each.
+/// Runs of a store, indexed for lookup, because a table may have a row for each.
 pub(super) struct Runs<'b> {
     builds: &'b [StoredBuild],
     resolve: &'b dyn Fn(Selector) -> Selector,
     pub(super) all: Vec<ProfileId>,
     /// Names and tags of builds.
     names: HashSet<&'b str>,
-    /// Ids by their text, in order: those of profiles, and GNU build ids, which are no profile's.
+    /// Sorted ids: of profiles with their index, and GNU build ids, which have none.
     ids: BTreeMap<String, Option<usize>>,
-    /// By benchmark, or a label's key and value.
+    /// Runs by benchmark, or by a label's key and value.
     pub(super) by_value: HashMap<(Option<&'b str>, &'b str), Rc<Vec<usize>>>,
-    /// By selectors that were looked up.
+    /// Cache of selectors.
     by_name: RefCell<HashMap<String, Rc<Vec<usize>>>>,
 }
 
@@ -54,12 +54,12 @@ impl<'b> Runs<'b> {
         runs
     }
 
-    /// The runs that a name stands for, as a [`Selector`].
+    /// Returns the runs denoted by a [`Selector`].
     pub(super) fn named(&self, name: &str) -> Result<Rc<Vec<usize>>, SelectError> {
         let prefix = name.to_ascii_lowercase();
         let ids = self.ids.range(prefix.clone()..);
         let mut ids = ids.take_while(|(id, _)| id.starts_with(&prefix));
-        // Most rows name a run by its id.
+        // Most rows identify a run by its id.
         if let (Some((_, &Some(one))), None) = (ids.next(), ids.next())
             && prefix.len() >= MIN_PREFIX
             && !self.names.contains(name)

@@ -1,14 +1,14 @@
-//! Waiting for several answers at once.
+//! Concurrent execution of slow operations.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many are waited for: to each, the other end takes some time for the way there and back.
+/// Number of threads, which hide the latency of the other end.
 const WORKERS: usize = 8;
 
-/// Does some work for each of these. Of several that fail, it is the first one's error that comes back; those that
-/// were not begun then are left.
+/// Does some work for each element concurrently. If several fail, returns the error of the first in order; elements
+/// not yet started are then skipped.
 pub(crate) fn at_once<T: Sync, E: Send>(
     all: &[T],
     work: impl Fn(&T) -> Result<(), E> + Sync,
@@ -30,7 +30,7 @@ pub(crate) fn at_once<T: Sync, E: Send>(
     };
     thread::scope(|scope| {
         for _ in 1..WORKERS.min(all.len()) {
-            // Without another thread it takes longer.
+            // If no thread can be started, it takes longer.
             let _ = thread::Builder::new().spawn_scoped(scope, work_on);
         }
         work_on();

@@ -1,4 +1,4 @@
-//! What was pushed to a place, pulled from it, or added to a dataset. `sto-lake` specifies the files.
+//! Results of pushing, pulling, and adding to a dataset. `sto-lake` specifies the files.
 
 mod at_once;
 mod result;

@@ -7,21 +7,21 @@ use sto_core::id::ProfileId;
 use sto_core::store::Merged;
 use sto_core::units::Bytes;
 
-/// What was sent to a place.
+/// Result of pushing profiles to a place.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pushed {
     /// The place.
     pub place: String,
-    /// Whether it was only found out, and nothing was sent.
+    /// Whether this was a dry run, which sends nothing.
     pub dry_run: bool,
-    /// The profiles that were sent, or would be, in the order of their ids.
+    /// Profiles that were sent, or would be, sorted by id.
     pub sent: Vec<ProfileId>,
-    /// Size of their files together; zero where nothing was sent.
+    /// Total size of their files; zero if nothing was sent.
     #[serde(rename = "sent_bytes")]
     pub bytes: Bytes,
-    /// Number of profiles that were there.
+    /// Number of profiles that already existed.
     pub already_there: usize,
 }
 
@@ -29,18 +29,18 @@ impl Answer for Pushed {
     const SCHEMA: &'static str = "sto.push/1";
 }
 
-/// What was taken from a place.
+/// Result of pulling profiles from a place.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pulled {
     /// The place.
     pub place: String,
-    /// Whether it was only found out, and nothing was taken: `added` would be.
+    /// Whether this was a dry run, which takes nothing; `added` then counts what would be.
     pub dry_run: bool,
-    /// Size of the files that came, or would.
+    /// Size of the files that were received, or would be.
     pub received_bytes: Bytes,
-    /// What became of its profiles.
+    /// Result for the place's profiles.
     #[serde(flatten)]
     pub merged: Merged,
 }
@@ -49,14 +49,14 @@ impl Answer for Pulled {
     const SCHEMA: &'static str = "sto.pull/1";
 }
 
-/// What was added to a dataset.
+/// Result of adding profiles to a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddedToLake {
     /// The place of the dataset.
     pub place: String,
-    /// The profiles that were added, and how many bytes each took.
+    /// Profiles that were added, with their sizes in bytes.
     pub added: BTreeMap<ProfileId, Bytes>,
-    /// Number of profiles that were there before.
+    /// Number of profiles that already existed.
     pub kept: usize,
 }

@@ -1,4 +1,4 @@
-//! A function in the context of some of its callers, or callees.
+//! Contexts of a function: chains of callers or callees.
 
 use crate::history::{FunctionIx, History};
 use rayon::prelude::*;
@@ -6,49 +6,49 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::tree::NodeIx;
 
-/// Where branches grow to.
+/// Direction in which branches grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// From a function to what calls it.
+    /// From a function to its callers.
     #[default]
     Callers,
-    /// From a function to what it calls.
+    /// From a function to its callees.
     Callees,
 }
 
-/// A function in the context of some of its callers, or callees.
+/// A function in the context of some callers or callees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
-    /// The function that it started at, and those that it grew by.
+    /// The starting function, followed by the functions added.
     pub functions: Vec<FunctionIx>,
-    /// By run, samples of the function that it started at, in this context: where it is called by the
-    /// others, or in those of its calls that have samples of the others.
+    /// Samples of the starting function in this context, by run: where it is called by the others, or in those of its
+    /// calls that contain the others.
     pub first: Vec<f64>,
-    /// By run, samples of the function that it grew by last, in this context, with all that it calls.
+    /// Total samples of the last function in this context, by run.
     pub last: Vec<f64>,
-    /// By run, samples whose stack has the whole branch: `first` where it grew to callers, `last` where it
-    /// grew to callees. This is what branches are judged by; the thesis judges callees by `first`
-    /// too, which is nearly the same for all that a function calls.
+    /// Samples whose stack contains the whole branch, by run: `first` for callers, `last` for callees. Branches are
+    /// judged by these. The thesis judges callees by `first`, too, which is nearly the same for all callees of a
+    /// function.
     pub samples: Vec<f64>,
-    /// Where the function that it started at stands, and where it grew to from there.
+    /// Pairs of a node of the starting function and the corresponding node of the last one.
     pub(super) nodes: Vec<(NodeIx, NodeIx)>,
 }
 
 impl Branch {
-    /// Number of functions beyond the first.
+    /// Number of functions without the first.
     pub(crate) fn depth(&self) -> usize {
         self.functions.len() - 1
     }
 
-    /// The stacks that the function that it grew by last ends, in this context.
+    /// Returns the nodes of the last function in this context.
     pub(crate) fn ends(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.nodes.iter().map(|&(_, end)| end)
     }
 }
 
-/// What branches of one function and direction grow in.
+/// Context for growing branches of one function in one direction.
 pub(super) struct Runs<'h> {
     history: &'h History,
     function: FunctionIx,
@@ -64,7 +64,7 @@ impl<'h> Runs<'h> {
         }
     }
 
-    /// The function alone.
+    /// Returns the branch of only the function.
     pub(super) fn start(&self) -> Branch {
         let nodes = self.history.outermost(self.function);
         self.branch(
@@ -73,7 +73,7 @@ impl<'h> Runs<'h> {
         )
     }
 
-    /// The branches that are longer by one, by function.
+    /// Returns the branches with one more function, by function.
     pub(super) fn extensions(&self, branch: &Branch) -> Vec<Branch> {
         let mut by_function: BTreeMap<FunctionIx, Vec<(NodeIx, NodeIx)>> = BTreeMap::new();
         for &(start, end) in &branch.nodes {
@@ -114,12 +114,12 @@ impl<'h> Runs<'h> {
         }
     }
 
-    /// Samples of the start of each node pair, once, where the context has samples.
+    /// Returns the samples of the starts, each counted once, if the context has samples.
     fn first(&self, run: usize, nodes: &[(NodeIx, NodeIx)]) -> u64 {
         let mut starts: Vec<NodeIx> = match self.direction {
-            // The context has all samples that the start has.
+            // The context has all samples of its start.
             Direction::Callers => nodes.iter().map(|&(start, _)| start).collect(),
-            // Ends stand equally far below their starts, so that none is below another.
+            // Ends have the same distance from their starts, so none is below another.
             Direction::Callees => {
                 let ends: Vec<NodeIx> = nodes.iter().map(|&(_, end)| end).collect();
                 let mut starts = Vec::new();
@@ -132,7 +132,7 @@ impl<'h> Runs<'h> {
         self.below(run, &starts)
     }
 
-    /// Samples of these nodes, of which none is below another, together.
+    /// Returns the total samples of these nodes, none of which is below another.
     fn below(&self, run: usize, nodes: &[NodeIx]) -> u64 {
         let mut sum = 0;
         let add = |_, samples| sum += samples;
@@ -140,7 +140,7 @@ impl<'h> Runs<'h> {
         sum
     }
 
-    /// These nodes in order, without those that are below others.
+    /// Sorts nodes, and removes those below others.
     fn outermost(&self, mut nodes: Vec<NodeIx>) -> Vec<NodeIx> {
         nodes.sort_unstable();
         let mut within_until = 0;

@@ -1,4 +1,4 @@
-//! The contexts of a function.
+//! Result of expanding a function.
 
 use crate::answer::Answer;
 use crate::expand::{Branch, Direction, Greedy, Selection};
@@ -7,7 +7,7 @@ use crate::series::{Expected, Status};
 use crate::tree::{Link, fold_tree};
 use serde::{Deserialize, Serialize};
 
-/// How branches are ranked.
+/// Ranking of branches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -15,13 +15,13 @@ pub enum Method {
     /// By score.
     #[default]
     Greedy,
-    /// By score, and what else speaks for a branch.
+    /// By score and further evidence.
     Informed,
     /// By correlation with a metric.
     Correlation,
 }
 
-/// The contexts of a function.
+/// Contexts of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -30,18 +30,17 @@ pub struct Expansion {
     pub history: HistorySubject,
     /// The function.
     pub function: HistoryFunction,
-    /// Where branches grew to.
+    /// Direction in which branches grew.
     pub direction: Direction,
-    /// How branches were ranked.
+    /// Ranking of branches.
     pub method: Method,
-    /// The newest run of those that are judged.
+    /// The newest judged run.
     pub run: RunSummary,
-    /// Number of runs that are judged.
+    /// Number of judged runs.
     pub judged: usize,
-    /// Number of runs before them that expectations rest on.
+    /// Number of earlier runs that determine the expectations.
     pub window: usize,
-    /// The branches in preorder: the function alone, then those that extend it, each after the one
-    /// that it extends.
+    /// The branches in preorder, starting with only the function.
     pub contexts: Vec<ExpandedContext>,
 }
 
@@ -54,35 +53,35 @@ impl Answer for Expansion {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExpandedContext {
-    /// Number of functions beyond the first.
+    /// Number of functions without the first.
     pub depth: usize,
-    /// The function that it grew by last.
+    /// The last function added.
     #[serde(flatten)]
     pub function: HistoryFunction,
-    /// Samples of that function in the judged run, in this context, less those expected.
+    /// Difference between actual and expected samples of that function in this context.
     pub difference: f64,
-    /// Samples of the expanded function in this context, expected.
+    /// Expected samples of the expanded function in this context.
     pub candidate_expected: f64,
-    /// The same in the judged run.
+    /// Actual samples of the expanded function in this context.
     pub candidate_actual: f64,
-    /// The difference of the two.
+    /// Difference between actual and expected samples of the expanded function.
     pub candidate_difference: f64,
     /// That difference in standard deviations.
     pub candidate_score: f64,
-    /// What the branch was ranked by: for a caller, the candidate's score; for a callee, that of its own
-    /// samples in this context; raised by what speaks for it, or the correlation.
+    /// Rank of the branch. For a caller, it is the candidate's score; for a callee, the score of its own samples in
+    /// this context; both raised by further evidence. With correlation, it is the coefficient.
     pub rank: f64,
-    /// Whether the expanded function is there in this context.
+    /// Whether the expanded function is new, gone, or present in this context.
     pub status: Status,
-    /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
+    /// Whether the text output combines it with others in one line; omitted from JSON if `false`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
 }
 
 impl ExpandedContext {
-    /// It as a frame of a chain of calls, where `next` is the only one that extends it.
+    /// Converts it to a frame of a chain of calls, where `next` is the only branch that extends it.
     pub(crate) fn link(&self, next: Option<&ExpandedContext>) -> Link<'_> {
-        // To the digit that is shown.
+        // Equal up to the displayed precision.
         let same = |a: f64, b: f64| (a - b).abs() < 0.05;
         Link {
             symbol: &self.function.function,
@@ -96,7 +95,7 @@ impl ExpandedContext {
 }
 
 impl Expansion {
-    /// The same with a line for each branch.
+    /// Returns the expansion with one line for each branch.
     pub(crate) fn unfolded(mut self) -> Self {
         self.contexts
             .iter_mut()
@@ -105,7 +104,7 @@ impl Expansion {
     }
 }
 
-/// Reports branches of a function.
+/// Creates the report of a function's branches.
 pub fn expansion(
     history: &History,
     branches: &[Branch],
@@ -138,7 +137,7 @@ pub fn expansion(
         }
     });
     let mut contexts: Vec<ExpandedContext> = contexts.collect();
-    // The function itself never is folded.
+    // The function itself is never folded.
     let link = |ix: usize| contexts[ix].link(contexts.get(ix + 1).filter(|_| ix > 0));
     for ix in fold_tree(contexts.iter().map(|context| context.depth), link) {
         contexts[ix].folded = true;

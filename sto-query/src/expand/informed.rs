@@ -1,4 +1,4 @@
-//! Informed selection: the score, and what else speaks for a branch.
+//! Informed selection: score and further evidence.
 
 use super::{Branch, Greedy, Selection};
 use crate::history::{History, Judged};
@@ -8,26 +8,25 @@ use std::time::Duration;
 use sto_core::model::Frame;
 use sto_core::tree::NodeIx;
 
-/// After how long a change of the code counts half: 15 days, as in the thesis.
+/// Age at which a code change counts half: 15 days, as in the thesis.
 pub(crate) const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);
 
-/// Informed selection: the score of [`Greedy`], raised for a branch whose last function was changed
-/// lately, is compiled otherwise than before, or stands at depths at which it did not before.
+/// Informed selection: the score of [`Greedy`], raised if the branch's last function was changed recently, is
+/// compiled differently than before, or occurs at new depths.
 ///
-/// Each of the three is a weight from 0 to 1, and the rank is the score times (1 + weight) for each.
-/// The thesis names the three and gives the first; how they come together is decided here.
+/// Each of the three is a weight from 0 to 1, and the score is multiplied by (1 + weight) for each. The thesis names
+/// all three but only defines the first, and not their combination.
 pub struct Informed<'a, F> {
-    /// The score.
+    /// Provides the score.
     pub greedy: Greedy,
     /// The history.
     pub history: &'a History,
-    /// How long before the judged run a source file was changed last; `None` where that is not known,
-    /// or long ago.
+    /// Returns how long before the judged run a source file was last changed; `None` if unknown or long ago.
     pub changed: F,
 }
 
 impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
-    /// e^(-t ln 2 / half-life) for the file of the branch's last function, and 0 without one.
+    /// Returns e^(-t ln 2 / half-life) for the file of the branch's last function, and 0 without one.
     pub fn recency(&self, branch: &Branch) -> f64 {
         let files: BTreeSet<&str> = branch
             .ends()
@@ -40,16 +39,16 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
         })
     }
 
-    /// How differently the branch's last function is compiled in the judged runs: half the sum of the
-    /// differences of the share of each kind of frame, which is 1 if they have none in common.
+    /// Returns how differently the last function is compiled in the judged runs: half the sum of the differences in
+    /// share of each kind of frame, which is 1 if they have none in common.
     pub fn compile_mode(&self, branch: &Branch) -> f64 {
         let Judged { window, runs, .. } = &self.greedy.0;
         let shares = |runs| self.shares(branch, runs, |node| self.frame(node).kind);
         difference(&shares(window), &shares(runs))
     }
 
-    /// The share of the branch's samples in the judged run at depths at which its last function had none
-    /// in the window.
+    /// Returns the share of the branch's samples in the judged run at depths where its last function had none in the
+    /// window.
     pub fn new_depths(&self, branch: &Branch) -> f64 {
         let depth = |node: NodeIx| self.history.depth(node);
         let known = self.shares(branch, &self.greedy.0.window, depth);
@@ -63,7 +62,7 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
         frames.frame(tree.frame(node))
     }
 
-    /// The share of samples by some property of the stacks that the branch ends.
+    /// Returns the share of samples by a property of the branch's last nodes.
     fn shares<K: Ord>(
         &self,
         branch: &Branch,
@@ -99,7 +98,7 @@ impl<F: Fn(&str) -> Option<Duration>> Selection for Informed<'_, F> {
     }
 }
 
-/// Half the sum of the differences; zero where one side has nothing at all.
+/// Returns half the sum of the differences; zero if one side is empty.
 fn difference<K: Ord>(a: &BTreeMap<K, f64>, b: &BTreeMap<K, f64>) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;

@@ -1,9 +1,8 @@
-//! The contexts of a function that explain its behaviour: who calls it, and what it calls.
+//! Contexts of a function that explain its behaviour: its callers or callees.
 //!
-//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.3 and
-//! algorithm 1. A [`Branch`] starts at a function and grows by a caller, or a callee, at a time. A
-//! [`StopCriterion`] discards branches, and a [`Selection`] says which extensions to pursue; both are
-//! traits, for rules of one's own.
+//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.3 and algorithm 1. A
+//! [`Branch`] starts at a function and grows by one caller or callee at a time. A [`StopCriterion`] discards
+//! branches, and a [`Selection`] ranks extensions. Both are traits that can be implemented for other rules.
 //!
 //! ```
 //! use sto_query::internal::expand::{Branch, Selection};
@@ -17,7 +16,6 @@
 //!     }
 //! }
 //! ```
-//!
 #![doc = include_str!("expand.md")]
 
 mod branch;
@@ -35,26 +33,26 @@ use crate::history::{FunctionIx, History};
 use branch::Runs;
 use serde::{Deserialize, Serialize};
 
-/// Which branches are discarded.
+/// Decides which branches are discarded.
 pub trait StopCriterion {
-    /// Whether a branch is of no interest; it and all that it would grow into are left out.
+    /// Returns `true` if a branch is to be discarded, including everything it would grow into.
     fn stops(&self, branch: &Branch) -> bool;
 }
 
-/// Which extensions of a branch are pursued: those that rank highest.
+/// Ranks the extensions of a branch; the highest are pursued.
 pub trait Selection {
-    /// The rank of an extension among its siblings.
+    /// Returns the rank of an extension among its siblings.
     fn rank(&self, branch: &Branch) -> f64;
 }
 
-/// How far a function is expanded.
+/// Limits of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Reach {
-    /// Number of functions that a branch has beyond the first.
+    /// Maximum number of functions in a branch, without the first.
     pub max_depth: usize,
-    /// Number of extensions of a branch that are pursued.
+    /// Maximum number of extensions pursued for each branch.
     pub max_breadth: usize,
 }
 
@@ -67,12 +65,11 @@ impl Default for Reach {
     }
 }
 
-/// Expands a function in one direction. Branches stand in preorder: each after the one that it extends,
-/// its siblings in descending rank, equals by function.
+/// Expands a function in one direction. Branches are in preorder, siblings by descending rank, equal ones by
+/// function.
 ///
-/// The algorithm of the thesis returns the longest branches only, and nothing where the extensions of a
-/// branch are all discarded; here each branch that is not discarded stands, so that one can be followed
-/// from the function outwards.
+/// The algorithm of the thesis only returns the longest branches, and nothing if all extensions of a branch are
+/// discarded. This function returns every branch that is not discarded.
 pub fn expand(
     history: &History,
     function: FunctionIx,
@@ -91,7 +88,7 @@ pub fn expand(
             let mut ranked: Vec<(f64, Branch)> = kept
                 .map(|extension| (selection.rank(&extension), extension))
                 .collect();
-            // Stable: they come in the order of their functions.
+            // The sort is stable, so equal ones stay in the order of their functions.
             ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
             ranked.truncate(reach.max_breadth);
             open.extend(ranked.into_iter().rev().map(|(_, extension)| extension));

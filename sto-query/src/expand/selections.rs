@@ -1,4 +1,4 @@
-//! Branches by their score, or by their correlation with a metric.
+//! Selection of branches by score, or by correlation with a metric.
 
 use super::{Branch, Selection, StopCriterion};
 use crate::correlate::pearson;
@@ -7,18 +7,17 @@ use crate::series::{Expected, score};
 use crate::text::printable;
 use std::collections::BTreeSet;
 
-/// Greedy selection: the score of the samples that have the whole branch, as
-/// [`scores`](crate::series::scores) has it.
+/// Greedy selection: the score of the samples with the whole branch, as in [`scores`](crate::series::scores).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greedy(pub Judged);
 
 impl Greedy {
-    /// What the window leads to expect of a number a run; `None` of fewer than two runs.
+    /// Returns the expected number per run from the window; `None` with fewer than two runs.
     pub(crate) fn expected(&self, samples: &[f64]) -> Option<Expected> {
         Expected::from_observations(&samples[self.0.window.clone()])
     }
 
-    /// The score; zero where nothing can be expected.
+    /// Returns the score; zero without an expectation.
     pub(crate) fn score(&self, samples: &[f64]) -> f64 {
         let expected = self.expected(samples);
         expected.map_or(0.0, |expected| score(self.0.actual(samples), expected))
@@ -31,8 +30,7 @@ impl Selection for Greedy {
     }
 }
 
-/// Discards a branch that has fewer samples than expected, a negative score; and one without any in all
-/// of these runs.
+/// Discards branches with fewer samples than expected, and those without samples in all of these runs.
 impl StopCriterion for Greedy {
     fn stops(&self, branch: &Branch) -> bool {
         let samples = &branch.samples;
@@ -42,18 +40,19 @@ impl StopCriterion for Greedy {
     }
 }
 
-/// Correlation selection: how the samples that have the whole branch go with a metric, averaged over benchmarks.
+/// Correlation selection: correlation of the samples with the whole branch with a metric, averaged over benchmarks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlated {
-    /// The runs of each benchmark that have the metric, and its value.
+    /// Runs with the metric and its value, by benchmark.
     benchmarks: Vec<Vec<(usize, f64)>>,
 }
 
 impl Correlated {
-    /// With a metric of the runs of a history.
+    /// Selects by a metric of the history's runs.
     ///
     /// # Errors
-    /// Where no benchmark has two runs with it.
+    ///
+    /// Returns an error if no benchmark has two runs with the metric.
     pub fn with(history: &History, metric: &str) -> Result<Correlated, HistoryError> {
         let benchmarks: Vec<_> = history.runs_with(metric).into_values().collect();
         if benchmarks.iter().any(|runs| runs.len() > 1) {
@@ -70,7 +69,7 @@ impl Correlated {
         })
     }
 
-    /// Pearson's coefficient, averaged over the benchmarks in which it exists; zero without one.
+    /// Returns Pearson's coefficient averaged over the benchmarks that have one; zero without any.
     pub(crate) fn coefficient(&self, branch: &Branch) -> f64 {
         let of_benchmark = |runs: &Vec<(usize, f64)>| {
             let samples: Vec<f64> = runs.iter().map(|&(run, _)| branch.samples[run]).collect();

@@ -1,4 +1,4 @@
-//! What a store has.
+//! List of the builds in a store.
 
 use crate::answer::Answer;
 use serde::Serialize;
@@ -8,20 +8,20 @@ use sto_core::model::{Build, Profile, Quality};
 use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, SampleType};
 
-/// Every build and profile of a store.
+/// Builds and profiles of a store.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BuildList {
-    /// The builds: [in a listing](super::Listing) those first that were recorded last.
+    /// The builds; [in a listing](super::Listing), most recently recorded first.
     pub builds: Vec<ListedBuild>,
     /// Number of builds that a limit left out.
     pub more: usize,
-    /// Sums over all builds, also over those that a limit left out.
+    /// Sums over all builds, including those left out by a limit.
     pub totals: Totals,
-    /// Size of the store's file in bytes; `None` in memory, and where only some runs are listed.
+    /// Size of the store's file in bytes; `None` for a store in memory, and if only some runs are listed.
     pub file_bytes: Option<u64>,
-    /// How many times smaller the whole file is than the recordings; `None` without either.
+    /// Ratio of the recordings' size to the file's size; `None` without either.
     pub saving: Option<f64>,
 }
 
@@ -37,12 +37,12 @@ pub struct ListedBuild {
     /// The build.
     #[serde(flatten)]
     pub build: Build,
-    /// Its tags, in the order of their names; JSON leaves out an empty list.
+    /// Tags, sorted by name; omitted from JSON if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The profiles; [in a listing](super::Listing) the newest recording first.
+    /// The profiles; [in a listing](super::Listing), newest recording first.
     pub profiles: Vec<ListedProfile>,
-    /// Sums over its profiles.
+    /// Sums over the profiles.
     pub totals: Totals,
 }
 
@@ -57,7 +57,7 @@ pub struct Totals {
     pub samples: u64,
     /// Size of the recordings, each counted once.
     pub source_bytes: u64,
-    /// Packed size of what the profiles have for themselves. Frames and stacks belong to all.
+    /// Packed size of data that belongs to single profiles. Frames and stacks are shared by all.
     pub own_bytes: u64,
 }
 
@@ -69,9 +69,9 @@ pub struct ListedProfile {
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
-    /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
+    /// Packed size of the profile's own data: counts and record. Frames and stacks are shared by all profiles.
     pub own_bytes: u64,
-    /// How much of that are its slices of time; 0 where none are kept.
+    /// Size of the slices of time in that; 0 if none are stored.
     pub slices_bytes: u64,
 }
 
@@ -80,9 +80,9 @@ pub struct ListedProfile {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProfileSummary {
-    /// Its content address.
+    /// Content address.
     pub id: ProfileId,
-    /// When it was recorded, as RFC 3339 writes it.
+    /// Recording time in RFC 3339 format.
     pub recorded: Option<String>,
     /// The format it was read from.
     pub format: String,
@@ -92,17 +92,17 @@ pub struct ProfileSummary {
     pub labels: BTreeMap<String, String>,
     /// Metrics.
     pub metrics: BTreeMap<String, f64>,
-    /// What was measured.
+    /// Sample types.
     pub events: Vec<SampleType>,
     /// Number of samples.
     pub samples: u64,
     /// Size of the recording.
     pub source_bytes: u64,
-    /// How much of it can be trusted.
+    /// Quality of the recording.
     pub quality: QualityShares,
 }
 
-/// How much of a profile can be trusted: shares of its samples, from 0 to 1.
+/// Quality of a recording: shares of its samples, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -113,11 +113,11 @@ pub struct QualityShares {
     pub truncated: f64,
     /// Samples with no more than the instruction pointer.
     pub without_stack: f64,
-    /// Events that were dropped while recording, as a share of those and the samples.
+    /// Share of events dropped while recording.
     pub lost: f64,
 }
 
-/// Lists what a store has; `file_size` is `None` in memory.
+/// Lists the contents of a store; `file_size` is `None` for a store in memory.
 pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> BuildList {
     let totals = Totals::of(builds.iter().flat_map(|build| &build.profiles));
     BuildList {

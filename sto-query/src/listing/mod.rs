@@ -1,4 +1,4 @@
-//! Which builds and runs of a store are listed, and in which order.
+//! Selection and order of listed builds and runs.
 
 mod builds;
 
@@ -14,7 +14,7 @@ use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};
 
-/// What is to be listed: runs to which all of it applies, newest first.
+/// Selection of listed runs, which must match all filters; newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -23,22 +23,22 @@ pub struct Listing {
     pub executable: Option<String>,
     /// Only runs of this benchmark.
     pub benchmark: Option<String>,
-    /// Only runs that were recorded then or later.
+    /// Only runs recorded at this time or later.
     pub since: Option<UnixSeconds>,
-    /// The most builds, or runs, that are listed.
+    /// Maximum number of builds or runs.
     pub limit: Option<usize>,
 }
 
-/// Why nothing is listed.
+/// Error of listing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListingError {
     /// No run is of the program.
     #[error("the store has no run of `{}`; there are runs of {}", printable(.name), listed(.known))]
     NoExecutable {
-        /// The program that was asked for.
+        /// Name of the program, as given.
         name: String,
-        /// The programs that there are.
+        /// Programs in the store.
         known: Vec<String>,
     },
     /// No run is of the benchmark.
@@ -51,12 +51,12 @@ pub enum ListingError {
         }
     )]
     NoBenchmark {
-        /// The benchmark that was asked for.
+        /// Name of the benchmark, as given.
         name: String,
-        /// The benchmarks that there are.
+        /// Benchmarks in the store.
         known: Vec<String>,
     },
-    /// No run is of the program and of the benchmark, or none is as new.
+    /// No run matches both program and benchmark, or none is recent enough.
     #[error(
         "{}",
         .newest.as_ref().map_or(
@@ -65,23 +65,24 @@ pub enum ListingError {
         )
     )]
     Nothing {
-        /// When the newest run was recorded that all but the time applies to.
+        /// Recording time of the newest run that matches all filters except the time.
         newest: Option<String>,
     },
 }
 
 impl Listing {
-    /// Lists builds with their runs; `file_size` is `None` in memory.
+    /// Lists builds with their runs; `file_size` is `None` for a store in memory.
     ///
     /// # Errors
-    /// Where none of the runs is to be listed, in a store that has some.
+    ///
+    /// Returns an error if none of the runs matches, unless the store is empty.
     pub fn builds(
         &self,
         builds: Vec<StoredBuild>,
         file_size: Option<Bytes>,
     ) -> Result<BuildList, ListingError> {
         let mut builds = self.chosen(builds)?;
-        // Stable: what does not say when it was recorded stays in the store's order.
+        // The sort is stable, so builds without a recording time stay in the store's order.
         builds.sort_by_key(|build| std::cmp::Reverse(first_recorded(build)));
         for build in &mut builds {
             build.profiles.reverse();
@@ -95,10 +96,11 @@ impl Listing {
         Ok(report)
     }
 
-    /// Lists runs one after another; averages are none.
+    /// Lists runs individually, without averages.
     ///
     /// # Errors
-    /// As [`Listing::builds`].
+    ///
+    /// Returns an error if none of the runs matches, unless the store is empty.
     pub fn runs(&self, builds: Vec<StoredBuild>) -> Result<RunList, ListingError> {
         let builds = self.chosen(builds)?;
         let of_build = |build| move |profile| (build, profile);
@@ -200,7 +202,7 @@ fn listed(names: &[String]) -> String {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunList {
-    /// The runs, newest recording first; those that do not say when come last.
+    /// The runs, newest recording first; runs without a recording time come last.
     pub runs: Vec<ListedRun>,
     /// Number of runs that a limit left out.
     pub more: usize,

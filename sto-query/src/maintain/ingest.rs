@@ -1,4 +1,4 @@
-//! What went into a store.
+//! Result of ingesting files.
 
 use crate::answer::Answer;
 use crate::listing::{ProfileSummary, profile_report};
@@ -11,13 +11,13 @@ use sto_core::model::Build;
 use sto_core::store::Added;
 use sto_core::units::{Bytes, Cost};
 
-/// What went into a store.
+/// Result of ingesting files.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestSummary {
-    /// The files that were read, in the order in which they were.
+    /// The files, in the order of reading.
     pub recordings: Vec<IngestedFile>,
-    /// Whether it is a dataset of Parquet files that they went into.
+    /// Whether the target is a dataset of Parquet files.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_dataset: bool,
 }
@@ -26,7 +26,7 @@ impl Answer for IngestSummary {
     const SCHEMA: &'static str = "sto.ingest/1";
 }
 
-/// What became of one file.
+/// Result of ingesting one file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -35,9 +35,9 @@ pub struct IngestedFile {
     pub path: String,
     /// The profiles in it, most samples first.
     pub profiles: Vec<IngestedProfile>,
-    /// The files that its code was loaded from: most unresolved samples first, equals by path.
+    /// Files with code: most unresolved samples first, equal ones by path.
     pub modules: Vec<FoundSymbols>,
-    /// Whole sentences about what a user should know of the recording.
+    /// Warnings about the recording, as whole sentences.
     pub warnings: Vec<String>,
 }
 
@@ -49,54 +49,54 @@ pub struct IngestedProfile {
     /// The build.
     #[serde(flatten)]
     pub build: Build,
-    /// Whether it is new: the same file is stored once for a build.
+    /// Whether the profile is new; the same file is stored only once for a build.
     pub added: bool,
-    /// Number of stacks, callers of others among them.
+    /// Number of stacks, including callers.
     pub nodes: usize,
     /// Number of distinct frames.
     pub frames: usize,
-    /// How its time was cut, where slices were kept now.
+    /// Division of time into slices, if any were stored now.
     pub slices: Option<IngestedSlices>,
-    /// Its metrics over time, where any were stored now.
+    /// Metrics over time, if any were stored now.
     pub metrics_over_time: Option<IngestedMetrics>,
-    /// Its calls over time, where any were stored now.
+    /// Calls over time, if any were stored now.
     pub calls_over_time: Option<IngestedCalls>,
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
-    /// What the samples of each of its events cost together.
+    /// Total cost of each event.
     pub event_totals: Vec<Cost>,
-    /// Packed size of what was written for it now: none where it is not new. What others had
-    /// brought already is not in it, what stands in one pack with the new is.
+    /// Packed size of the data written for it now; zero if it is not new. Data that already existed does not count;
+    /// existing data repacked together with new data does.
     pub stored_bytes: u64,
-    /// How many times smaller that is than the recording; `None` where nothing was written.
+    /// Ratio of the recording's size to that; `None` if nothing was written.
     pub saving: Option<f64>,
 }
 
-/// What was found of a module.
+/// Result of symbolising a module.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundSymbols {
-    /// Its path, as recorded.
+    /// Recorded path of the module.
     pub path: String,
-    /// The file that its symbols came from.
+    /// Path of the file with its symbols.
     pub symbols: Option<String>,
-    /// Number of distinct locations that were sampled.
+    /// Number of distinct sampled locations.
     pub locations: usize,
-    /// How many of them have no symbol.
+    /// Number of locations without a symbol.
     pub unresolved: usize,
-    /// Samples with one of these on their stack.
+    /// Number of samples with an unresolved location on their stack.
     pub unresolved_samples: u64,
-    /// Why, and what to do about it.
+    /// Reason for unresolved locations, and advice.
     pub problem: Option<String>,
-    /// Whether a file may turn up that says more.
+    /// Whether a file with more symbols may become available.
     #[serde(skip)]
     pub may_be_found: bool,
 }
 
 impl IngestedFile {
-    /// Reports what became of a file. `say` adds to a notice what can be done about it.
+    /// Creates the report of a file. `say` formats a notice with advice.
     pub fn new(path: String, report: &IngestOutcome, say: impl Fn(&Notice) -> String) -> Self {
         let modules = report.modules.iter();
         let mut modules: Vec<_> = modules.map(|module| found_symbols(module, &say)).collect();

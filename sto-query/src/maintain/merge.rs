@@ -1,40 +1,40 @@
-//! What merges did.
+//! Results of merging stores.
 
 use crate::answer::Answer;
 use serde::Serialize;
 use sto_core::store::{Merged, StoreError};
 
-/// What came from other stores.
+/// Result of merging other stores.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merges {
-    /// The other stores, in the order in which they were merged.
+    /// The other stores, in the order of merging.
     pub sources: Vec<MergedStore>,
 }
 
-/// What came from one store.
+/// Result of merging one store.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MergedStore {
-    /// Its folder or file.
+    /// Path of the folder or file.
     pub path: String,
-    /// What became of its profiles and tags.
+    /// Result for its profiles and tags.
     #[serde(flatten)]
     pub merged: Merged,
 }
 
-/// Merges that ended before the last store was in.
+/// Error that ended merging early.
 #[derive(Debug, thiserror::Error)]
 #[error("{source}")]
 #[non_exhaustive]
 pub struct MergeError {
-    /// What came from the stores before.
+    /// Results for the earlier stores.
     pub before: Merges,
-    /// Number of profiles that went in from the store at which it ended.
+    /// Number of profiles added from the store that failed.
     pub added: usize,
-    /// Why.
+    /// The error.
     pub source: StoreError,
 }
 

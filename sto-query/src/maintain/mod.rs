@@ -1,4 +1,4 @@
-//! What was done to a store as a whole, and what is known of it.
+//! Results of maintenance operations on a store.
 
 mod ingest;
 mod merge;
@@ -31,7 +31,7 @@ impl Answer for Rewritten {
     const SCHEMA: &'static str = "sto.compact/1";
 }
 
-/// Profiles in a file of their own.
+/// Result of exporting profiles to a store file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ pub struct ExportedStore {
     pub path: String,
     /// Number of profiles in it.
     pub profiles: usize,
-    /// Its size.
+    /// Size of the file.
     pub bytes: Bytes,
 }
 

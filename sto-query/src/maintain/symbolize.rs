@@ -1,4 +1,4 @@
-//! Names of functions that were found after profiles went in.
+//! Results of symbolising stored profiles again.
 
 use super::FoundSymbols;
 use super::ingest::found_symbols;
@@ -10,16 +10,16 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::Symbolized;
 use sto_core::store::{StoredBuild, StoredProfile};
 
-/// What looking for names of functions again came to.
+/// Result of symbolising stored profiles again.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolizedProfiles {
-    /// The profiles of which addresses are kept, as they were, in the order of their builds.
+    /// Profiles with stored addresses, before the change, in the order of their builds.
     pub profiles: Vec<SymbolizedProfile>,
-    /// Number of other profiles that were meant.
+    /// Number of other selected profiles.
     pub without_addresses: usize,
-    /// The files that the addresses are in, each once: most unresolved samples first, equals by path.
+    /// Files with the addresses: most unresolved samples first, equal ones by path.
     pub modules: Vec<FoundSymbols>,
 }
 
@@ -27,7 +27,7 @@ impl Answer for SymbolizedProfiles {
     const SCHEMA: &'static str = "sto.symbolize/1";
 }
 
-/// What became of the addresses of a profile.
+/// Result of symbolising a profile again.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -36,24 +36,24 @@ pub struct SymbolizedProfile {
     pub executable: String,
     /// The build's version.
     pub version: String,
-    /// The profile as it was.
+    /// Id of the original profile.
     pub profile: ProfileId,
-    /// The profile that stands in its place now; none where nothing was found.
+    /// Id of the profile that replaces it; `None` if nothing was found.
     pub became: Option<ProfileId>,
-    /// Packed size of what was written for that.
+    /// Packed size of the data written for it.
     pub stored_bytes: u64,
-    /// Addresses that had no name.
+    /// Number of addresses without a name before.
     pub unresolved: usize,
-    /// Number of files that these are in.
+    /// Number of files with such addresses.
     pub modules: usize,
-    /// How many of them have a name now.
+    /// Number of these addresses that now have a name.
     pub resolved: usize,
-    /// Addresses that had a name, and have another source file, or inlined functions, now.
+    /// Number of addresses with a name that now have another source file or inlined functions.
     pub more_detailed: usize,
 }
 
 impl SymbolizedProfiles {
-    /// Adds what became of a profile.
+    /// Adds the result of a profile.
     pub(crate) fn add(
         &mut self,
         build: &StoredBuild,
@@ -77,7 +77,7 @@ impl SymbolizedProfiles {
             .extend(found.map(|module| found_symbols(module, &say)));
     }
 
-    /// Makes one of what was found of one file for several profiles.
+    /// Combines the results for the same file in several profiles.
     pub(crate) fn finish(&mut self) {
         let mut files: BTreeMap<_, FoundSymbols> = BTreeMap::new();
         for module in self.modules.drain(..) {

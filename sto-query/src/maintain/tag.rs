@@ -4,14 +4,14 @@ use crate::answer::Answer;
 use serde::Serialize;
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
-/// Tags, and what was done to them.
+/// Tags, and the operation on them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TagList {
-    /// What was done.
+    /// The operation.
     pub action: TagAction,
-    /// The tag that something was done to, or all.
+    /// The affected tag, or all tags.
     pub tags: Vec<TagEntry>,
 }
 
@@ -19,59 +19,59 @@ impl Answer for TagList {
     const SCHEMA: &'static str = "sto.tag/1";
 }
 
-/// Why nothing was done to a tag.
+/// Error of an operation on a tag.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagError {
-    /// The selector names a run, and no build.
+    /// The selector denotes a run rather than a build.
     #[error("a tag is of a build, but `{selector}` is one run of {build}")]
     OneRun {
-        /// What was written.
+        /// Selector, as given.
         selector: String,
-        /// The build that the run is of, as `EXE@BUILD`.
+        /// The build of the run, as `EXE@BUILD`.
         build: String,
     },
-    /// A build has the name, and would not be found any more.
+    /// A build has this name and would become inaccessible.
     #[error("a tag cannot have the name of a build: {build}")]
     NameOfBuild {
         /// The build, as `EXE@BUILD`.
         build: String,
     },
-    /// The tag stands for another build.
+    /// The tag belongs to another build.
     #[error("the tag `{name}` stands for {build}")]
     Taken {
         /// The tag.
         name: String,
-        /// The build that it stands for, as `EXE@BUILD`.
+        /// The build with the tag, as `EXE@BUILD`.
         build: String,
     },
     /// No build has the tag.
     #[error("no build has the tag `{name}`")]
     NotFound {
-        /// What was asked for.
+        /// Name of the tag, as given.
         name: String,
     },
     /// Builds of several executables have the tag.
     #[error("several executables have the tag `{name}`: {}", tags.join(", "))]
     Several {
-        /// What was asked for.
+        /// Name of the tag, as given.
         name: String,
         /// The tags, as `EXE@TAG`.
         tags: Vec<String>,
     },
 }
 
-/// What was done to tags.
+/// Operation on tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TagAction {
-    /// Nothing: they are listed.
+    /// Tags were listed.
     Listed,
-    /// A tag was set, or moved.
+    /// A tag was created or moved.
     Set,
-    /// A tag was taken away.
+    /// A tag was deleted.
     Deleted,
 }
 
@@ -80,10 +80,10 @@ pub enum TagAction {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TagEntry {
-    /// It, with the build that it stands for, or stood for.
+    /// The tag, with its current or former build.
     #[serde(flatten)]
     pub tag: Tag,
-    /// The version of the build that it was moved away from.
+    /// Version of the build from which it was moved.
     pub moved_from: Option<String>,
 }
 
@@ -92,7 +92,7 @@ impl TagList {
         TagList { action, tags }
     }
 
-    /// Lists the tags of builds, in the order of these.
+    /// Lists the tags of builds, in the order of the builds.
     pub(crate) fn listed(builds: &[StoredBuild]) -> Self {
         let tags = builds.iter().flat_map(StoredBuild::tags);
         TagList::new(TagAction::Listed, tags.map(entry).collect())
@@ -111,7 +111,7 @@ impl TagList {
         TagList::new(TagAction::Set, vec![entry])
     }
 
-    /// Reports a tag that was taken away.
+    /// Reports a tag that was deleted.
     pub(crate) fn deleted(tag: Tag) -> Self {
         TagList::new(TagAction::Deleted, vec![entry(tag)])
     }

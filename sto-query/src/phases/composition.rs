@@ -1,14 +1,14 @@
-//! What a run's samples are counted by: stacks, as far down as they hold enough.
+//! Categories of a run's samples: stacks, subdivided as far as they have enough samples.
 
 use sto_core::tree::{NodeIx, StackTree};
 
-/// Part of all samples that a stack needs, with what is below it, to be counted separately from its caller's.
+/// Minimum share of all samples that a stack needs in total to be a category of its own.
 const MIN_TOTAL: f64 = 0.02;
-/// The same for what is left to it without those below that are counted separately.
+/// Minimum share that must remain for a stack after subdividing it.
 const MIN_OWN: f64 = 0.005;
 
-/// For each node the category that its samples are counted in; each is a stack with what is below it and no category
-/// of its own.
+/// Returns the category of each node and the number of categories. A category is a stack with everything below it
+/// that has no category of its own.
 pub(super) fn categories(tree: &StackTree, samples: &[u64]) -> (Vec<u32>, usize) {
     let all: u64 = samples.iter().sum();
     let mut totals = samples.to_vec();
@@ -19,7 +19,7 @@ pub(super) fn categories(tree: &StackTree, samples: &[u64]) -> (Vec<u32>, usize)
         }
     }
     let is_large = |total: u64, part: f64| total > 0 && total as f64 >= part * all as f64;
-    // The innermost stack above each node that is large enough, and what is left to each of them.
+    // The nearest large enough ancestor of each node, and what remains for each of these.
     let mut nearest: Vec<Option<usize>> = Vec::with_capacity(totals.len());
     let mut own = vec![0_u64; totals.len()];
     for ix in 0..totals.len() {
@@ -33,7 +33,7 @@ pub(super) fn categories(tree: &StackTree, samples: &[u64]) -> (Vec<u32>, usize)
             own[here] += samples[ix];
         }
     }
-    // Too little is left to some: their callers have it.
+    // Categories with too few remaining samples are merged into their callers'.
     let mut numbers: Vec<Option<u32>> = vec![None; totals.len()];
     let mut count = 1;
     for ix in 0..totals.len() {
@@ -46,7 +46,7 @@ pub(super) fn categories(tree: &StackTree, samples: &[u64]) -> (Vec<u32>, usize)
             false => above,
         };
     }
-    // What is in none is one more.
+    // The first category has the samples that are in no other.
     let numbers = numbers.into_iter().map(|number| number.unwrap_or(0));
     (numbers.collect(), count as usize)
 }

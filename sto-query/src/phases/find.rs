@@ -1,40 +1,40 @@
-//! Where phases begin, and whether the run repeats.
+//! Detection of phases and periods.
 
 use super::composition::categories;
 use sto_core::tree::{NodeIx, SliceGrid, StackTree};
 use sto_core::units::Nanoseconds;
 use sto_stats::{change_points, period};
 
-/// Stretches that time is cut into, at most, to find changes, and to find a period.
+/// Maximum number of stretches of time for finding changes and for finding a period.
 const STRETCHES: usize = 256;
 const PERIOD_STRETCHES: usize = 1024;
-/// Samples of a stretch, on average.
+/// Mean number of samples per stretch.
 const SAMPLES: u64 = 8;
-/// Fewer stretches show nothing.
+/// Minimum number of stretches for detection.
 const MIN_STRETCHES: usize = 8;
-/// Part of the cost that is elsewhere in one phase than in the next, at least.
+/// Minimum share of the cost that moves between consecutive phases.
 const MIN_CHANGE: f64 = 0.1;
-/// From so many repetitions on, what happens within them are no phases.
+/// Number of repetitions from which changes within them are not phases.
 const MANY_CYCLES: f64 = 10.0;
 
-/// What a run cost over time, in one sample type: samples by slice and node.
+/// Samples of a run by slice and node, in one sample type.
 pub(crate) struct CostOverTime<'a> {
     pub(crate) tree: &'a StackTree,
     pub(crate) grid: SliceGrid,
     pub(crate) samples: Vec<(u32, NodeIx, u64)>,
 }
 
-/// Where phases begin, and how the run repeats.
+/// Borders of phases, and the period of the run.
 pub(crate) struct PhaseBorders {
-    /// The slices at which phases begin, and the end of the last one.
+    /// First slice of each phase, and the end of the last one.
     pub(crate) slices: Vec<u32>,
-    /// Slices of a stretch, on average: the borders may be off by one.
+    /// Mean length of a stretch, which is the precision of the borders.
     pub(crate) stretch: Nanoseconds,
-    /// The period, and for each slice which of two parts of the cycle it is in.
+    /// The period, and for each slice which of two parts of the cycle it belongs to.
     pub(crate) period: Option<(Nanoseconds, Vec<bool>)>,
 }
 
-/// Finds where the composition of cost changes.
+/// Finds the changes in the composition of cost.
 pub(crate) fn borders(cost: &CostOverTime) -> PhaseBorders {
     let count = cost.grid.count().get();
     let mut of_nodes = vec![0; cost.tree.len()];
@@ -100,7 +100,7 @@ pub(crate) fn borders(cost: &CostOverTime) -> PhaseBorders {
     found
 }
 
-/// Borders of stretches of this length, in slices.
+/// Returns the borders of stretches of this length, in slices.
 fn evenly(count: u32, length: f64) -> Vec<u32> {
     let stretches = (f64::from(count) / length).round().max(1.0) as u32;
     let mut borders: Vec<u32> = (0..stretches)
@@ -111,7 +111,7 @@ fn evenly(count: u32, length: f64) -> Vec<u32> {
     borders
 }
 
-/// Leaves out changes of less than [`MIN_CHANGE`], the smallest first.
+/// Removes changes of less than [`MIN_CHANGE`], smallest first.
 fn without_small(rows: &[Vec<f64>], mut changes: Vec<usize>) -> Vec<usize> {
     loop {
         let borders: Vec<usize> = [0]
@@ -136,7 +136,7 @@ fn without_small(rows: &[Vec<f64>], mut changes: Vec<usize>) -> Vec<usize> {
     }
 }
 
-/// The part that each category has of some rows.
+/// Returns the share of each category in some rows.
 fn shares(rows: &[Vec<f64>]) -> Vec<f64> {
     let mut sums = vec![0.0; rows[0].len()];
     for row in rows {

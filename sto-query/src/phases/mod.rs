@@ -1,5 +1,4 @@
-//! The phases of a run: parts of its time that differ in what costs, and what repeats.
-//!
+//! Phases of a run: parts of its time with different composition of cost, and repetitions.
 #![doc = include_str!("phases.md")]
 
 mod composition;

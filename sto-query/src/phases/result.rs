@@ -1,4 +1,4 @@
-//! The phases of a run, as plain data.
+//! Phases of a run as plain data.
 
 use super::find::{CostOverTime, PhaseBorders, borders};
 use crate::answer::{Answer, limited};
@@ -9,11 +9,11 @@ use sto_core::model::FrameIx;
 use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
-/// Functions of a phase that cost most, and of a change in each direction.
+/// Maximum number of functions listed for a phase, and for a change in each direction.
 const FUNCTIONS: usize = 3;
-/// Part of all cost by which a function has to differ.
+/// Minimum change of a function's share to be listed.
 const MIN_DIFFERENCE: f64 = 0.02;
-/// A function stands for those that call it where its share changed by this part of theirs.
+/// A function represents its callers if its share changed by at least this fraction of theirs.
 const STANDS_FOR: f64 = 0.9;
 
 /// The phases of a run.
@@ -24,15 +24,15 @@ pub struct Phases {
     /// The run.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Number of the runs that were selected, of which it is the newest.
+    /// Number of selected runs; this is the newest of them.
     pub runs: usize,
-    /// How long it took, in nanoseconds.
+    /// Duration in nanoseconds.
     pub duration: Nanoseconds,
-    /// How exactly it is known where a phase begins, in nanoseconds.
+    /// Precision of the borders of phases, in nanoseconds.
     pub resolution: Nanoseconds,
-    /// How it repeats; `null` where it does not.
+    /// The repetition; `null` if the run does not repeat.
     pub cycle: Option<Cycle>,
-    /// Its phases, in order of time: one where nothing changes.
+    /// The phases in order; only one if nothing changes.
     pub phases: Vec<Phase>,
     /// Number of phases that a limit left out.
     pub omitted: usize,
@@ -42,36 +42,35 @@ impl Answer for Phases {
     const SCHEMA: &'static str = "sto.phases/1";
 }
 
-/// How a run repeats what it does.
+/// Repetition in a run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Cycle {
-    /// From one repetition to the next, in nanoseconds.
+    /// Duration of a repetition in nanoseconds.
     pub period: Nanoseconds,
-    /// How often it repeats.
+    /// Number of repetitions.
     pub cycles: f64,
-    /// What one part of a cycle has more of than the other, and what less: `before` is of the other part.
+    /// Functions that differ between the two parts of a cycle; `before` refers to the other part.
     pub changes: Vec<PhaseChange>,
 }
 
-/// A part of a run in which the composition of cost stays as it is.
+/// A part of a run with constant composition of cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Phase {
-    /// Its number, from 1.
+    /// Number of the phase, from 1.
     pub number: usize,
-    /// Where it begins, in nanoseconds from the run's first sample.
+    /// Start in nanoseconds since the run's first sample.
     pub from: Nanoseconds,
-    /// Where it ends.
+    /// End in nanoseconds since the run's first sample.
     pub to: Nanoseconds,
-    /// What it cost, of all of the run.
+    /// Cost of the phase, as a share of the run.
     pub cost: CostShare,
-    /// The functions that cost most in it by themselves.
+    /// Functions with the highest self cost in the phase.
     pub functions: Vec<PhaseFunction>,
-    /// What differs from the phase before: first the functions that have more, then those that have less, with what
-    /// they call.
+    /// Differences from the previous phase in total cost: functions that grew, then functions that shrank.
     pub changes: Vec<PhaseChange>,
 }
 
@@ -80,13 +79,13 @@ pub struct Phase {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PhaseFunction {
-    /// The frame that stands for the function.
+    /// A frame that represents the function.
     #[serde(flatten)]
     pub frame: FrameInfo,
-    /// Cost of the samples that ended in it, of all of the phase.
+    /// Self cost, as a share of the phase.
     #[serde(rename = "self")]
     pub self_cost: CostShare,
-    /// Cost of the samples whose stack has it, of all of the phase.
+    /// Total cost, as a share of the phase.
     pub total: CostShare,
 }
 
@@ -95,16 +94,16 @@ pub struct PhaseFunction {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PhaseChange {
-    /// The frame that stands for the function.
+    /// A frame that represents the function.
     #[serde(flatten)]
     pub frame: FrameInfo,
-    /// Its share of the cost before, with what it calls, from 0 to 1.
+    /// Share of its total cost before, from 0 to 1.
     pub before: f64,
-    /// Its share after.
+    /// Share of its total cost after.
     pub after: f64,
 }
 
-/// Where the phases of a run begin that is all there, inlined frames and all.
+/// Returns the borders of phases in a complete run with inlined frames.
 pub(crate) fn borders_of(run: &RunOverTime, sample_type: usize) -> PhaseBorders {
     let costs = run.costs(sample_type).iter();
     borders(&CostOverTime {
@@ -172,17 +171,17 @@ pub(crate) fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>)
     }
 }
 
-/// The functions of a run.
+/// Functions of a run.
 struct Functions {
-    /// By frame.
+    /// Function of each frame.
     number_of: Vec<u32>,
-    /// By function, the frame that stands for it, of those that are on a stack.
+    /// A frame on a stack for each function.
     frames: Vec<Option<FrameIx>>,
-    /// By function, callers of its outermost call.
+    /// Number of callers of each function's outermost call.
     depths: Vec<u32>,
 }
 
-/// Self and total cost by function of a part of a run.
+/// Self and total cost by function in a part of a run.
 struct Costs {
     by: Vec<(Cost, Cost)>,
     all: Cost,
@@ -246,8 +245,8 @@ impl Functions {
         known.into_iter().map(function).collect()
     }
 
-    /// The functions that differ most, by what their stacks cost: those that have more first. Of functions that call
-    /// each other, the innermost that explains nearly all stands for the others.
+    /// Returns the functions that differ most in total cost, those that grew first. Of functions that call each
+    /// other, the innermost one that explains nearly all of the change represents the others.
     fn changes(&self, view: &View, [before, after]: [&Costs; 2]) -> Vec<PhaseChange> {
         let share = |costs: &Costs, ix: usize| crate::tree::share(costs.by[ix].1, costs.all);
         let change = |ix: usize| share(after, ix) - share(before, ix);
@@ -281,7 +280,7 @@ impl Functions {
         listed
     }
 
-    /// By function, whether it stands above or below this one on a stack.
+    /// Returns for each function whether it is above or below this one on a stack.
     fn related(&self, view: &View, function: usize, direction: Direction) -> Vec<bool> {
         let tree = &view.tree;
         let number = |node: NodeIx| self.number_of[tree.frame(node).get()] as usize;
@@ -313,7 +312,7 @@ impl Functions {
     }
 }
 
-/// Which way from a function.
+/// Direction from a function.
 #[derive(Clone, Copy)]
 enum Direction {
     Callers,

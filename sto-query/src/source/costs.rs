@@ -1,4 +1,4 @@
-//! What each line of a function cost.
+//! Costs of a function's lines.
 
 use crate::compare::{Focus, Lines};
 use crate::functions::{FunctionError, KeyOptions, key_of};
@@ -8,43 +8,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::Frame;
 use sto_core::units::Cost;
 
-/// What a line cost.
+/// Cost of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct LineCosts {
-    /// Samples that ended at the line.
+    /// Self cost: samples that ended at the line.
     pub(crate) own: Cost,
-    /// Samples whose stack has the line.
+    /// Total cost: samples whose stack contains the line.
     pub(crate) total: Cost,
 }
 
-/// The lines of a function.
+/// Costs of a function's lines.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub(crate) struct FunctionLines {
-    /// Its symbol as a comparison has it.
+    /// Normalised symbol, as in a comparison.
     pub(crate) function: String,
-    /// Whether it has closures: they stand in its source, so their cost is with its lines.
+    /// Whether it has closures, whose cost is included in its lines.
     pub(crate) with_closures: bool,
     /// The file that its code was loaded from; empty if unknown.
     pub(crate) module: String,
-    /// What it cost by itself.
+    /// Self cost.
     pub(crate) own: Cost,
-    /// What it cost with all that it calls.
+    /// Total cost.
     pub(crate) total: Cost,
-    /// Costs by line of each of its source files, the file that costs most first.
+    /// Costs by line for each source file, most expensive file first.
     pub files: Vec<(String, BTreeMap<u32, LineCosts>)>,
 }
 
-/// What each line of the one function that is meant cost in this sample type of a view; `runs` are
-/// the lines of its profiles. Where the lines are not known, there are no files.
+/// Returns the cost of each line of a function in one sample type of a view; `runs` are the lines of its profiles.
+/// Without line information, there are no files.
 ///
-/// A function is what a comparison takes for one, a symbol's key in a module, with its closures. Of
-/// several modules that have it, it is the one where it costs most. Where a line is of the function and
-/// of a closure, its total is the larger of the two, as the one mostly calls the other.
+/// As in a comparison, a function is a symbol's key in a module; it includes its closures. If several modules have
+/// it, the one where it costs most is used. If a line belongs to the function and a closure, its total is the larger
+/// one, because one mostly calls the other.
 ///
 /// # Errors
-/// Where several functions are meant.
+///
+/// Returns an error if the name denotes several functions.
 pub(crate) fn function_lines(
     view: &View,
     sample_type: usize,
@@ -94,7 +95,7 @@ pub(crate) fn function_lines(
     });
     let (module, [own, total]) = largest.unwrap_or_default();
 
-    // By file, line and key: a closure of the function, or the function.
+    // By file, line and key, which is that of the function or a closure.
     let mut costs: BTreeMap<(&str, u32, String), LineCosts> = BTreeMap::new();
     for run in runs {
         let keys = run.frames.iter().map(|(_, frame)| {

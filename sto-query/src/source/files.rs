@@ -1,9 +1,9 @@
-//! The source file that a profile means, in folders that the user named.
+//! Lookup of a profile's source files in folders given by the user.
 //!
-//! A profile has paths without what differs from machine to machine (*Source files* of `sto-core/src/symbolize/symbols.md`), so
-//! the folder that a path begins in is not known. A file is taken for the one that is meant if one of
-//! the two paths ends with the whole other; of several the one that agrees in most of its folders.
-//! Nothing outside of the folders is read, also not by a symbolic link.
+//! Paths in profiles lack the parts that differ between machines (*Source files* of
+//! `sto-core/src/symbolize/symbols.md`), so their root folder is unknown. A file matches if one of the two paths ends
+//! with the whole other; of several files, the one with most matching folders is chosen. Nothing outside of the
+//! folders is read, not even through a symbolic link.
 
 use hashbrown::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -16,42 +16,42 @@ use sto_core::files::{Links, SafeFile};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct SourceFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its text; what is not UTF-8 is replaced.
+    /// Text, with invalid UTF-8 replaced.
     pub(crate) text: String,
-    /// When it was last written, where the file system says so.
+    /// Modification time, if the file system has it.
     pub written: Option<SystemTime>,
 }
 
-/// What a search came to.
+/// Result of a lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Found {
-    /// The file.
+    /// The file was found.
     File(SourceFile),
-    /// Several files are as likely.
+    /// Several files match equally well.
     Several(Vec<PathBuf>),
-    /// There is none.
+    /// No file matches.
     Nothing,
 }
 
-/// Files that are looked at in a folder before the search gives up: a home folder is no work tree.
+/// Maximum number of files examined in a folder, because a home folder is not a work tree.
 const MOST_FILES: usize = 200_000;
-/// Larger files are not source.
+/// Maximum size of a source file.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The files of a folder, and of those below it, that files of profiles may mean: it is gone through once.
+/// Files in a folder and its subfolders that may match files of profiles, found by a single scan.
 #[derive(Clone, Debug)]
 pub struct SourceTree {
     folder: PathBuf,
-    /// Paths by their last name, in order.
+    /// Paths by file name, sorted.
     by_name: HashMap<OsString, Vec<PathBuf>>,
 }
 
 impl SourceTree {
-    /// Goes through a folder for files with the last names of these files of profiles. A folder that is not there, or
-    /// cannot be read, has nothing.
+    /// Scans a folder for files with the names of these files of profiles. A folder that does not exist or cannot be
+    /// read counts as empty.
     pub fn of<'a>(folder: &Path, files: impl IntoIterator<Item = &'a str>) -> SourceTree {
         let mut by_name: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
         for file in files {
@@ -70,8 +70,8 @@ impl SourceTree {
         }
     }
 
-    /// The likeliest files of those that a file of a profile may mean, in order; none where it is not here, or was not
-    /// looked for.
+    /// Returns the best matches for a file of a profile, sorted; empty if there are none, or if its name was not
+    /// scanned for.
     pub fn find(&self, file: &str) -> Vec<PathBuf> {
         let meant: Option<Vec<&OsStr>> = Path::new(file).components().map(name_of).collect();
         let mut meant = meant.unwrap_or_default();
@@ -86,10 +86,11 @@ impl SourceTree {
     }
 }
 
-/// Looks for a file of a profile in folders, in their order: the first that has it counts.
+/// Looks up a file of a profile in several folders; the first folder with a match wins.
 ///
 /// # Errors
-/// Where the file that was found cannot be read, with its path.
+///
+/// Returns an error with the path if the file cannot be read.
 pub(crate) fn find(file: &str, folders: &[SourceTree]) -> Result<Found, (PathBuf, io::Error)> {
     for folder in folders {
         let paths = folder.find(file);
@@ -105,7 +106,7 @@ pub(crate) fn find(file: &str, folders: &[SourceTree]) -> Result<Found, (PathBuf
     Ok(Found::Nothing)
 }
 
-/// A part of a path that leads downwards; the root has no name.
+/// Returns the name of a path component; empty for the root, `None` for `..`.
 fn name_of(component: Component<'_>) -> Option<&OsStr> {
     match component {
         Component::Normal(name) => Some(name),
@@ -114,7 +115,7 @@ fn name_of(component: Component<'_>) -> Option<&OsStr> {
     }
 }
 
-/// Adds the files below a folder that have one of the names, but links that lead out of it.
+/// Adds the files below a folder that have one of the names, except links that lead out of it.
 fn collect(folder: &Path, by_name: &mut HashMap<OsString, Vec<PathBuf>>) {
     let mut open = vec![folder.to_owned()];
     let mut files = 0;
@@ -148,12 +149,12 @@ fn collect(folder: &Path, by_name: &mut HashMap<OsString, Vec<PathBuf>>) {
     }
 }
 
-/// Folders that have no source of their own: hidden ones, and what Cargo builds.
+/// Returns `true` for folders without the project's own source: hidden ones, and Cargo's output.
 fn is_passed_over(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".") || name == "target"
 }
 
-/// How many names at the end of a path are those of the file that is meant; 0 where it is another.
+/// Returns the number of matching path components, from the end; 0 if the file does not match.
 fn agreeing(folder: &Path, path: &Path, meant: &[&OsStr]) -> usize {
     let names: Vec<&OsStr> = path.iter().collect();
     let pairs = names.iter().rev().zip(meant.iter().rev());
@@ -162,8 +163,7 @@ fn agreeing(folder: &Path, path: &Path, meant: &[&OsStr]) -> usize {
         .strip_prefix(folder)
         .map_or(0, |rest| rest.iter().count());
     let is_whole = agreeing == meant.len();
-    // The file may be named from further up; but not where that names a package: another one has a
-    // file of the same name.
+    // The profile's path may start further up, but not in another package, which may have a file with the same name.
     let is_of_package = meant
         .iter()
         .take(meant.len() - agreeing)
@@ -174,8 +174,8 @@ fn agreeing(folder: &Path, path: &Path, meant: &[&OsStr]) -> usize {
     }
 }
 
-/// Whether a folder is of a package and its version, as registries name them (`memchr-2.7.4`,
-/// `yaml@v3.0.1`), or of Rust's standard library.
+/// Returns `true` for the folder of a package with a version, as named by registries (`memchr-2.7.4`, `yaml@v3.0.1`),
+/// and for Rust's standard library.
 fn is_package(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let version = |text: &str| {
@@ -188,7 +188,7 @@ fn is_package(name: &OsStr) -> bool {
             .is_some_and(|(_, text)| version(text))
 }
 
-/// The bytes of a source file.
+/// Reads a source file.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     SafeFile::open(path, Links::Follow)?.read(MOST_BYTES)
 }
@@ -206,7 +206,7 @@ pub(crate) fn read(path: &Path) -> io::Result<SourceFile> {
 mod tests {
     use super::*;
 
-    /// What is found of a file in a folder with these files, by their paths below it.
+    /// Looks up a file in a folder with these files, and returns the matches relative to the folder.
     fn found(files: &[&str], meant: &str) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("app");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_found_by_the_end_of_its_path() {
+    fn finds_file_by_the_end_of_its_path() {
         let tree = [
             "src/main.rs",
             "lib/zip.c",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_source_of_a_package_is_not_taken_from_another() {
+    fn does_not_confuse_packages() {
         let tree = ["src/lib.rs", "vendor/memchr-2.7.4/src/lib.rs"];
         assert_eq!(
             found(&tree, "memchr-2.7.4/src/lib.rs"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_of_the_folders_is_read() {
+    fn does_not_read_outside_of_the_folders() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("app");
         fs::create_dir(&folder).unwrap();

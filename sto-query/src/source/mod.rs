@@ -1,12 +1,11 @@
-//! A function's source, with what each of its lines cost.
+//! Source code of a function with the cost of each line.
 //!
 //! ```text
 //! lines of runs     frame, line, self, total
-//!      |  costs     those of one function, added up by source file
-//!      v  files     the file itself, in the folders that the user named
+//!      |  costs     lines of one function, summed by source file
+//!      v  files     the file itself, in folders given by the user
 //! FunctionSource
 //! ```
-//!
 #![doc = include_str!("source.md")]
 
 mod costs;
@@ -26,26 +25,26 @@ use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 
-/// A function's lines with their cost.
+/// Lines of a function with their cost.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionSource {
-    /// What it is about.
+    /// The profiles.
     #[serde(flatten)]
     pub subject: Subject,
-    /// The function: its symbol as a comparison has it.
+    /// Normalised symbol of the function, as in a comparison.
     pub function: String,
-    /// Whether the lines are also those of its closures.
+    /// Whether the lines include those of its closures.
     pub with_closures: bool,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// What it cost by itself; code that was inlined into it is not its own.
+    /// Self cost, excluding code inlined into it.
     #[serde(rename = "self")]
     pub self_cost: CostShare,
-    /// What it cost with all that it calls, and with what was inlined into it.
+    /// Total cost, including code inlined into it.
     pub total: CostShare,
-    /// Its source files, the one that costs most first.
+    /// Source files, most expensive first.
     pub files: Vec<FileSource>,
 }
 
@@ -58,13 +57,13 @@ impl Answer for FunctionSource {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileSource {
-    /// Its path as the profiles have it.
+    /// Path in the profiles.
     pub file: String,
-    /// Where it was found; `None` where it was not.
+    /// Path of the file that was found; `None` if none was found.
     pub path: Option<String>,
-    /// What lets doubt that it is the source that was built.
+    /// Reasons to doubt that it is the source of this build.
     pub warnings: Vec<String>,
-    /// The lines with cost, and those around them where the file was found.
+    /// Lines with a cost, and surrounding lines if the file was found.
     pub lines: Vec<LineSource>,
 }
 
@@ -73,20 +72,20 @@ pub struct FileSource {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineSource {
-    /// Its number, counted from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Samples that ended in the function at this line; `None` where it has no cost.
+    /// Self cost of the function at this line; `None` if the line has no cost.
     #[serde(rename = "self")]
     pub self_cost: Option<CostShare>,
-    /// Samples whose stack has the function at this line; `None` where it has no cost.
+    /// Total cost of the function at this line; `None` if the line has no cost.
     pub total: Option<CostShare>,
-    /// Its text; `None` where the file was not found, or is shorter.
+    /// Text of the line; `None` if the file was not found or is shorter.
     pub source: Option<String>,
 }
 
 impl FunctionLines {
-    /// The lines with cost, and `context` lines around each where there is a text. For each file in turn,
-    /// `source` looks for its text, and says what lets doubt that it is the one.
+    /// Adds the text of lines with a cost, and `context` lines around each. For each file, `source` returns its text
+    /// and reasons to doubt it.
     pub(crate) fn with_source(
         self,
         subject: Subject,
@@ -149,19 +148,19 @@ impl FunctionLines {
     }
 }
 
-/// Why the source of a function cannot be shown.
+/// Error of showing the source of a function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The name is of several functions, and the lines are of one.
+    /// The name denotes several functions.
     #[error(transparent)]
     Function(FunctionError),
-    /// A folder that was named cannot be read.
+    /// A given folder cannot be read.
     #[error("cannot read the folder {}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A source file that was found cannot be read.
@@ -169,7 +168,7 @@ pub enum SourceError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

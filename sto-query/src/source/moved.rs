@@ -1,20 +1,20 @@
-//! Where the lines of a text are after it was edited.
+//! Mapping of lines between two versions of a text.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Where each line of an old text is in a new one.
+/// Mapping of the lines of an old text to a new one.
 ///
-/// Lines that stand in both keep their order: of a block that was moved over another, one of the two is kept, and the
-/// other one changed. How a line ends (`\n` or `\r\n`) is no change.
+/// Unchanged lines keep their order: if two blocks were swapped, only one of them counts as unchanged. Line endings
+/// (`\n` or `\r\n`) are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// By line of the old text, from 0, its number in the new one; 0 where it was changed or is gone.
+    /// New line number, from 1, of each line of the old text, from 0; 0 if the line was changed or removed.
     lines: Vec<u32>,
 }
 
 impl Moved {
-    /// Compares two texts, in time that grows with their length and with how much of them differs, but not with the
-    /// square of either.
+    /// Compares two texts. The time grows with their length and the size of the difference, but not quadratically
+    /// with either.
     pub(crate) fn between(old: &str, new: &str) -> Moved {
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
@@ -26,7 +26,7 @@ impl Moved {
                 len,
             } = same
             {
-                // Larger files are not source: the numbers fit.
+                // Larger files are not source, so the numbers fit.
                 let numbers = new_index as u32 + 1..;
                 let kept = lines[old_index..old_index + len].iter_mut();
                 kept.zip(numbers).for_each(|(line, number)| *line = number);
@@ -35,8 +35,8 @@ impl Moved {
         Moved { lines }
     }
 
-    /// The number that a line of the old text has in the new one, both from 1; `None` where it was changed or is gone, or
-    /// the old text has no such line.
+    /// Returns the new number of a line of the old text, both from 1; `None` if it was changed or removed, or does
+    /// not exist.
     pub(crate) fn line(&self, old: u32) -> Option<u32> {
         let index = (old as usize).checked_sub(1)?;
         self.lines.get(index).copied().filter(|&line| line != 0)
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts of few different lines, so that many of them are alike.
+    /// Texts with few distinct lines, so that many are equal.
     fn text() -> impl Strategy<Value = String> {
         let line = prop_oneof!["[ab{}]?", "    return x;", "[a-z]{0,3}"];
         let ended = (line, prop_oneof![Just("\n"), Just("\r\n")]);
@@ -60,7 +60,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_keep_their_order_and_are_where_their_text_is(old in text(), new in text()) {
+        fn mapped_lines_are_equal_and_in_order(old in text(), new in text()) {
             let moved = Moved::between(&old, &new);
             let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
             let mut last = 0;
@@ -76,7 +76,7 @@ mod tests {
         }
 
         #[test]
-        fn lines_of_a_text_that_was_not_edited_are_where_they_were(text in text()) {
+        fn unchanged_text_maps_to_itself(text in text()) {
             let moved = Moved::between(&text, &text.replace("\r\n", "\n"));
             for number in 1..=text.lines().count() as u32 {
                 prop_assert_eq!(moved.line(number), Some(number));
@@ -84,7 +84,7 @@ mod tests {
         }
 
         #[test]
-        fn inserted_lines_move_all_that_stand_after_them(text in text(), at in 0usize..60) {
+        fn inserted_lines_move_the_following_ones(text in text(), at in 0usize..60) {
             let before: String = text.split_inclusive('\n').take(at).collect();
             let after: String = text.split_inclusive('\n').skip(at).collect();
             let new = format!("{before}an inserted line\n{after}");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_changed_is_nowhere() {
+    fn changed_line_is_not_mapped() {
         let moved = Moved::between("a\nb\nc\n", "new\na\nB\nc\n");
         let lines: Vec<_> = (1..=3).map(|line| moved.line(line)).collect();
         assert_eq!(lines, [Some(2), None, Some(4)]);

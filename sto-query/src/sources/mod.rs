@@ -1,8 +1,7 @@
-//! Where profiles come from: a build or profile in the store, or a file, which is read into a store
-//! in memory.
+//! Sources of profiles: a store, or files, which are read into a store in memory.
 //!
-//! Every question is asked of [`Sources`]. They share nothing with one another, so that a process can
-//! ask any number of stores at once, from any thread.
+//! Every query is made on [`Sources`]. They share no state with each other, so a process can query any number of
+//! stores at the same time, from any thread.
 
 mod named;
 mod views;
@@ -29,23 +28,24 @@ use sto_core::trace::CallThresholds;
 use sto_core::tree::SliceCount;
 use sto_core::units::UnixSeconds;
 
-/// What the library may ask of the machine that it runs on. There is an answer for who has none.
+/// Information about the environment that the library may request. The default methods know nothing.
 pub trait Surroundings: Send + Sync {
-    /// The commit that a git revision such as `HEAD~1` is; `None` where that is not known.
+    /// Returns the commit of a git revision such as `HEAD~1`; `None` if unknown.
     fn commit(&self, _revision: &str) -> Option<Commit> {
         None
     }
 
-    /// The commits of a range of git revisions such as `v1.2..HEAD`, newest first; `None` where that is not known.
+    /// Returns the commits of a range of git revisions such as `v1.2..HEAD`, newest first; `None` if unknown.
     fn commits(&self, _range: &str) -> Option<Vec<Commit>> {
         None
     }
 
-    /// Reads a file that a question names into a store in memory. Whoever asks may say where symbols are
-    /// looked for, show how far it is, and warn.
+    /// Reads a file named in a query into a store in memory. Implementations may choose symbol sources, show
+    /// progress, and warn.
     ///
     /// # Errors
-    /// As [`ingest`].
+    ///
+    /// Returns the errors of [`ingest`].
     fn read(
         &self,
         memory: &Store,
@@ -55,42 +55,43 @@ pub trait Surroundings: Send + Sync {
         ingest(memory, file, &options, &mut |_| {})
     }
 
-    /// Called where a name in a question fits several functions, all of which are taken.
+    /// Called if a name in a query matches several functions, all of which are used.
     fn takes_all(&self, _name: &str, _functions: &[String]) {}
 
-    /// Where source files are looked for if nobody names a folder: a work tree.
+    /// Folder in which source files are looked for by default, such as a work tree.
     fn source_folder(&self) -> Option<PathBuf> {
         None
     }
 
-    /// The revision of the work tree that a folder is in, as `git describe` gives it with the whole id of the
-    /// commit, and with `-dirty` where files of it were changed.
+    /// Returns the revision of the work tree that contains a folder, in the format of `git describe` with the full
+    /// commit id, and `-dirty` if files were changed.
     fn revision(&self, _folder: &Path) -> Option<String> {
         None
     }
 
-    /// The text of a file of a work tree as it was at a revision; `None` where that is not known, or it was not there.
+    /// Returns the text of a file in a work tree at a revision; `None` if unknown, or if it did not exist.
     fn text_at(&self, _path: &Path, _revision: &str) -> Option<String> {
         None
     }
 
-    /// When source files were changed last before a run was recorded.
+    /// Returns the ages of source files at the time of a recording.
     fn changes(&self, _recorded: Option<UnixSeconds>) -> Ages {
         Box::new(|_| None)
     }
 }
 
-/// How long before a time a source file was changed last, by the file's path as a profile has it; `None` where
-/// that is not known.
+/// Returns the time between the last change of a source file and a given time, by the file's path in a profile;
+/// `None` if unknown.
 pub type Ages = Box<dyn Fn(&str) -> Option<Duration>>;
 
-/// A machine that nobody asks.
+/// An environment without information.
 impl Surroundings for () {}
 
-/// The selector, with the commit that its revision is, or the commits that its range has.
+/// Replaces a selector's revision by its commit, or its range by its commits.
 ///
 /// # Errors
-/// Where nobody knows the revision, and it is no commit's id by itself.
+///
+/// Returns an error if the revision is unknown and is not a commit id.
 pub(crate) fn resolved(
     surroundings: &dyn Surroundings,
     selector: Selector,
@@ -114,17 +115,17 @@ pub(crate) fn resolved(
     }
 }
 
-/// Where the profiles of a question are looked for: a store, and files.
+/// Sources of profiles for queries: a store, and files.
 pub struct Sources {
     surroundings: Arc<dyn Surroundings>,
     open: Box<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
-    /// The store as it was when it was first looked at: one question is answered from one state.
+    /// The store's state at first use, so that a query sees a single state.
     stored: OnceLock<Snapshot>,
-    /// Files that were read, each in a store of its own, so that one question after another reads none twice.
+    /// Files that were read, each in its own store, so that no file is read twice.
     read: Mutex<Vec<(Reading, Located)>>,
 }
 
-/// A file, and how it is read.
+/// A file and the way of reading it.
 #[derive(Clone, PartialEq)]
 struct Reading {
     file: ProfileFile,
@@ -132,72 +133,72 @@ struct Reading {
     calls: CallReading,
 }
 
-/// How the calls of a file are read.
+/// Way of reading the calls in a file.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) struct CallReading {
     thresholds: CallThresholds,
     keep: bool,
-    /// Whether they are not cut into slices.
+    /// Whether they are not divided into slices.
     whole: bool,
 }
 
-/// Profiles of one build, and where they are.
+/// Profiles of one build and their location.
 #[derive(Clone)]
 pub(crate) struct Located {
     pub(crate) store: Snapshot,
     pub(crate) selection: Selection,
-    /// Whether they are in the store, and no file: that names no benchmark.
+    /// Whether they come from the store rather than a file, which has no benchmark.
     pub(crate) is_stored: bool,
 }
 
-/// What names a baseline.
+/// Name of a baseline.
 pub(crate) enum Baseline<'a> {
     Any(&'a Named),
-    /// A build or tag of the candidate's executable; any selector where it has none such.
+    /// A build or tag of the candidate's executable, or any selector if it has none of that name.
     OfCandidate(&'a str),
 }
 
-/// What a name turned out to be.
+/// Result of resolving a name.
 enum Target {
     Stored(Located),
     File(ProfileFile),
 }
 
-/// A file to read, and the name of the build that it becomes.
+/// A file to read, and the name of its build.
 #[derive(Clone, PartialEq)]
 struct ProfileFile {
     path: PathBuf,
     name: String,
 }
 
-/// Slices that a file is read in where threads and labels of samples are asked for: they are kept with
-/// these alone.
+/// Number of slices for reading a file when threads and labels of samples are needed, because these are only stored
+/// with slices.
 const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
-/// Slices that a file is read in where what it did over time, or in a part of it, is asked for.
+/// Number of slices for reading a file when its course over time, or a part of it, is needed.
 pub(crate) const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
 
 impl Located {
-    /// Its stacks, with each run separately.
+    /// Loads the stacks, with each run separately.
     pub(crate) fn load(self) -> Result<View, SelectError> {
         View::load(&self.store, self.selection)
     }
 }
 
 impl Sources {
-    /// The store in this folder or file, opened as it is first needed: where there is none, files can be
-    /// asked for all the same.
+    /// Uses the store in this folder or file, which is opened on first use. Without a store, files can still be
+    /// queried.
     pub fn of_folder(path: &Path) -> Sources {
         let path = path.to_owned();
         Sources::opened_by(move || Snapshot::open(&path, StoreOptions::default()))
     }
 
-    /// A state of a store, which a process keeps for many questions.
+    /// Uses a snapshot of a store, which a process keeps for many queries.
     pub fn of_snapshot(snapshot: Snapshot) -> Sources {
         Sources::opened_by(move || Ok(snapshot.clone()))
     }
 
-    /// What this gives as it is first needed: for who opens stores with options.
+    /// Uses the store that `open` returns on first use, for callers that open stores with options.
     pub fn opened_by(
         open: impl Fn() -> Result<Snapshot, StoreError> + Send + Sync + 'static,
     ) -> Sources {
@@ -209,7 +210,7 @@ impl Sources {
         }
     }
 
-    /// The same on a machine that can be asked.
+    /// Sets the environment.
     #[must_use]
     pub fn within(self, surroundings: Arc<dyn Surroundings>) -> Sources {
         Sources {
@@ -222,12 +223,12 @@ impl Sources {
         &*self.surroundings
     }
 
-    /// The store, in the state that it had when it was first asked.
+    /// The store, in its state at first use.
     pub(crate) fn store(&self) -> Result<&Snapshot, StoreError> {
         get_or_try_init(&self.stored, &self.open)
     }
 
-    /// The profiles of both sides of a check; files are read in these slices.
+    /// Returns the profiles of both sides of a check; files are read with this number of slices.
     pub(crate) fn sides(
         &self,
         baseline: &Baseline,
@@ -253,7 +254,7 @@ impl Sources {
         ])
     }
 
-    /// Of the builds of a program that have several such runs in the store, the newest.
+    /// Returns the newest build of a program that has several such runs in the store.
     pub(crate) fn with_several_runs(
         &self,
         executable: &str,
@@ -275,7 +276,7 @@ impl Sources {
         Ok(view.transpose()?)
     }
 
-    /// A build in the store comes before a file of the same name.
+    /// Resolves a name; a build in the store takes precedence over a file with the same name.
     fn locate(&self, named: &Named) -> Result<Target, QueryError> {
         let text = match named {
             Named::Selector(text) => text,
@@ -307,7 +308,7 @@ impl Sources {
         }
     }
 
-    /// The profiles that a name stands for, of whichever benchmarks; without one, every profile of the store.
+    /// Returns the profiles denoted by a name, of any benchmark; without a name, every profile of the store.
     #[cfg(feature = "lake")]
     pub(crate) fn whole(&self, named: Option<&Named>) -> Result<Vec<Located>, QueryError> {
         if let Some(named) = named {
@@ -325,7 +326,7 @@ impl Sources {
         Ok(located.collect())
     }
 
-    /// What a name stands for, a name for each build: of a range of commits there may be several.
+    /// Splits a name into one name per build; a range of commits may have several builds.
     fn each(&self, named: &Named) -> Result<Vec<Named>, QueryError> {
         let selector = match named {
             Named::Selector(text) => text.parse::<Selector>().ok(),
@@ -343,9 +344,9 @@ impl Sources {
         Ok(runs.collect())
     }
 
-    /// A build or tag of an executable, or else whatever the selector names.
+    /// Resolves a name as a build or tag of an executable, or else as any selector.
     fn locate_of(&self, name: &str, executable: &str) -> Result<Target, QueryError> {
-        // `@previous` is the program's own, as `demo@previous` is.
+        // `@previous` refers to the executable, like `demo@previous`.
         for name in [name, name.strip_prefix('@').unwrap_or(name)] {
             let selector = resolved(self.surroundings(), format!("{executable}@{name}").parse()?);
             match selector.map(|selector| self.find_stored(&selector)) {
@@ -370,7 +371,7 @@ impl Sources {
         self.located_with_calls(target, slices, CallReading::default())
     }
 
-    /// The same, where files that are traces of calls are read in this way.
+    /// Like `located`, with a way of reading the calls in files.
     fn located_with_calls(
         &self,
         target: Target,
@@ -391,13 +392,13 @@ impl Sources {
             return Ok(located.clone());
         }
         let (located, has_calls) = self.read_file(&reading)?;
-        // What has none is not to be read again to be cut.
+        // Files without calls need not be read again to be divided into slices.
         reading.calls.whole &= has_calls;
         read().push((reading, located.clone()));
         Ok(located)
     }
 
-    /// Reads a file, and says whether it is a trace of calls.
+    /// Reads a file, and returns whether it is a trace of calls.
     fn read_file(&self, reading: &Reading) -> Result<(Located, bool), QueryError> {
         let path = &reading.file.path;
         let options = IngestOptions {
@@ -444,7 +445,7 @@ impl Target {
     }
 }
 
-/// What `OnceLock::get_or_try_init` is to be.
+/// Replacement for `OnceLock::get_or_try_init`, which is unstable.
 fn get_or_try_init<T>(
     cell: &OnceLock<T>,
     make: impl FnOnce() -> Result<T, StoreError>,
@@ -456,7 +457,7 @@ fn get_or_try_init<T>(
     Ok(cell.get_or_init(|| made))
 }
 
-/// Runs of one build, by the ids of their profiles.
+/// Returns runs of one build by their profile ids.
 fn runs_of(store: &Snapshot, ids: &[ProfileId]) -> Result<Selection, QueryError> {
     let mut builds = store.builds()?;
     if let Some(&run) = ids.iter().find(|id| !has(&builds, **id)) {
@@ -482,7 +483,7 @@ fn has(builds: &[StoredBuild], run: ProfileId) -> bool {
     profiles.any(|stored| stored.id == run)
 }
 
-/// Gives two files names that differ.
+/// Gives two files distinct names.
 fn with_distinct_names(mut a: Target, mut b: Target) -> (Target, Target) {
     if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
         (a.name, b.name) = distinct_names(&a.path, &b.path);
@@ -490,7 +491,7 @@ fn with_distinct_names(mut a: Target, mut b: Target) -> (Target, Target) {
     (a, b)
 }
 
-/// Whether the selector names nothing in the store, so that it may well be a file's name.
+/// Returns `true` if the selector denotes nothing in the store, so it may be the name of a file.
 fn is_absence(error: &SelectError) -> bool {
     matches!(
         error,
@@ -501,7 +502,7 @@ fn is_absence(error: &SelectError) -> bool {
     )
 }
 
-/// Whether the selector names builds of a program by their age or revision, and there is no such build.
+/// Returns `true` if the selector refers to builds of a program by age or revision, and there is no such build.
 fn is_of_program(error: &SelectError) -> bool {
     matches!(
         error,

@@ -1,26 +1,26 @@
-//! How profiles are named, and what files are called.
+//! Names of profiles and files.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
 
-/// What names profiles of one build.
+/// Name of profiles of one build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Named {
-    /// A [`Selector`](crate::select::Selector) of profiles in the store, or else the path of a file. A
-    /// path with a slash in it that exists, or one that starts as a path does, is always a file.
+    /// A [`Selector`](crate::select::Selector) of profiles in the store, or otherwise the path of a file. An existing
+    /// path with a slash in it, or text that starts like a path, is always a file.
     Selector(String),
-    /// A file, whatever the store has.
+    /// A file, regardless of the contents of the store.
     File(PathBuf),
     /// Runs of one build in the store.
     Runs(Vec<ProfileId>),
 }
 
 impl Default for Named {
-    /// A selector that names nothing.
+    /// Returns a selector that denotes nothing.
     fn default() -> Named {
         Named::Selector(String::new())
     }
@@ -33,7 +33,7 @@ impl From<&str> for Named {
 }
 
 impl From<&OsStr> for Named {
-    /// What is no text can only be a path.
+    /// Text that is not UTF-8 can only be a path.
     fn from(written: &OsStr) -> Named {
         match written.to_str() {
             Some(text) => text.into(),
@@ -48,8 +48,7 @@ impl From<&OsString> for Named {
     }
 }
 
-/// Names for two files: their base names, with as many folders before them as it takes for
-/// them to differ.
+/// Returns distinct names for two files: their base names, with as many parent folders as necessary.
 pub fn distinct_names(a: &Path, b: &Path) -> (String, String) {
     let longest = a.components().count().max(b.components().count());
     (1..=longest)

@@ -1,4 +1,4 @@
-//! The stacks that names stand for: of one benchmark, in one event.
+//! Views of the stacks denoted by names, of one benchmark and in one event.
 
 use super::{
     CONTEXTS, CallReading, Located, Named, OVER_TIME, Sources, Target, with_distinct_names,
@@ -19,44 +19,47 @@ use sto_core::trace::{CALLS, CallThresholds, is_time_of_calls};
 use sto_core::tree::SliceCount;
 use sto_core::units::SampleType;
 
-/// Which of the runs that are named a question is about, and what they were measured by.
+/// Filter for the named runs, and the event to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Filter {
-    /// The benchmark of the runs, where an empty name stands for runs that name none. Without it, all
-    /// runs have to be of one.
+    /// Benchmark of the runs; an empty name stands for runs without one. If `None`, all runs must have the same
+    /// benchmark.
     pub benchmark: Option<String>,
-    /// The event; without it the one with most samples.
+    /// Event; by default the one with most samples.
     pub event: Option<String>,
-    /// The part of each run's time; without it, all of it.
+    /// Part of each run's time; by default all of it.
     pub window: Option<Window>,
 }
 
-/// Index in [`View::sample_types`] of the event that was chosen.
+/// Index in [`View::sample_types`] of the selected event.
 pub const EVENT: usize = 0;
 
 impl Sources {
-    /// The stacks that a name stands for, and what they cost in all runs together.
+    /// Returns the stacks denoted by a name, with their costs summed over all runs.
     ///
     /// # Errors
-    /// Where nothing has this name, or what has cannot be read.
+    ///
+    /// Returns an error if nothing has this name, or if it cannot be read.
     pub fn view(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
         filter.load_sum(self.runs_of(named, filter, None)?)
     }
 
-    /// The stacks that a name stands for, and what they cost in each run.
+    /// Returns the stacks denoted by a name, with the costs of each run.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the errors of [`Sources::view`].
     pub(crate) fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
         filter.load(self.runs_of(named, filter, None)?)
     }
 
-    /// The same, and the store that has them; files are read in these slices.
+    /// Like `runs`, together with the store; files are read with this number of slices.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the errors of [`Sources::view`].
     pub(crate) fn runs_and_store(
         &self,
         named: &Named,
@@ -68,10 +71,11 @@ impl Sources {
         Ok((filter.load(located)?, store))
     }
 
-    /// The stacks of several names, all in one event: the first one's, unless one was asked for.
+    /// Returns the stacks of several names in the same event: the one requested, or that of the first name.
     ///
     /// # Errors
-    /// As [`Sources::view`], and where they are of several benchmarks.
+    ///
+    /// Returns the errors of [`Sources::view`], and an error if they are of several benchmarks.
     pub(crate) fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
         let mut filter = filter.clone();
         let mut views = Vec::with_capacity(named.len());
@@ -89,12 +93,13 @@ impl Sources {
         Ok(views)
     }
 
-    /// The stacks of a baseline and a candidate with each run separately, in the event that was asked for, or
-    /// else one that both have; of the baseline another part of the time, where one is given. Each with the store that
-    /// has it; files are read in these slices.
+    /// Returns the stacks of a baseline and a candidate with each run separately, in the requested event or one that
+    /// both have, each with its store. The baseline may have a time window of its own. Files are read with this
+    /// number of slices.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the errors of [`Sources::view`].
     pub(crate) fn pair_and_stores(
         &self,
         named: [&Named; 2],
@@ -113,10 +118,11 @@ impl Sources {
         Ok([(old, baseline.store), (new, candidate.store)])
     }
 
-    /// The stacks that a name stands for, below a root for each thread or label.
+    /// Returns the stacks denoted by a name, below one root for each thread or label.
     ///
     /// # Errors
-    /// As [`Sources::view`], and where threads or the label are not known.
+    ///
+    /// Returns the errors of [`Sources::view`], and an error if threads or the label are unknown.
     pub(crate) fn view_by(
         &self,
         named: &Named,
@@ -132,10 +138,11 @@ impl Sources {
         Ok(filter.load(located)?.by(&store, by, names)?)
     }
 
-    /// The same of a baseline and a candidate.
+    /// Like `view_by`, for a baseline and a candidate.
     ///
     /// # Errors
-    /// As [`Sources::view_by`].
+    ///
+    /// Returns the errors of [`Sources::view_by`].
     pub(crate) fn pair_by(
         &self,
         named: [&Named; 2],
@@ -146,7 +153,7 @@ impl Sources {
         let [baseline, candidate] = self.pair_of(named, filter, CONTEXTS)?;
         let stores = [baseline.store.clone(), candidate.store.clone()];
         let [baseline, candidate] = filter.keep_both([baseline.load()?, candidate.load()?])?;
-        // Ids differ between the two.
+        // Thread ids differ between the two, so only names are used.
         let below = |view: View, store, window| -> Result<View, QueryError> {
             Ok(taken(view, store, window)?.by(store, by, ThreadNames::Name)?)
         };
@@ -156,11 +163,11 @@ impl Sources {
         ])
     }
 
-    /// The stacks that a name stands for, and what they cost in each thread and with each set of labels,
-    /// where every run has these.
+    /// Returns the stacks denoted by a name, with their costs by thread and set of labels if every run has these.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the errors of [`Sources::view`].
     pub(crate) fn view_with_contexts(
         &self,
         named: &Named,
@@ -173,21 +180,23 @@ impl Sources {
         Ok((view, contexts))
     }
 
-    /// The stacks that a name stands for, with each run separately, and the store that has them, with threads and
-    /// labels of samples.
+    /// Returns the stacks denoted by a name, with each run separately, and the store with threads and labels of
+    /// samples.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the errors of [`Sources::view`].
     pub(crate) fn runs_with_contexts(&self, named: &Named) -> Result<(View, Snapshot), QueryError> {
         let located = self.located(self.locate(named)?, CONTEXTS)?;
         let store = located.store.clone();
         Ok((located.load()?, store))
     }
 
-    /// The newest run that a name stands for, over time, and which of its sample types was asked for.
+    /// Returns the newest run denoted by a name over time, and the index of the requested sample type.
     ///
     /// # Errors
-    /// As [`Sources::view`], and where its costs were not kept by time.
+    ///
+    /// Returns the errors of [`Sources::view`], and an error if the run was stored without slices.
     pub fn run_over_time(
         &self,
         named: &Named,
@@ -205,21 +214,23 @@ impl Sources {
         Ok((run, sample_type))
     }
 
-    /// The newest run that a name stands for, with what its threads called.
+    /// Returns the newest run denoted by a name with the calls of its threads.
     ///
     /// # Errors
-    /// As [`Sources::view`], and where it is no trace of calls.
+    ///
+    /// Returns the errors of [`Sources::view`], and an error if the run is not a trace of calls.
     pub fn called_run(&self, named: &Named, filter: &Filter) -> Result<CalledRun, QueryError> {
         let located = self.runs_of(named, filter, None)?;
         Ok(CalledRun::load(&located.store, located.selection)?)
     }
 
-    /// The same of the filter's part of the time, with calls compressed by these thresholds. A file that is no trace of
-    /// calls is read as [`Sources::run_over_time`] does.
+    /// Like [`Sources::called_run`], in the filter's time window, with calls compressed by these thresholds. A file
+    /// that is not a trace of calls is read as in [`Sources::run_over_time`].
     ///
     /// # Errors
-    /// As [`Sources::called_run`], where the calls of a stored run were not kept and are to be compressed anew, and
-    /// where there is no such part.
+    ///
+    /// Returns the errors of [`Sources::called_run`], and an error if the individual calls of a stored run are needed
+    /// but were not stored, or if there is no such window.
     pub(crate) fn called_run_by(
         &self,
         named: &Named,
@@ -227,7 +238,7 @@ impl Sources {
         thresholds: Option<CallThresholds>,
     ) -> Result<CalledRun, QueryError> {
         let reading = CallReading {
-            // By those of a part, every call is compressed anew.
+            // For a time window, every call is compressed again by these thresholds.
             thresholds: thresholds
                 .filter(|_| filter.window.is_none())
                 .unwrap_or_default(),
@@ -242,7 +253,7 @@ impl Sources {
         })
     }
 
-    /// The same with every call, where these are known.
+    /// Like [`Sources::called_run`], with every individual call if stored.
     pub(crate) fn every_call(
         &self,
         named: &Named,
@@ -273,11 +284,12 @@ impl Sources {
         Ok(run)
     }
 
-    /// The stacks that a name stands for, and what each line cost in each run, over all of its time: when lines
-    /// cost what is not kept.
+    /// Returns the stacks denoted by a name, and the cost of each line in each run. Time windows are ignored, because
+    /// costs of lines are not stored over time.
     ///
     /// # Errors
-    /// As [`Sources::view`].
+    ///
+    /// Returns the errors of [`Sources::view`].
     pub fn view_with_lines(
         &self,
         named: &Named,
@@ -317,7 +329,7 @@ impl Sources {
         Ok([self.located(a, slices)?, self.located(b, slices)?])
     }
 
-    /// Of the runs in the store those of one benchmark; a file is one run.
+    /// Restricts runs in the store to one benchmark; a file is a single run.
     fn locate_runs(&self, named: &Named, filter: &Filter) -> Result<Target, QueryError> {
         Ok(match self.locate(named)? {
             Target::Stored(mut located) => {
@@ -331,8 +343,7 @@ impl Sources {
 }
 
 impl Filter {
-    /// Leaves the event that was asked for as the only one; without a wish, the one with most
-    /// samples is the first anyway.
+    /// Restricts a view to the requested event; by default, the event with most samples is the first.
     fn keep(&self, view: View) -> Result<View, QueryError> {
         match &self.event {
             Some(event) => of_event(view, event),
@@ -340,18 +351,18 @@ impl Filter {
         }
     }
 
-    /// The slices to read files in, where others are needed but for the window.
+    /// Returns the number of slices for reading files: enough for the time window, or otherwise `others`.
     fn slices(&self, others: Option<SliceCount>) -> Option<SliceCount> {
         self.window.and(OVER_TIME).or(others)
     }
 
-    /// Loads each run.
+    /// Loads each run separately.
     fn load(&self, located: Located) -> Result<View, QueryError> {
         let store = located.store.clone();
         taken(self.keep(located.load()?)?, &store, self.window)
     }
 
-    /// Loads the runs, together where that is faster.
+    /// Loads the runs, summed if possible, because that is faster.
     fn load_sum(&self, located: Located) -> Result<View, QueryError> {
         match self.window {
             Some(_) => self.load(located),
@@ -359,7 +370,7 @@ impl Filter {
         }
     }
 
-    /// The same of two, by default in the event that both have.
+    /// Like `keep`, for two views, by default in an event that both have.
     fn keep_both(&self, [a, b]: [View; 2]) -> Result<[View; 2], QueryError> {
         let shared = || shared_event(&a, &b).map(str::to_owned);
         match self.event.clone().or_else(shared) {
@@ -372,7 +383,7 @@ impl Filter {
     }
 }
 
-/// The slices to read files in of which x is asked for, which may be of samples.
+/// Returns the number of slices for reading files to get the values of `x`, which may be a label of samples.
 pub(crate) fn slices_for(x: &str) -> Option<SliceCount> {
     match x {
         TIME => OVER_TIME,
@@ -380,7 +391,7 @@ pub(crate) fn slices_for(x: &str) -> Option<SliceCount> {
     }
 }
 
-/// The part of the runs' time that is asked for.
+/// Restricts the runs to a time window.
 pub(crate) fn taken(
     view: View,
     store: &Snapshot,
@@ -392,14 +403,14 @@ pub(crate) fn taken(
     }
 }
 
-/// Parts that a window is cut into where it is compared with another one of the same run, and samples of each on
-/// average, at least. The longer window has more, of about the same length.
+/// Minimum number of parts of a window when two windows of the same run are compared, maximum number, and minimum
+/// mean number of samples per part. The longer window has more parts of about the same length.
 const PARTS: u64 = 6;
 const MOST_PARTS: u64 = 24;
 const SAMPLES: u64 = 100;
 
-/// The parts of a baseline's and a candidate's time that are asked for. Where both are of one run alone, they are cut
-/// further: how much the parts of each differ says what a difference between the two is worth.
+/// Restricts a baseline and a candidate to their time windows. If both are of the same single run, the windows are
+/// divided into parts, whose variation determines the significance of a difference.
 pub(crate) fn parts(
     views: [View; 2],
     stores: [&Snapshot; 2],
@@ -440,7 +451,7 @@ pub(crate) fn parts(
     ])
 }
 
-/// The part of a run's time that this is; phases are those of this sample type.
+/// Converts a window to a part of a run's time; phases are those of this sample type.
 fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow, WindowError> {
     match window {
         Window::Time { from, to } => run.between(from, to),
@@ -459,13 +470,13 @@ fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow,
     }
 }
 
-/// A view by one event alone.
+/// Returns a view with only one event.
 fn of_event(view: View, event: &str) -> Result<View, QueryError> {
     let ix = index_of_event(&view, event)?;
     Ok(of_columns(view, &[ix]))
 }
 
-/// A view by one event, to compare: the time of calls is compared with how often functions were called.
+/// Returns a view with one event for a comparison; the time of calls is compared together with the number of calls.
 pub(crate) fn of_event_to_compare(view: View, event: &str) -> Result<View, QueryError> {
     let ix = index_of_event(&view, event)?;
     let types = &view.sample_types;

@@ -1,4 +1,4 @@
-//! The contexts in which a suspect differs.
+//! Contexts in which a suspect differs from expectation.
 
 use crate::expand::{
     Branch, Direction, Expansion, Greedy, Method, Reach, StopCriterion, expand, expansion,
@@ -6,12 +6,11 @@ use crate::expand::{
 use crate::history::History;
 use crate::series::Score;
 
-/// The part of a suspect's difference that a context must have. Contexts share the difference among
-/// them, so at most as many are followed side by side as this goes into 1, or a little more where
-/// others have less than expected.
+/// Minimum share of a suspect's difference in a context. Contexts divide the difference among them, so this also
+/// limits the number followed side by side.
 const LEAST_PART: f64 = 0.1;
 
-/// Discards contexts that have fewer samples than expected, or hardly any of the difference.
+/// Discards contexts with fewer samples than expected, or with hardly any of the difference.
 struct Explaining<'a> {
     greedy: &'a Greedy,
     least: f64,
@@ -25,7 +24,7 @@ impl StopCriterion for Explaining<'_> {
     }
 }
 
-/// The callers and the callees of a suspect that have its difference.
+/// Returns the callers and callees of a suspect that have its difference.
 pub(super) fn contexts(
     history: &History,
     score: &Score,

@@ -1,9 +1,8 @@
-//! The functions of one run that are far from what the runs before it lead to expect, with all that
-//! shows why: their history, the contexts in which they differ, and the stacks of both sides.
+//! Functions of a run that deviate from the expectation set by earlier runs, with explanations: their history, the
+//! contexts in which they differ, and the stacks of both sides.
 //!
-//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and
-//! appendix B, which calls them candidates: functions that may have caused what was seen.
-//!
+//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and appendix B,
+//! which calls them candidates: functions that may have caused an observed change.
 #![doc = include_str!("suspects.md")]
 
 mod contexts;
@@ -21,18 +20,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use sto_core::units::Cost;
 
-/// Which functions are suspects.
+/// Criteria for suspects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SuspectOptions {
-    /// Number of builds before the judged one that expectations rest on, at least 1.
+    /// Number of earlier builds that determine the expectation, at least 1.
     pub window: usize,
-    /// Functions with a smaller share of every run that is looked at are left out.
+    /// Minimum share that a function must have in some run.
     pub min_share: f64,
-    /// The least score of a suspect; of one that is gone, the same below zero.
+    /// Minimum score of a suspect; for a function that is gone, its negative.
     pub min_score: f64,
-    /// Most suspects that are listed.
+    /// Maximum number of listed suspects.
     pub limit: usize,
 }
 
@@ -51,33 +50,33 @@ impl Default for SuspectOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Suspects {
-    /// The runs that are looked at.
+    /// Runs that were examined.
     pub history: HistorySubject,
     /// Every run, oldest first.
     pub(crate) runs: Vec<SuspectRun>,
-    /// The indices of the judged runs, and of those that say what to expect.
+    /// Indices of the judged runs and of the runs that determine the expectation.
     pub(crate) judged: Judged,
-    /// The indices of each build's runs; of one build alone, each run's.
+    /// Indices of each build's runs; with only one build, each run separately.
     pub(crate) observations: Vec<Range<usize>>,
-    /// What makes a suspect.
+    /// Criteria for suspects.
     pub options: SuspectOptions,
-    /// Number of functions that were judged.
+    /// Number of judged functions.
     pub(crate) tested: usize,
-    /// What the window leads to expect of the samples of the whole run; `None` of fewer than two runs.
+    /// Expected samples of a whole run, from the window; `None` with fewer than two runs.
     pub expected: Option<Expected>,
     /// The suspects: highest score first, then by name.
     pub suspects: Vec<Suspect>,
     /// Number of suspects beyond the limit.
     pub(crate) omitted: usize,
-    /// Functions that are no suspects, but have a level shift in some run: in the order of their
-    /// largest change relative to the whole, at most as many as suspects.
+    /// Other functions with a level shift in some run, largest change relative to the whole first; at most as many as
+    /// suspects.
     pub changed: Vec<FunctionScore>,
-    /// Stacks of the window, which is the baseline, and of the judged run; a run of the window costs
-    /// 1 on average. `None` where one of them has no samples.
+    /// Stacks of the window, which is the baseline, and of the judged run; costs are scaled so that a run of the
+    /// window is 1 on average. `None` if one of them has no samples.
     pub stacks: Option<Stacks>,
-    /// How functions of different builds were matched.
+    /// Matching of functions between builds.
     pub matching: KeyOptions,
-    /// The command that finds the same again; empty where the caller names none.
+    /// Command that produces the same result; empty if the caller gave none.
     pub command: Command,
 }
 
@@ -87,48 +86,47 @@ pub struct Suspects {
 pub struct SuspectRun {
     /// The run.
     pub run: RunSummary,
-    /// What the whole run cost.
+    /// Cost of the whole run.
     pub(crate) whole: Cost,
-    /// Its labels, by key.
+    /// Labels by key.
     pub(crate) labels: BTreeMap<String, String>,
-    /// Its metrics, by name.
+    /// Metrics by name.
     pub(crate) metrics: BTreeMap<String, f64>,
-    /// The machine that it ran on.
+    /// Machine on which it ran.
     pub(crate) host: Option<String>,
-    /// The revision of its build.
+    /// Revision of its build.
     pub(crate) revision: Option<String>,
 }
 
-/// A function that may have caused what was seen.
+/// A function that may have caused an observed change.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Suspect {
-    /// How far from expected it is.
+    /// Deviation from expectation.
     pub score: FunctionScore,
-    /// Its samples in every run of the history, oldest first.
+    /// Total samples in every run of the history, oldest first.
     pub(crate) samples: Vec<f64>,
-    /// The mean of its samples in its own code, in the window.
+    /// Mean self samples in the window.
     pub self_expected: f64,
-    /// Its samples in its own code, in a judged run on average.
+    /// Mean self samples in the judged runs.
     pub self_actual: f64,
-    /// Who calls it where it has more samples than expected; `None` where it is gone.
+    /// Callers with more samples than expected; `None` if the function is gone.
     pub callers: Option<Expansion>,
-    /// What it calls that has more samples than expected.
+    /// Callees with more samples than expected.
     pub(crate) callees: Option<Expansion>,
-    /// The command that shows more of its contexts; empty where the caller names none.
+    /// Command that shows more of its contexts; empty if the caller gave none.
     pub command: Command,
 }
 
 impl Suspect {
-    /// What its own code has of its difference; the rest is in what it calls.
+    /// Returns the part of the difference in the function's own code; the rest is in its callees.
     pub(crate) fn self_difference(&self) -> f64 {
         self.self_actual - self.self_expected
     }
 }
 
 impl Suspects {
-    /// Finds the suspects of the judged runs of a history. There are none where fewer than two runs
-    /// come before them.
+    /// Finds the suspects of the judged runs in a history. There are none with fewer than two earlier runs.
     pub fn of(history: &History, judged: Judged, options: SuspectOptions) -> Suspects {
         let of_scores = ScoreOptions {
             min_share: options.min_share,
@@ -177,23 +175,23 @@ impl Suspects {
         }
     }
 
-    /// The newest of the judged runs.
+    /// Returns the newest judged run.
     pub fn run(&self) -> &SuspectRun {
         &self.runs[self.judged.newest()]
     }
 
-    /// The number of the build that a run is of; of one build alone, of the run.
+    /// Returns the index of a run's build; with only one build, that of the run.
     pub(crate) fn build_of(&self, run: usize) -> usize {
         self.observations.partition_point(|runs| runs.end <= run)
     }
 
-    /// Samples of a judged run, on average.
+    /// Returns the mean number of samples in a judged run.
     pub(crate) fn actual(&self) -> f64 {
         let wholes = self.runs.iter().map(|run| run.whole.samples as f64);
         self.judged.actual(&wholes.collect::<Vec<_>>())
     }
 
-    /// How far from what is expected the samples of the whole run are, in standard deviations.
+    /// Returns the deviation of the total samples from expectation, in standard deviations.
     pub(crate) fn score(&self) -> Option<f64> {
         self.expected.map(|expected| score(self.actual(), expected))
     }
@@ -213,11 +211,11 @@ impl From<&HistoryRun> for SuspectRun {
     }
 }
 
-/// What the suspects are asked with.
+/// Data for examining suspects.
 struct Inquiry<'a> {
     history: &'a History,
     greedy: Greedy,
-    /// By run of the window, and then of the judged runs.
+    /// Self costs by run, of the window and then of the judged runs.
     self_costs: Vec<Vec<Cost>>,
 }
 
@@ -241,7 +239,7 @@ impl Inquiry<'_> {
     }
 }
 
-/// The functions with a level shift, the largest change of the whole first.
+/// Returns the functions with a level shift, largest change relative to the whole first.
 fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<FunctionScore> {
     let mut changed: Vec<Score> = scores;
     changed.retain(|score| !score.changes.is_empty());

@@ -1,11 +1,11 @@
-//! The stacks of a window of runs, and of the judged runs after it.
+//! Stacks of a window of runs and of the judged runs after it.
 
 use crate::compare::{FunctionName, StackNode, Stacks, in_preorder};
 use crate::history::{FunctionIx, History, Judged};
 use hashbrown::HashMap;
 
-/// The stacks of the runs of a window, and of the judged runs; `None` where either has no samples. Stacks whose
-/// frames are the same functions are one.
+/// Returns the stacks of the runs of a window and of the judged runs; `None` if either has no samples. Stacks with
+/// the same functions are merged.
 pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
     let mut stacks: Vec<(Option<usize>, StackNode)> = Vec::new();
     let mut known: HashMap<(Option<usize>, FunctionIx), usize> = HashMap::new();

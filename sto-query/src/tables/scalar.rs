@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str); 4] = [
     (
         "stack",
         "node",
-        "the functions of a stack_node, root first, as folded text has them",
+        "the functions of a stack_node, root first, in the folded format",
     ),
     (
         "subtree",
@@ -29,7 +29,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str); 4] = [
     (
         "function_key",
         "symbol",
-        "the symbol without what compilers change from build to build",
+        "the symbol without the parts that compilers change from build to build",
     ),
 ];
 

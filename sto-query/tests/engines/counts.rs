@@ -308,12 +308,12 @@ fn what_is_no_such_counts_is_refused_with_a_sentence() {
     let whole = fs::read(&path).unwrap();
     for length in [0, 4, whole.len() / 2, whole.len() - 1] {
         fs::write(&path, &whole[..length]).unwrap();
-        refused("damaged or another's");
+        refused("damaged or was not written by sto");
     }
     fs::remove_file(&path).unwrap();
     refused("counts.parquet: ");
     fs::create_dir_all(path.join("_temporary")).unwrap();
-    refused("an engine is writing");
+    refused("an engine is still writing");
     let sample = folder.path().join("sample/executable=demo/build=v1");
     let error = check_counts(&sample, &request(&asked)).unwrap_err();
     assert!(

@@ -84,7 +84,7 @@ fn deep_recursion_becomes_a_tree_in_time_and_is_refused_where_stacks_are_written
     }
     for render in [FOLDED, PPROF, OTLP] {
         let error = render(&view, &mut Vec::new()).unwrap_err().to_string();
-        assert!(error.contains("5000050000 frames together"), "{error}");
+        assert!(error.contains("5000050000 frames in total"), "{error}");
         assert!(error.contains("speedscope"), "{error}");
     }
 }

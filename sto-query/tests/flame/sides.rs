@@ -90,7 +90,7 @@ fn where_nothing_is_gone_there_is_nothing_to_draw() {
     assert!(matches!(error, FlameError::NothingElided { .. }));
     assert_eq!(
         error.to_string(),
-        "nothing is gone: demo@v2 has every stack of demo@v1"
+        "nothing to draw: demo@v2 has every stack of demo@v1"
     );
 }
 

@@ -75,12 +75,12 @@ fn keeps_what_is_written_once(place: &Place) {
         assert!(
             refused(place.create(name, b""))
                 .1
-                .contains("no file may be called so")
+                .contains("invalid file name")
         );
         assert!(
             refused(place.read(name, MOST))
                 .1
-                .contains("no file may be called so")
+                .contains("invalid file name")
         );
     }
     // Of many who write at once, one does.
@@ -204,7 +204,7 @@ fn a_bucket_that_is_gone_says_so() {
     let (_, sentence) = refused(place.create("b", b""));
     assert_eq!(
         sentence,
-        "s3://gone/a: cannot write b: there is no such bucket; make it, or name another one (NoSuchBucket: The specified bucket does not exist)"
+        "s3://gone/a: cannot write b: there is no such bucket; create it, or name another one (NoSuchBucket: The specified bucket does not exist)"
     );
 }
 

@@ -1,39 +1,39 @@
-//! Why profiles cannot be sent or fetched.
+//! Errors of sending and fetching profiles.
 
 use super::{LAYOUT, VERSION};
 use crate::places::PlaceError;
 use sto_model::printable;
 
-/// Why profiles cannot be sent or fetched.
+/// Error of sending or fetching profiles.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// The place cannot be reached, or refuses.
+    /// The place cannot be accessed.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// Nothing is at the place.
-    #[error("{place}: there is nothing here; see how it is spelled, or push profiles there first")]
+    /// The place is empty.
+    #[error("{place}: the place is empty; check the spelling, or push profiles there first")]
     Nothing {
         /// The place.
         place: String,
     },
-    /// The place has files, and none that says what they are.
+    /// The place has files but no manifest.
     #[error(
-        "{place}: there are files here, but no manifest.json of `{LAYOUT}`, so they are not for profiles; name another folder"
+        "{place}: there are files here, but no manifest.json of `{LAYOUT}`, so they are not profiles of sto; name another folder"
     )]
     NoExchange {
         /// The place.
         place: String,
     },
-    /// The place has something else under the manifest's name.
-    #[error("{place}: its manifest.json is none of `{LAYOUT}`: {source}; name another folder")]
+    /// The manifest is not valid.
+    #[error("{place}: its manifest.json is not one of `{LAYOUT}`: {source}; name another folder")]
     NoManifest {
         /// The place.
         place: String,
-        /// What is wrong with it.
+        /// Error of parsing it.
         source: serde_json::Error,
     },
-    /// The place has another layout, or another version of it.
+    /// The place has another layout or version.
     #[error(
         "{place}: it is `{} {version}`, and this sto knows `{LAYOUT} {VERSION}`; name another folder, or use the sto that made it",
         printable(layout)
@@ -41,9 +41,9 @@ pub enum ExchangeError {
     OtherVersion {
         /// The place.
         place: String,
-        /// Its layout.
+        /// Name of its layout.
         layout: String,
-        /// Its version.
+        /// Version of its layout.
         version: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! How profiles lie at a place.
+//! Layout of profiles at a place.
 
 use super::ExchangeError;
 use super::{LAYOUT, VERSION};
@@ -10,19 +10,19 @@ use sto_model::id::ProfileId;
 use sto_model::units::Bytes;
 use sto_store::{Snapshot, StoreError};
 
-/// Where layout and version stand.
+/// Name of the file with layout and version.
 const MANIFEST: &str = "manifest.json";
 
-/// Most bytes of a manifest.
+/// Maximum size of a manifest.
 const MANIFEST_BYTES: Bytes = Bytes(1 << 16);
 
-/// The folder of profiles.
+/// Name of the folder of profiles.
 const PROFILES: &str = "profiles";
 
-/// How the name of a profile's file ends.
+/// Extension of profile files.
 const ENDING: &str = ".sto.zst";
 
-/// Most bytes of a profile's file.
+/// Maximum size of a profile file.
 const PROFILE_BYTES: Bytes = Bytes(1 << 30);
 
 #[derive(Serialize, Deserialize)]
@@ -31,24 +31,25 @@ struct Manifest {
     version: u64,
 }
 
-/// Profiles at a place, of the layout and version that is known.
+/// Profiles at a place, in the known layout and version.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     place: &'a Place,
 }
 
 impl<'a> Exchange<'a> {
-    /// The profiles at a place; `None` where it is empty.
+    /// Opens the profiles at a place; `None` if it is empty.
     ///
     /// # Errors
-    /// Where the place has something else, or another layout or version, or cannot be read.
+    ///
+    /// Returns an error if the place has other files, if its layout or version is unknown, or if it cannot be read.
     pub fn open(place: &'a Place) -> Result<Option<Exchange<'a>>, ExchangeError> {
         let mut manifest = place.read(MANIFEST, MANIFEST_BYTES)?;
         if manifest.is_none() {
             if place.is_empty()? {
                 return Ok(None);
             }
-            // Somebody may just have begun.
+            // Another process may have just created it.
             manifest = place.read(MANIFEST, MANIFEST_BYTES)?;
         }
         let name = place.to_string();
@@ -71,10 +72,11 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Makes an empty place one for profiles, unless somebody else just did.
+    /// Initialises an empty place, unless another process has just done so.
     ///
     /// # Errors
-    /// As [`Exchange::open`], and where the place cannot be written.
+    ///
+    /// Returns the errors of [`Exchange::open`], and an error if the place cannot be written.
     pub fn create(place: &'a Place) -> Result<Exchange<'a>, ExchangeError> {
         let manifest = format!("{{\"layout\":\"{LAYOUT}\",\"version\":{VERSION}}}\n");
         match place.create(MANIFEST, manifest.as_bytes())? {
@@ -85,10 +87,11 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The profiles that are there, with the sizes of their files.
+    /// Returns the profiles with their file sizes.
     ///
     /// # Errors
-    /// Where the place cannot be read.
+    ///
+    /// Returns an error if the place cannot be read.
     pub fn profiles(&self) -> Result<BTreeMap<ProfileId, Bytes>, ExchangeError> {
         let files = self.place.list(PROFILES)?.into_iter();
         let profile = |name: &str| {
@@ -105,26 +108,29 @@ impl<'a> Exchange<'a> {
             .collect())
     }
 
-    /// Adds a profile as it was [packed](Snapshot::pack_each), unless it is there.
+    /// Adds a [packed](Snapshot::pack_each) profile unless it exists, and returns `true` if it was added.
     ///
     /// # Errors
-    /// Where the place cannot be written.
+    ///
+    /// Returns an error if the place cannot be written.
     pub fn add(&self, profile: ProfileId, packed: &[u8]) -> Result<bool, ExchangeError> {
         Ok(self.place.create(&path(profile), packed)?)
     }
 
-    /// The bytes of a profile's file; `None` where it is gone.
+    /// Returns the contents of a profile's file; `None` if it does not exist.
     ///
     /// # Errors
-    /// Where the place cannot be read, or the file is longer than it may be.
+    ///
+    /// Returns an error if the place cannot be read, or if the file is too large.
     pub fn get(&self, profile: ProfileId) -> Result<Option<Vec<u8>>, ExchangeError> {
         Ok(self.place.read(&path(profile), PROFILE_BYTES)?)
     }
 
-    /// The store that these bytes of a profile's file are: of this profile, and no other.
+    /// Unpacks a profile's file into a store that contains only this profile.
     ///
     /// # Errors
-    /// Where they are none, in a sentence.
+    ///
+    /// Returns a message if the file is invalid or contains other profiles.
     pub fn unpack(&self, profile: ProfileId, packed: &[u8]) -> Result<Snapshot, String> {
         let name = PathBuf::from(format!("{}/{}", self.place, path(profile)));
         let unpack = || -> Result<_, StoreError> {
@@ -137,7 +143,7 @@ impl<'a> Exchange<'a> {
         match unpack() {
             Ok((store, ids)) if ids == [profile] => Ok(store),
             Ok(_) => Err(format!(
-                "{}: it has other profiles than its name says",
+                "{}: it contains other profiles than its name says",
                 name.display()
             )),
             Err(error) => Err(error.to_string()),

@@ -1,5 +1,4 @@
-//! Profiles on their way between stores: each as a file of its own, at a place that all of them reach.
-//!
+//! Exchange of profiles between stores: each profile is a file at a place that all of them can access.
 #![doc = include_str!("exchange.md")]
 
 mod error;

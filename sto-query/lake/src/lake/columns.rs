@@ -1,4 +1,4 @@
-//! Rows as the bytes of a Parquet file.
+//! Encoding of rows as a Parquet file.
 
 use super::LakeError;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
@@ -8,10 +8,10 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use std::sync::Arc;
 
-/// Rows that are written together, which is also how many are in memory as columns.
+/// Number of rows in a row group; this many are in memory as columns.
 const ROWS_OF_GROUP: usize = 1 << 20;
 
-/// A column of rows.
+/// A column of a table.
 pub(super) struct Column<'a, Row> {
     name: &'static str,
     cells: Cells<'a, Row>,
@@ -28,31 +28,31 @@ enum Cells<'a, Row> {
 }
 
 impl<'a, Row> Column<'a, Row> {
-    /// Counts or costs, of which few differ.
+    /// Creates a column of counts or costs, with few distinct values.
     pub(super) fn count(name: &'static str, cell: impl Fn(&Row) -> Option<u64> + 'a) -> Self {
         let cells = Cells::Count(Box::new(cell));
         Column { name, cells }
     }
 
-    /// Numbers that mostly grow from row to row.
+    /// Creates a column of numbers that mostly ascend.
     pub(super) fn number(name: &'static str, cell: impl Fn(&Row) -> Option<u64> + 'a) -> Self {
         let cells = Cells::Number(Box::new(cell));
         Column { name, cells }
     }
 
-    /// Texts; what is not known is null.
+    /// Creates a column of texts; unknown ones are null.
     pub(super) fn text(name: &'static str, cell: impl Fn(&Row) -> Option<ByteArray> + 'a) -> Self {
         let cells = Cells::Text(Box::new(cell));
         Column { name, cells }
     }
 
-    /// Bytes that are no text.
+    /// Creates a column of bytes.
     pub(super) fn bytes(name: &'static str, cell: impl Fn(&Row) -> Option<ByteArray> + 'a) -> Self {
         let cells = Cells::Bytes(Box::new(cell));
         Column { name, cells }
     }
 
-    /// Yes or no.
+    /// Creates a column of booleans.
     pub(super) fn flag(name: &'static str, cell: impl Fn(&Row) -> bool + 'a) -> Self {
         let cells = Cells::Flag(Box::new(move |row| Some(cell(row))));
         Column { name, cells }
@@ -96,19 +96,19 @@ fn write<T: DataType>(
     Ok(())
 }
 
-/// A text as a cell, which is copied without its bytes.
+/// Converts a text to a cell that can be cloned cheaply.
 pub(super) fn text(text: &str) -> ByteArray {
     text.as_bytes().to_vec().into()
 }
 
-/// The bytes of a file with these rows: the same for the same rows.
+/// Encodes rows as a file. Equal rows give equal bytes.
 pub(super) fn file<Row>(rows: &[Row], columns: &[Column<'_, Row>]) -> Result<Vec<u8>, LakeError> {
     let fields = columns.iter().map(|column| column.field().map(Arc::new));
     let schema = Type::group_type_builder("row").with_fields(fields.collect::<Result<_, _>>()?);
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(9)?))
-        // Files are found by their folders; within one, nearly all is read.
+        // Files are selected by their folders, and nearly all of a file is read.
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true);
     for column in columns {

@@ -1,4 +1,4 @@
-//! Counts by function and run that an engine summed, as the question `lake/counts` asks for them.
+//! Counts by function and run, aggregated by a query engine with the query `lake/counts`.
 
 use super::LakeError;
 use super::profile::Record;
@@ -16,24 +16,24 @@ use sto_model::units::{Bytes, Cost, SampleType};
 use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
 use sto_store::{Loaded, StoredBuild, StoredProfile};
 
-/// What an engine gives a folder that it is writing to.
+/// Name of an engine's temporary folder for output that is incomplete.
 const UNDER_WAY: &str = "_temporary";
 
-/// Most bytes of a file.
+/// Maximum size of a file in bytes.
 const MOST_BYTES: u64 = 1 << 36;
 
-/// The runs of some builds, and what each function cost in each of them: no stacks.
+/// Runs of some builds with the cost of each function, but without stacks.
 pub struct Counts {
     builds: Vec<StoredBuild>,
     frames: FrameTable,
     runs: HashMap<ProfileId, Costs>,
 }
 
-/// What functions cost in a run, by event.
+/// Costs of functions in a run, by event.
 #[derive(Default)]
 struct Costs(HashMap<String, OfEvent>);
 
-/// What functions cost in a run: 48 bytes each.
+/// Costs of functions in a run, 48 bytes each.
 #[derive(Clone, Default)]
 struct OfEvent {
     own: SelfCosts,
@@ -41,10 +41,11 @@ struct OfEvent {
 }
 
 impl Counts {
-    /// Reads a file, or all files of a folder that an engine wrote at once. A file is in memory as a whole.
+    /// Reads a file, or all files of a folder written by an engine. Each file is read into memory as a whole.
     ///
     /// # Errors
-    /// Where they cannot be read, are no such counts, or not complete; or the runs are traces of calls.
+    ///
+    /// Returns an error if a file cannot be read, is invalid or incomplete, or if the runs are traces of calls.
     pub fn read(path: &Path) -> Result<Counts, LakeError> {
         let mut counts = Counts {
             builds: Vec::new(),
@@ -63,7 +64,7 @@ impl Counts {
         if builds.is_empty() {
             return Err(damaged(
                 &name(path),
-                "no row has a `record`, as each run has one",
+                "no row has a `record`, although each run must have one",
             ));
         }
         for build in builds.values_mut() {
@@ -87,12 +88,12 @@ impl Counts {
         Ok(counts)
     }
 
-    /// The builds, with their runs as a store has them.
+    /// The builds with their runs, as in a store.
     pub fn builds(&self) -> &[StoredBuild] {
         &self.builds
     }
 
-    /// The self costs and the total costs of functions in these runs, each as stacks of one frame.
+    /// Returns self and total costs of functions in these runs, both as stacks of one frame.
     pub fn self_and_total(&self, runs: &[StoredProfile]) -> [Loaded; 2] {
         let costs_of = |cost: fn(&OfEvent) -> &SelfCosts| {
             let mut tree = StackTree::with_capacity(self.frames.len());
@@ -149,7 +150,10 @@ impl Counts {
             let texts = [&symbols, &modules, &files, &kinds].map(|words| words.of_row[row]);
             let [symbol, module, file, kind] = texts;
             let kind = kind_of[kind].ok_or_else(|| {
-                table.damaged(format!("column kind: `{}` is no kind", kinds.words[kind]))
+                table.damaged(format!(
+                    "column kind: `{}` is not a kind",
+                    kinds.words[kind]
+                ))
             })?;
             let frame = *frames.entry(texts).or_insert_with(|| {
                 self.frames.insert(Frame {
@@ -179,7 +183,7 @@ impl Counts {
     }
 }
 
-/// The different texts of a column, and which of them each row has; what is null is empty.
+/// Distinct texts of a column, and the text of each row; null becomes an empty text.
 struct Words {
     words: Vec<String>,
     of_row: Vec<usize>,
@@ -203,7 +207,11 @@ impl Words {
     }
 }
 
-/// Takes in what is known of a run, and says what is wrong with it.
+/// Adds a run from its record.
+///
+/// # Errors
+///
+/// Returns a description of the problem if the record is invalid.
 fn add_run(
     id: ProfileId,
     record: &[u8],
@@ -234,7 +242,7 @@ fn add_run(
     Ok(())
 }
 
-/// The file, or those of a folder, by their names.
+/// Returns the file, or the files of the folder sorted by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>, LakeError> {
     let folder = name(path);
     let at = unread(&folder);
@@ -247,7 +255,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, LakeError> {
     if files.iter().any(|file| file.ends_with(UNDER_WAY)) {
         return Err(damaged(
             &folder,
-            "an engine is writing to the folder, or gave up",
+            "an engine is still writing to the folder, or failed",
         ));
     }
     files.retain(|file| file.extension().is_some_and(|name| name == "parquet"));
@@ -255,7 +263,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, LakeError> {
     Ok(files)
 }
 
-/// A file as messages call it.
+/// Name of a file in messages.
 fn name(path: &Path) -> String {
     path.display().to_string()
 }

@@ -1,4 +1,4 @@
-//! The files of a dataset: its manifest, and those of profiles, which are written once.
+//! Files of a dataset: a manifest, and files of profiles, which are never modified.
 
 use super::partition::partition;
 use super::profile::{Record, add_rest, profile, record};
@@ -15,16 +15,16 @@ use sto_model::tree::Interned;
 use sto_model::units::Bytes;
 use sto_model::{Build, Profile};
 
-/// Where layout and version stand.
+/// Name of the file with layout and version.
 const MANIFEST: &str = "manifest.json";
 
-/// Most bytes of a manifest.
+/// Maximum size of a manifest.
 const MANIFEST_BYTES: Bytes = Bytes(1 << 16);
 
-/// Most bytes of a file that is read: those of a run.
+/// Maximum size of a run's file.
 const FILE_BYTES: Bytes = Bytes(4 << 30);
 
-/// How names of files end, after their profile.
+/// Extension of file names, after the profile id.
 const EXTENSION: &str = ".parquet";
 
 #[derive(Serialize, Deserialize)]
@@ -33,7 +33,7 @@ struct Manifest {
     version: u64,
 }
 
-/// The folders of a dataset.
+/// Tables of a dataset, each in its own folder.
 #[derive(Clone, Copy)]
 enum Table {
     Sample,
@@ -49,12 +49,12 @@ impl Table {
     }
 }
 
-/// A profile that a dataset has.
+/// A profile in a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// The folders of its build.
+    /// Folders of its build.
     partition: String,
-    /// The profile.
+    /// Id of the profile.
     pub id: ProfileId,
 }
 
@@ -65,17 +65,19 @@ impl Found {
     }
 }
 
-/// A dataset, of the layout and version that is written.
+/// A dataset in the current layout and version.
 #[derive(Debug)]
 pub struct Dataset {
     place: Place,
 }
 
 impl Dataset {
-    /// The dataset in this place, as [`Place::parse`] takes it.
+    /// Opens the dataset at a place with the syntax of [`Place::parse`].
     ///
     /// # Errors
-    /// Where there is none, it has another layout or version, or the place refuses.
+    ///
+    /// Returns an error if there is no dataset, if its layout or version is unknown, or if the place cannot be
+    /// accessed.
     pub fn open(place: &Path, machine: &Machine) -> Result<Dataset, LakeError> {
         let dataset = Dataset::at(place, machine)?;
         match dataset.is_there()? {
@@ -84,10 +86,11 @@ impl Dataset {
         }
     }
 
-    /// The same; where there is none, the place becomes one.
+    /// Opens the dataset at a place, or creates one if there is none.
     ///
     /// # Errors
-    /// As [`Dataset::open`].
+    ///
+    /// Returns the errors of [`Dataset::open`].
     pub fn open_or_create(place: &Path, machine: &Machine) -> Result<Dataset, LakeError> {
         let dataset = Dataset::at(place, machine)?;
         if !dataset.is_there()? {
@@ -120,28 +123,30 @@ impl Dataset {
         }
     }
 
-    /// Where it is.
+    /// The place of the dataset.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Whether it has all of a profile of a build.
+    /// Returns `true` if the dataset contains all of a build's profile.
     ///
     /// # Errors
-    /// Where the place refuses.
+    ///
+    /// Returns an error if the place cannot be accessed.
     pub fn has(&self, build: &Build, run: ProfileId) -> Result<bool, LakeError> {
         let found = Found::of(build, run);
         Ok(self.place.has(&name(Table::Profile, &found))?)
     }
 
-    /// Adds what it lacks of a profile, and returns how many bytes that took.
+    /// Adds the missing files of a profile, and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns an error if Parquet does not take the profile, or the place refuses.
+    ///
+    /// Returns an error if the profile cannot be encoded as Parquet, or if the place cannot be accessed.
     pub fn add(&self, added: &ProfileToAdd<'_>) -> Result<Bytes, LakeError> {
         let found = Found::of(added.build, added.run.id);
         let samples = self.create(&name(Table::Sample, &found), || sample(added))?;
-        // Last: what has it is complete.
+        // Written last, so that a profile with this file is complete.
         let rest = name(Table::Profile, &found);
         let rest = self.create(&rest, || profile(added))?;
         Ok(Bytes(samples.0 + rest.0))
@@ -160,7 +165,7 @@ impl Dataset {
         Ok(Bytes(bytes.len() as u64))
     }
 
-    /// The profiles that it has, in the order of their builds' names and then of their ids.
+    /// Returns the profiles in the dataset, sorted by the names of their builds, then by id.
     pub fn profiles(&self) -> Result<Vec<Found>, LakeError> {
         let listed = self.place.list(Table::Profile.name())?.into_iter();
         let found = listed.filter_map(|file| {
@@ -176,14 +181,14 @@ impl Dataset {
         Ok(found)
     }
 
-    /// What is known of a profile beside what it cost.
+    /// Reads the build and profile record of a profile.
     pub fn record(&self, found: &Found) -> Result<(Build, Profile), LakeError> {
         let (file, bytes) = self.read(Table::Profile, found)?;
         let Record { build, profile } = guarded(&file, || record(&file, bytes))?;
         Ok((build.into_owned(), profile.into_owned()))
     }
 
-    /// What a profile cost, of which that is known.
+    /// Reads the stacks and costs of a profile whose record is known.
     pub fn interned(
         &self,
         found: &Found,
@@ -196,11 +201,11 @@ impl Dataset {
         guarded(&rest, || add_rest(&rest, bytes, &mut interned))?;
         match ProfileId::of(build, profile, &interned) == found.id {
             true => Ok(interned),
-            false => Err(damaged(&file, "the profile is not that of the file's name")),
+            false => Err(damaged(&file, "the profile differs from the file's name")),
         }
     }
 
-    /// What a file of a profile is called in messages, and its content.
+    /// Reads a profile's file, and returns its name for messages and its contents.
     fn read(&self, table: Table, found: &Found) -> Result<(String, Vec<u8>), LakeError> {
         let name = name(table, found);
         let file = self.called(&name);
@@ -215,7 +220,7 @@ impl Dataset {
     }
 }
 
-/// The name of the file that a table has of a profile.
+/// Name of a profile's file in a table.
 fn name(table: Table, Found { partition, id }: &Found) -> String {
     let folders = [table.name(), partition].into_iter();
     let folders = folders.filter(|folder| !folder.is_empty());

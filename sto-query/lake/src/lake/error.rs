@@ -1,4 +1,4 @@
-//! Why a dataset cannot be written.
+//! Errors of datasets.
 
 use crate::places::PlaceError;
 use parquet::errors::ParquetError;
@@ -7,28 +7,28 @@ use sto_model::id::ProfileId;
 use sto_model::printable;
 use sto_store::{RestError, StoreError};
 
-/// Why a dataset cannot be written.
+/// Error of reading or writing a dataset.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LakeError {
     /// The profiles cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The place of the dataset refuses.
+    /// The place of the dataset cannot be accessed.
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// There is no dataset.
-    #[error("{0}: there is no dataset here: it has no manifest.json")]
+    #[error("{0}: this is not a dataset, because it has no manifest.json")]
     NotFound(String),
-    /// The place has something else under the manifest's name.
-    #[error("{file}: this is no manifest of a dataset: {source}")]
+    /// The manifest is not valid.
+    #[error("{file}: this is not the manifest of a dataset: {source}")]
     NoManifest {
         /// The manifest.
         file: String,
-        /// What is wrong with it.
+        /// Error of parsing it.
         source: serde_json::Error,
     },
-    /// The place has another layout, or another version of it.
+    /// The dataset has another layout or version.
     #[error(
         "{file}: the dataset is `{} {version}`, and this sto knows `{} {}`; use another place, or the sto that made it",
         printable(layout),
@@ -38,22 +38,22 @@ pub enum LakeError {
     OtherVersion {
         /// The manifest.
         file: String,
-        /// Its layout.
+        /// Name of its layout.
         layout: String,
-        /// Its version.
+        /// Version of its layout.
         version: u64,
     },
-    /// A file of the dataset is not what sto wrote.
-    #[error("{file}: {what}; the file is damaged or another's")]
+    /// A file of the dataset is damaged.
+    #[error("{file}: {what}; the file is damaged or was not written by sto")]
     Damaged {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// Description of the damage.
         what: String,
     },
-    /// Counts by function are of traces of calls, which are judged by their stacks.
+    /// Counts by function cannot be used for traces of calls, which are compared by stacks.
     #[error(
-        "{0}: these are traces of calls, which are judged by their stacks: compare them in a store"
+        "{0}: these are traces of calls, which are compared by their stacks: compare them in a store"
     )]
     CountsOfCalls(String),
     /// A file of counts cannot be read.
@@ -61,19 +61,19 @@ pub enum LakeError {
     Read {
         /// The file, or its folder.
         file: String,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A part of a profile cannot be packed.
+    /// A part of a profile cannot be encoded.
     #[error(transparent)]
     Rest(#[from] RestError),
-    /// A line of a profile has a cost in a frame that no stack has, which rows of stacks cannot say.
-    #[error("profile {0} has costs of lines without stacks, which rows of stacks cannot say")]
+    /// A line of a profile has a cost in a frame that is not on any stack, which rows of stacks cannot represent.
+    #[error("profile {0} has costs of lines without stacks, which rows of stacks cannot represent")]
     FrameWithoutStack(ProfileId),
-    /// A count or a cost is larger than the columns' numbers are.
+    /// A count or cost exceeds the range of Parquet's integers.
     #[error("a stack costs {0}, and Parquet's integers go up to {max}", max = i64::MAX)]
     TooLarge(u64),
-    /// The rows cannot be written as Parquet.
+    /// The rows cannot be encoded as Parquet.
     #[error(transparent)]
     Parquet(#[from] ParquetError),
 }

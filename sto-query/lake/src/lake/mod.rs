@@ -1,17 +1,16 @@
-//! Profiles of any number of stores as one dataset of Parquet files, for engines that ask many machines at once.
+//! Profiles of any number of stores as one dataset of Parquet files, for distributed query engines.
 //!
 //! ```text
-//! dataset      the folder: its manifest, and files that are written once
-//! partition    the folders of a build
-//! sample       what stacks of a run cost
-//! profile      what is known of a run
-//! columns      rows as the bytes of a file
-//! read         columns out of the bytes of a file
-//! stacks       stacks and costs out of the rows of a run
-//! questions    what engines are asked, in SQL
-//! counts       what they answer of two builds, to compare these
+//! dataset      the folder: its manifest, and files that are never modified
+//! partition    folders of a build
+//! sample       stacks and costs of a run
+//! profile      record of a run
+//! columns      encoding of rows as a file
+//! read         decoding of columns from a file
+//! stacks       stacks and costs from the rows of a run
+//! questions    SQL queries for engines
+//! counts       results of such queries for comparing two builds
 //! ```
-//!
 #![doc = include_str!("lake.md")]
 
 #[cfg(feature = "lake")]
@@ -46,8 +45,8 @@ pub use questions::{QUESTIONS, Question};
 #[cfg(feature = "lake")]
 pub use sample::ProfileToAdd;
 
-/// The name of the layout that is written.
+/// Name of the current layout.
 pub const LAYOUT: &str = "sto-lake";
 
-/// The version of the layout that is written.
+/// Version of the current layout.
 pub const VERSION: u64 = 1;

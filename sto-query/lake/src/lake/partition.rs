@@ -1,12 +1,12 @@
-//! The folders of a build, as Hive names partitions.
+//! Folder names of a build, in Hive's partition syntax.
 
 use std::fmt::Write;
 use sto_model::Build;
 
-/// What stands for an empty value.
+/// Hive's name for an empty value.
 const EMPTY: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// `executable=demo/build=v1`.
+/// Returns the folders of a build, such as `executable=demo/build=v1`.
 pub(super) fn partition(build: &Build) -> String {
     let folder = |name: &str, value: &str| format!("{name}={}", encoded(value));
     let (executable, build) = (&build.executable, &build.version);
@@ -17,7 +17,8 @@ pub(super) fn partition(build: &Build) -> String {
     )
 }
 
-/// A value in a path: what Hive writes as `%` and two digits, and what engines would look for as a pattern.
+/// Escapes a value for a path: characters that Hive writes as `%` and two hex digits, and those that engines would
+/// take for a pattern.
 fn encoded(value: &str) -> String {
     if value.is_empty() {
         return EMPTY.to_owned();
@@ -46,7 +47,7 @@ fn encoded(value: &str) -> String {
             | '>'
             | '|'
             | '+' => {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(path, "%{:02X}", u32::from(letter));
             }
             other => path.push(other),

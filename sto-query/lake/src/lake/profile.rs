@@ -1,4 +1,4 @@
-//! `profile`: a row a run, and what is known of it.
+//! `profile`: one row per run with its record.
 
 use super::LakeError;
 use super::columns::{Column, file, text};
@@ -11,16 +11,16 @@ use sto_model::tree::Interned;
 use sto_model::{Build, Profile};
 use sto_store::{StoredProfile, pack_rest, unpack_rest};
 
-/// All that is known of a run beside what it cost, as the column `record` has it in JSON.
+/// The build and profile of a run, stored as JSON in the column `record`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Record<'a> {
-    /// Its build, as this run alone says.
+    /// Build information from this run only.
     pub(super) build: Cow<'a, Build>,
     pub(super) profile: Cow<'a, Profile>,
 }
 
 impl Record<'_> {
-    /// Of a run of a build with this executable and version.
+    /// Creates the record of a run; executable and version are the build's.
     fn of<'a>(run: &'a StoredProfile, build: &Build) -> Record<'a> {
         let of_run = Build {
             executable: build.executable.clone(),
@@ -36,7 +36,7 @@ impl Record<'_> {
     }
 }
 
-/// The file of a run.
+/// Encodes the file of a run.
 pub(super) fn profile(
     ProfileToAdd {
         build,
@@ -85,23 +85,23 @@ pub(super) fn profile(
     file(&[()], &columns)
 }
 
-/// An object of JSON.
+/// Encodes a value as JSON.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("maps by text, and records, become JSON")
 }
 
-/// What the file of a run says of it.
+/// Reads the record from a run's file.
 pub(super) fn record(file: &str, bytes: Vec<u8>) -> Result<Record<'static>, LakeError> {
     let table = Table::open(file, bytes)?;
     let record = table.texts("record")?;
     let [record] = &record[..] else {
-        return Err(table.damaged("it has not one row"));
+        return Err(table.damaged("it does not have exactly one row"));
     };
     serde_json::from_str(table.text(record.as_ref())?)
         .map_err(|error| table.damaged(format!("column record: {error}")))
 }
 
-/// Gives what a run cost the rest that its file has.
+/// Adds the remaining data in a run's file to its stacks and costs.
 pub(super) fn add_rest(
     file: &str,
     bytes: Vec<u8>,
@@ -110,7 +110,7 @@ pub(super) fn add_rest(
     let table = Table::open(file, bytes)?;
     let rest = table.texts("rest")?;
     let [Some(rest)] = &rest[..] else {
-        return Err(table.damaged("it has not one row with the rest"));
+        return Err(table.damaged("it does not have exactly one row with the rest"));
     };
     let done = unpack_rest(interned, rest.data());
     done.map_err(|error| table.damaged(format!("column rest: {error}")))

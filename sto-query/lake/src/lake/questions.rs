@@ -1,17 +1,18 @@
-//! Questions to a dataset that are shipped.
+//! SQL queries for datasets that ship with sto.
 
-/// A question in SQL that DuckDB, DataFusion, Ballista and Spark answer alike, from tables `sample` and `profile`.
+/// An SQL query over the tables `sample` and `profile` that gives the same result in DuckDB, DataFusion, Ballista and
+/// Spark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {
-    /// What it is called.
+    /// Name of the query.
     pub name: &'static str,
-    /// Its SQL. Comments at its beginning say what it answers; lines that end in `<-` have what to change.
+    /// SQL text, which begins with comments that describe the query. Lines ending in `<-` contain values to adapt.
     pub sql: &'static str,
 }
 
 impl Question {
-    /// What it answers, in a sentence: the first line of its SQL.
+    /// Returns the first line of the description.
     pub fn about(&self) -> &'static str {
         let first = self.sql.lines().next().unwrap_or_default();
         first.trim_start_matches("-- ")
@@ -20,7 +21,7 @@ impl Question {
 
 macro_rules! questions {
     ($($name:literal),* $(,)?) => {
-        /// Questions that are shipped, in the order of their names.
+        /// The queries, sorted by name.
         pub const QUESTIONS: &[Question] = &[$(Question {
             name: concat!("lake/", $name),
             sql: include_str!(concat!("questions/", $name, ".sql")),

@@ -1,4 +1,4 @@
-//! Columns out of the bytes of a Parquet file, which may be another's.
+//! Decoding of columns from Parquet files, which may come from untrusted sources.
 
 use super::LakeError;
 use bytes::Bytes;
@@ -10,17 +10,17 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use sto_model::{memory, units};
 
-/// Most rows of a file: a stack has a number of 32 bits, and 1 GiB of columns is enough for a run.
+/// Maximum number of rows in a file: stacks have 32-bit numbers, and 1 GiB of columns is enough for a run.
 const MOST_ROWS: usize = 1 << 27;
 
-/// A file's columns, by their names.
+/// Columns of a file by name.
 pub(super) struct Table<'p> {
     reader: SerializedFileReader<Bytes>,
     file: &'p str,
     rows: usize,
 }
 
-/// Does work with a file that may be damaged: what the library panics of is damage, too.
+/// Runs `work` on a file that may be damaged; panics of the Parquet library become errors.
 pub(super) fn guarded<T>(
     file: &str,
     work: impl FnOnce() -> Result<T, LakeError>,
@@ -29,7 +29,7 @@ pub(super) fn guarded<T>(
         .unwrap_or_else(|_| Err(damaged(file, "it cannot be read as Parquet")))
 }
 
-/// What is wrong with a file.
+/// Creates the error for a damaged file.
 pub(super) fn damaged(file: &str, what: impl Into<String>) -> LakeError {
     LakeError::Damaged {
         file: file.to_owned(),
@@ -38,7 +38,7 @@ pub(super) fn damaged(file: &str, what: impl Into<String>) -> LakeError {
 }
 
 impl<'p> Table<'p> {
-    /// The columns of these bytes of a file, as messages call it.
+    /// Opens the contents of a file with this name in messages.
     pub(super) fn open(file: &'p str, bytes: Vec<u8>) -> Result<Table<'p>, LakeError> {
         let reader = SerializedFileReader::new(Bytes::from(bytes));
         let reader = reader.map_err(|error| damaged(file, error.to_string()))?;
@@ -49,7 +49,10 @@ impl<'p> Table<'p> {
             .map_err(|error| damaged(file, error.to_string()))?;
         match rows {
             Ok(rows) if rows <= MOST_ROWS => Ok(Table { reader, file, rows }),
-            _ => Err(damaged(file, format!("it has not 0 to {MOST_ROWS} rows"))),
+            _ => Err(damaged(
+                file,
+                format!("its number of rows is not between 0 and {MOST_ROWS}"),
+            )),
         }
     }
 
@@ -58,7 +61,7 @@ impl<'p> Table<'p> {
         self.rows
     }
 
-    /// The numbers of a column.
+    /// Returns the numbers in a column.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<Option<u64>>, LakeError> {
         let cells = self.cells::<Int64Type>(name, Physical::INT64)?;
         let number = |cell: Option<i64>| cell.map(u64::try_from).transpose();
@@ -66,24 +69,24 @@ impl<'p> Table<'p> {
         numbers.map_err(|_| self.damaged(format!("a number below 0 in column {name}")))
     }
 
-    /// The numbers of a column that has one in each row.
+    /// Returns the numbers in a column without nulls.
     pub(super) fn all_numbers(&self, name: &str) -> Result<Vec<u64>, LakeError> {
         let numbers: Option<Vec<u64>> = self.numbers(name)?.into_iter().collect();
-        numbers.ok_or_else(|| self.damaged(format!("a row has nothing in column {name}")))
+        numbers.ok_or_else(|| self.damaged(format!("a row has no value in column {name}")))
     }
 
-    /// The texts of a column, or bytes, which share those of its pages.
+    /// Returns the texts or bytes in a column, which share the memory of its pages.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<Option<ByteArray>>, LakeError> {
         self.cells::<ByteArrayType>(name, Physical::BYTE_ARRAY)
     }
 
-    /// A cell of them as text; what is null is empty.
+    /// Converts a cell to text; null becomes an empty text.
     pub(super) fn text<'c>(&self, cell: Option<&'c ByteArray>) -> Result<&'c str, LakeError> {
         let bytes = cell.map_or(&[][..], ByteArray::data);
         str::from_utf8(bytes).map_err(|_| self.damaged("a text is not UTF-8"))
     }
 
-    /// What is wrong with it.
+    /// Creates the error for damage in this file.
     pub(super) fn damaged(&self, what: impl Into<String>) -> LakeError {
         damaged(self.file, what)
     }
@@ -118,7 +121,7 @@ impl<'p> Table<'p> {
     }
 }
 
-/// Adds the cells of a column of a row group, so long as there are not too many.
+/// Appends the cells of a column in a row group, unless there are too many.
 fn read_column<T: DataType>(
     reader: ColumnReader,
     known: i16,

@@ -1,4 +1,4 @@
-//! `sample`: a row a stack of a run and event.
+//! `sample`: one row per stack, run and event.
 
 use super::LakeError;
 use super::columns::{Column, file, text};
@@ -9,7 +9,7 @@ use sto_model::tree::{Interned, NodeIx, for_each_total, outermost};
 use sto_model::units::Cost;
 use sto_store::StoredProfile;
 
-/// A stack of a run.
+/// A stack of a run with its costs.
 struct Row {
     event: usize,
     stack: NodeIx,
@@ -17,10 +17,10 @@ struct Row {
     total: Cost,
 }
 
-/// What is written of a frame.
+/// Texts of a frame.
 struct FrameTexts {
     function: ByteArray,
-    /// The symbol, where it is not the function: most are.
+    /// The symbol, if it differs from the function, which is rare.
     other_symbol: Option<ByteArray>,
     module: Option<ByteArray>,
     file: Option<ByteArray>,
@@ -28,25 +28,26 @@ struct FrameTexts {
     kind: ByteArray,
 }
 
-/// A profile that is to be added to a dataset.
+/// A profile to be added to a dataset.
 #[derive(Clone, Copy)]
 pub struct ProfileToAdd<'a> {
-    /// Its build.
+    /// The build of the profile.
     pub build: &'a Build,
     /// The profile without its stacks.
     pub run: &'a StoredProfile,
-    /// Its stacks and what they cost.
+    /// Stacks and costs.
     pub interned: &'a Interned,
-    /// By frame, the number of its function.
+    /// Index of the function of each frame.
     pub function_of: &'a [u32],
-    /// By number, the name of a function.
+    /// Names of functions.
     pub functions: &'a [&'a str],
 }
 
-/// The file of a run.
+/// Encodes the file of a run.
 ///
 /// # Errors
-/// Where a line has a cost in a frame that no stack has, or a number is too large.
+///
+/// Returns an error if a line has a cost in a frame without a stack, or if a number is too large.
 pub(super) fn sample(added: &ProfileToAdd<'_>) -> Result<Vec<u8>, LakeError> {
     let &ProfileToAdd { run, interned, .. } = added;
     let tree = &interned.tree;
@@ -79,7 +80,7 @@ pub(super) fn sample(added: &ProfileToAdd<'_>) -> Result<Vec<u8>, LakeError> {
     file(&rows(interned), &columns)
 }
 
-/// By event, in the order of the stacks.
+/// Returns the rows by event, in the order of stacks.
 fn rows(interned: &Interned) -> Vec<Row> {
     let mut rows = Vec::new();
     for (event, costs) in interned.costs.iter().enumerate() {
@@ -114,7 +115,7 @@ fn texts(added: &ProfileToAdd<'_>) -> Vec<FrameTexts> {
     texts.collect()
 }
 
-/// Rows are of stacks: a frame that none has would be lost.
+/// Returns an error if a frame with costs is not on any stack, because it would be lost.
 fn check_frames(run: &StoredProfile, interned: &Interned) -> Result<(), LakeError> {
     let mut is_used = vec![false; interned.frames.len()];
     for frame in interned.tree.frames() {

@@ -1,4 +1,4 @@
-//! Stacks and costs of a run, out of the rows of `sample`.
+//! Decoding of a run's stacks and costs from the rows of `sample`.
 
 use super::LakeError;
 use super::read::Table;
@@ -6,7 +6,7 @@ use sto_model::tree::{Interned, NodeIx, SelfCosts, StackTree};
 use sto_model::units::{Cost, SampleType};
 use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
 
-/// What the file of a run has of it, by these sample types: all but what `profile` has.
+/// Decodes the file of a run with these sample types into stacks and costs.
 pub(super) fn stacks(
     file: &str,
     bytes: Vec<u8>,
@@ -26,30 +26,30 @@ pub(super) fn stacks(
     })
 }
 
-/// For each stack, the first of its rows.
+/// Returns the first row of each stack.
 fn nodes(table: &Table<'_>, stacks: &[u64]) -> Result<Vec<usize>, LakeError> {
     const NO_ROW: usize = usize::MAX;
     let count = stacks
         .iter()
         .max()
         .map_or(0, |&last| last.saturating_add(1));
-    // Each stack has a row at least, so that no number asks for more memory than the file has taken.
+    // Each stack has at least one row, so a larger number is an error; this also bounds memory.
     let count = usize::try_from(count)
         .ok()
         .filter(|&count| count <= table.rows());
-    let count = count.ok_or_else(|| table.damaged("numbers of stacks are left out"))?;
+    let count = count.ok_or_else(|| table.damaged("the numbers of stacks have gaps"))?;
     let mut rows = vec![NO_ROW; count];
     for (row, &stack) in stacks.iter().enumerate() {
         let known = &mut rows[stack as usize];
         *known = row.min(*known);
     }
     match rows.contains(&NO_ROW) {
-        true => Err(table.damaged("numbers of stacks are left out")),
+        true => Err(table.damaged("the numbers of stacks have gaps")),
         false => Ok(rows),
     }
 }
 
-/// The tree of the stacks that first stand in these rows, with the frames in their order.
+/// Builds the tree of stacks from their first rows, with frames in order of appearance.
 fn tree(table: &Table<'_>, rows: &[usize]) -> Result<(FrameTable, StackTree), LakeError> {
     let callers = table.numbers("caller")?;
     let names = ["module", "file", "kind"].map(|name| table.texts(name));
@@ -87,7 +87,7 @@ fn tree(table: &Table<'_>, rows: &[usize]) -> Result<(FrameTable, StackTree), La
             open.pop();
         }
         if open.last().copied() != caller {
-            return Err(table.damaged("a stack does not follow its caller"));
+            return Err(table.damaged("a stack comes before its caller"));
         }
         open.push(tree.push(caller, FrameIx(ranks[frame.get()])));
     }
@@ -102,7 +102,7 @@ fn kind(table: &Table<'_>, name: &str) -> Result<FrameKind, LakeError> {
         .ok_or_else(|| table.damaged(format!("a frame's kind is `{name}`")))
 }
 
-/// Own costs by sample type. Rows of one follow each other, and their stacks grow.
+/// Returns self costs by sample type. Rows of a sample type must be consecutive, with ascending stacks.
 fn costs(
     table: &Table<'_>,
     stacks: &[u64],
@@ -122,7 +122,7 @@ fn costs(
                 let mut rest = types.iter().enumerate().skip(next);
                 let event = rest.find(|(_, known)| known.event == name);
                 let missing =
-                    || table.damaged("its events are not those of its profile, in their order");
+                    || table.damaged("its events differ from those of its profile or their order");
                 event.ok_or_else(missing)?.0
             }
         };

@@ -1,4 +1,4 @@
-//! Places as they are written.
+//! Parsing of addresses of places.
 
 use super::PlaceError;
 use super::error::Refusal;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use sto_model::printable;
 
-/// Where a place is.
+/// Address of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     Folder(PathBuf),
@@ -15,17 +15,17 @@ pub(super) enum Address {
     Bucket(Bucket),
 }
 
-/// A folder of another machine.
+/// A folder on another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remote {
-    /// `HOST` or `USER@HOST`, with brackets around numbers of IPv6.
+    /// `HOST` or `USER@HOST`, with IPv6 addresses in brackets.
     pub(super) host: String,
     pub(super) port: Option<u16>,
-    /// Absolute, or relative to the user's own folder.
+    /// Absolute path, or relative to the user's home folder.
     pub(super) path: String,
 }
 
-/// Part of an object store.
+/// A bucket of an object store, or a folder in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bucket {
     pub(super) service: Service,
@@ -34,7 +34,7 @@ pub(super) struct Bucket {
     pub(super) prefix: String,
 }
 
-/// Whose object store.
+/// Provider of an object store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Service {
     S3,
@@ -43,7 +43,7 @@ pub(super) enum Service {
 }
 
 impl Address {
-    /// Takes what has `://` after a word for a URL, and all else for a path.
+    /// Parses a URL if the text contains `://` after a word, and otherwise a path.
     pub(super) fn parse(text: &OsStr) -> Result<Address, PlaceError> {
         let is_word = |scheme: &str| {
             !scheme.is_empty()
@@ -54,7 +54,7 @@ impl Address {
         let url = text.to_str().and_then(|text| text.split_once("://"));
         let Some((scheme, rest)) = url.filter(|(scheme, _)| is_word(scheme)) else {
             return match text.is_empty() {
-                true => Err(no_place("", "a place has a name")),
+                true => Err(no_place("", "a place must not be empty")),
                 false => Ok(Address::Folder(text.into())),
             };
         };
@@ -104,16 +104,16 @@ impl Remote {
             },
         };
         let port = port.map(|port| port.parse().map_err(|_| "a port is a number up to 65535"));
-        // They become words of a command line, and of others that the user's configuration makes of them.
+        // These become words of a command line, and of commands in the user's SSH configuration.
         let is_plain = |name: &str| {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:[]+".contains(&byte);
             !name.is_empty() && !name.starts_with('-') && name.bytes().all(is_plain)
         };
         if !is_plain(&host) || user.is_some_and(|user| !is_plain(user)) {
-            return Err("no machine or user has such a name");
+            return Err("invalid name of a machine or user");
         }
         if path.contains(char::is_control) {
-            return Err("a path has no control characters");
+            return Err("a path must not contain control characters");
         }
         let path = match path.strip_prefix("~/") {
             Some(path) => path.to_owned(),
@@ -142,10 +142,10 @@ impl Bucket {
         let prefix = prefix.trim_matches('/').to_owned();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-$".contains(&byte);
         if name.is_empty() || !name.bytes().all(is_plain) {
-            return Err("no bucket has such a name");
+            return Err("invalid name of a bucket");
         }
         if !prefix.is_empty() && checked(&prefix, false).is_err() {
-            return Err("no folder of a bucket has such a name");
+            return Err("invalid name of a folder in a bucket");
         }
         let name = name.to_owned();
         Ok(Bucket {
@@ -166,7 +166,7 @@ impl Service {
     }
 }
 
-/// As it may be written, without what a terminal would obey.
+/// Formats the address in the syntax of [`Address::parse`], with control characters escaped.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
@@ -189,12 +189,12 @@ impl fmt::Display for Address {
     }
 }
 
-/// Checks that a name leads nowhere but below its place.
+/// Checks that a name cannot leave its place.
 pub(super) fn checked(name: &str, may_be_empty: bool) -> Result<(), Refusal> {
     let is_good = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(char::is_control);
     match (may_be_empty && name.is_empty()) || name.split('/').all(is_good) {
         true => Ok(()),
-        false => Err(Refusal::other("no file may be called so")),
+        false => Err(Refusal::other("invalid file name")),
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_shown_as_they_may_be_written_again() {
+    fn displayed_addresses_can_be_parsed() {
         for text in [
             "shared",
             "/srv/profiles",
@@ -229,25 +229,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused_with_a_reason() {
+    fn rejects_invalid_addresses_with_a_reason() {
         for (text, part) in [
-            ("", "a place has a name"),
+            ("", "a place must not be empty"),
             (
                 "http://host/a",
-                "`http` is no kind of place; there are folders, and ssh://",
+                "`http` is not a kind of place; expected a folder, ssh://",
             ),
             (
                 "ssh://-oProxyCommand=x/a",
-                "no machine or user has such a name",
+                "invalid name of a machine or user",
             ),
-            ("ssh://-l@host/a", "no machine or user has such a name"),
-            ("ssh://a b/c", "no machine or user has such a name"),
+            ("ssh://-l@host/a", "invalid name of a machine or user"),
+            ("ssh://a b/c", "invalid name of a machine or user"),
             ("ssh://host", "ssh://HOST/PATH"),
             ("ssh://host/", "ssh://HOST/PATH"),
             ("ssh://host:99999/a", "a port is a number"),
             ("ssh://host/a\nrm b", "control characters"),
-            ("s3:///a", "no bucket has such a name"),
-            ("s3://b/a/../c", "no folder of a bucket has such a name"),
+            ("s3:///a", "invalid name of a bucket"),
+            ("s3://b/a/../c", "invalid name of a folder in a bucket"),
         ] {
             let shown = shown(text);
             assert!(shown.contains(part), "{text}: {shown}");

@@ -1,88 +1,88 @@
-//! Why a place cannot be read or written.
+//! Errors of accessing a place.
 
 use std::fmt;
 use std::io;
 use sto_model::printable;
 
-/// Why a place cannot be read or written.
+/// Error of accessing a place.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlaceError {
-    /// What was written is no place.
+    /// The address is invalid.
     #[error("{text}: {why}")]
     NoPlace {
-        /// What was written.
+        /// The address, as given.
         text: String,
-        /// What is wrong with it.
+        /// Reason why it is invalid.
         why: String,
     },
-    /// Nothing is known of places of this kind.
+    /// The URL scheme is not supported.
     #[error(
-        "{text}: `{scheme}` is no kind of place; there are folders, and ssh://, s3://, gs:// and az://"
+        "{text}: `{scheme}` is not a kind of place; expected a folder, ssh://, s3://, gs:// or az://"
     )]
     OtherScheme {
-        /// What was written.
+        /// The address, as given.
         text: String,
-        /// What stands before `://`.
+        /// The scheme before `://`.
         scheme: String,
     },
-    /// What reaches the place was left out of this program.
-    #[error("{place}: this program was built without object stores")]
+    /// This program was built without support for the place.
+    #[error("{place}: this program was built without support for object stores")]
     LeftOut {
         /// The place.
         place: String,
     },
-    /// The place cannot be reached, or refuses.
+    /// The place cannot be accessed, or refuses an operation.
     #[error("{place}: cannot {tried}: {why}{}", in_brackets(said))]
     Refused {
         /// The place.
         place: String,
-        /// What was tried: `write profiles/...`.
+        /// Attempted operation, such as `write profiles/...`.
         tried: String,
-        /// Why, as far as that is known.
+        /// Reason, as far as it is known.
         why: Why,
-        /// What the other end, or the system, said.
+        /// Message of the other end or the operating system.
         said: String,
     },
 }
 
-/// Why a place refuses, and what to do.
+/// Reason why an operation on a place failed, which determines the advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// It does not know who asks.
+    /// The credentials are missing or were rejected.
     Credentials(Advice),
-    /// Who asks may not do that.
+    /// The user lacks permission.
     NoPermission,
-    /// There is no such bucket.
+    /// The bucket does not exist.
     NoBucket,
-    /// There is no such machine.
+    /// The host name is unknown.
     NoHost,
-    /// There is a machine, or should be one, that does not answer.
+    /// The machine does not respond.
     NoAnswer,
-    /// The machine at the other end may be another than it says.
+    /// The host key is unknown or has changed.
     HostKey,
-    /// There is no `sftp` here.
+    /// The program `sftp` is not installed.
     NoSftp,
     /// The disk is full.
     Full,
-    /// A file is longer than it may be.
+    /// The file exceeds the maximum size.
     TooLong,
-    /// What was said says it all.
+    /// Another reason; the message explains it.
     Other,
 }
 
-/// How a place is told who asks.
+/// Kind of credentials that a place needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Advice {
-    /// As `ssh` is.
+    /// SSH keys.
     Ssh,
-    /// As S3 is.
+    /// S3 credentials.
     S3,
-    /// As Google Cloud Storage is.
+    /// Google Cloud Storage credentials.
     Google,
-    /// As Azure is.
+    /// Azure credentials.
     Azure,
 }
 
@@ -90,33 +90,33 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Why::Credentials(Advice::Ssh) => {
-                "it does not let this user in; see that `ssh` does so without asking for a password"
+                "it does not let this user in; check that `ssh` connects without asking for a password"
             }
             Why::Credentials(Advice::S3) => {
-                "it does not accept the credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to those of an account that may use it"
+                "it does not accept the credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to those of an account with access"
             }
             Why::Credentials(Advice::Google) => {
-                "it does not accept the credentials; set GOOGLE_SERVICE_ACCOUNT to the file of an account that may use it"
+                "it does not accept the credentials; set GOOGLE_SERVICE_ACCOUNT to the file of an account with access"
             }
             Why::Credentials(Advice::Azure) => {
-                "it does not accept the credentials; set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY to those of an account that may use it"
+                "it does not accept the credentials; set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY to those of an account with access"
             }
-            Why::NoPermission => "this user may not; change the permissions, or name another place",
-            Why::NoBucket => "there is no such bucket; make it, or name another one",
-            Why::NoHost => "nobody knows a machine of this name; see how it is spelled",
-            Why::NoAnswer => "the machine does not answer; see that it is up, and try again",
+            Why::NoPermission => "permission denied; change the permissions, or name another place",
+            Why::NoBucket => "there is no such bucket; create it, or name another one",
+            Why::NoHost => "unknown host name; check the spelling",
+            Why::NoAnswer => "the machine does not respond; check that it is running, and try again",
             Why::HostKey => {
-                "nobody has said yet that this machine is the right one; connect once by `ssh`, and see whether its key is"
+                "the host key is not trusted yet; connect once with `ssh`, and check the key"
             }
-            Why::NoSftp => "there is no program `sftp` here; install OpenSSH's client",
-            Why::Full => "there is no room; make some, and try again",
-            Why::TooLong => "the file is longer than it may be",
+            Why::NoSftp => "the program `sftp` is not installed; install OpenSSH's client",
+            Why::Full => "the disk is full; free some space, and try again",
+            Why::TooLong => "the file is too large",
             Why::Other => "it failed",
         })
     }
 }
 
-/// What the other end said, if it said anything.
+/// Formats the message of the other end in brackets, if there is one.
 fn in_brackets(said: &str) -> String {
     match said {
         "" => String::new(),
@@ -124,11 +124,11 @@ fn in_brackets(said: &str) -> String {
     }
 }
 
-/// A refusal that does not know yet what was tried where.
+/// A failure, before place and operation are known.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) why: Why,
-    /// What was said.
+    /// Message of the other end.
     pub(super) said: String,
 }
 
@@ -142,7 +142,7 @@ impl Refusal {
         Refusal { why, said }
     }
 
-    /// The error, now that it is known.
+    /// Creates the error with place and operation.
     pub(super) fn at(self, place: &str, doing: &str, name: &str) -> PlaceError {
         let tried = match name {
             "" => format!("{doing} it"),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use sto_model::files::{Folder, Links, SafeFile, Temporaries};
 use sto_model::units::Bytes;
 
-/// A folder, which need not be there yet.
+/// A folder, which may not exist yet.
 pub(super) struct Files {
     root: PathBuf,
     temporaries: Temporaries,
@@ -33,11 +33,11 @@ impl super::Files for Files {
             };
             for entry in entries {
                 let entry = entry?;
-                // No file of ours has another name.
+                // Files of sto have names in UTF-8.
                 let Some(name) = entry.file_name().to_str().map(|name| below(&folder, name)) else {
                     continue;
                 };
-                // One that goes meanwhile is none.
+                // The file may have been removed meanwhile.
                 let Some(found) = if_there(entry.metadata())? else {
                     continue;
                 };
@@ -80,7 +80,7 @@ impl super::Files for Files {
 }
 
 impl Files {
-    /// Writes a file under a name that nobody looks at, and gives it its own as it is complete.
+    /// Writes a file under a temporary name, and renames it when it is complete.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<bool> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
@@ -89,14 +89,14 @@ impl Files {
         new.file().write_all(bytes)?;
         new.file().sync_all()?;
         match new.publish(name) {
-            // Somebody else was quicker.
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             published => published.map(|()| true),
         }
     }
 }
 
-/// The path of what is in a folder.
+/// Joins a folder and a name.
 pub(super) fn below(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),

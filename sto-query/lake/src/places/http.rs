@@ -1,4 +1,4 @@
-//! HTTP for the crate `object_store`, through ureq.
+//! HTTP client for the crate `object_store`, based on ureq.
 
 use super::Why;
 use async_trait::async_trait;
@@ -20,17 +20,18 @@ use sto_model::tls_config;
 use ureq::http::{Method, Request};
 use ureq::{Agent, BodyReader, Error, Proxy, Timeout};
 
-/// The most bytes of an answer that are read at once.
+/// Maximum number of bytes of a response read at once.
 const PIECE: usize = 1 << 16;
 
-/// Makes the clients of an object store.
+/// Factory of HTTP clients for an object store.
 #[derive(Debug)]
 pub(super) struct Connector;
 
 impl HttpConnector for Connector {
-    /// Makes a client with the options that ureq has an equivalent for.
+    /// Creates a client with those options that have an equivalent in ureq.
     ///
-    /// It follows no redirect: credentials would go to another host, and `object_store` says what a redirect means.
+    /// It does not follow redirects, because credentials would be sent to another host, and `object_store` handles
+    /// redirects.
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let value = |key| options.get_config_value(&key);
         let is_on = |key| {
@@ -78,7 +79,7 @@ struct Client(Agent);
 
 #[async_trait]
 impl HttpService for Client {
-    /// Waits for the answer on this thread, which has nothing else to do.
+    /// Blocks this thread until the response arrives; the thread has no other work.
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
@@ -92,7 +93,7 @@ impl HttpService for Client {
     }
 }
 
-/// The body of an answer, of which no more is read than somebody asks for.
+/// Body of a response, read on demand.
 struct Answer(BodyReader<'static>);
 
 impl Body for Answer {
@@ -113,7 +114,7 @@ impl Body for Answer {
     }
 }
 
-/// Says why a request got no answer.
+/// Returns the reason why a request failed.
 pub(super) fn unsent(error: &HttpError) -> Why {
     let is_unknown = |source: &Error| matches!(source, Error::HostNotFound);
     let source = error.source().and_then(|source| source.downcast_ref());
@@ -124,7 +125,7 @@ pub(super) fn unsent(error: &HttpError) -> Why {
     }
 }
 
-/// An error as `object_store` knows it, which tries again what may succeed then.
+/// Converts an error for `object_store`, which decides by it whether to retry.
 fn http_error(error: Error) -> HttpError {
     let kind = match &error {
         Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Connect) => {

@@ -1,16 +1,16 @@
-//! Places where files lie under names that are written once: folders, and what stands elsewhere.
+//! Places with write-once files: folders, SSH servers and object stores.
 //!
 //! ```text
-//! address      what was written: a path, or a URL
-//! folder       a folder of this machine, or one that it has mounted
-//! ssh          a folder at the other end of OpenSSH's sftp
+//! address      parsing of a path or URL
+//! folder       a local or mounted folder
+//! ssh          a folder on a server, by OpenSSH's sftp
 //! object       a bucket of S3, Google Cloud Storage or Azure
-//! http         what `object_store` needs to send its requests
-//! error        what the other end said, and what to do
+//! http         HTTP client for `object_store`
+//! error        error messages with advice
 //! ```
 //!
-//! A file is there as a whole or not at all, and nothing changes or removes it: so any number of processes may write to
-//! a place at once, and who reads it need not wait for them.
+//! A file appears only when it is complete, and is never modified or removed. Any number of processes may therefore
+//! write to a place at the same time, and readers need not wait.
 
 mod address;
 mod error;
@@ -31,57 +31,58 @@ use std::fmt;
 use sto_model::files::Temporaries;
 use sto_model::units::Bytes;
 
-/// How names begin of files that are not complete yet.
+/// Prefix of the names of incomplete files.
 const UNFINISHED: &str = ".sto-";
 
-/// What places use of this machine.
+/// Resources of the local machine that places use.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// The temporary files of this process.
+    /// Temporary files of this process.
     pub temporaries: Temporaries,
-    /// The variables of the environment, for credentials: `AWS_ACCESS_KEY_ID`, ...
+    /// Environment variables, for credentials such as `AWS_ACCESS_KEY_ID`.
     pub variables: BTreeMap<String, String>,
 }
 
-/// A file of a place.
+/// A file at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed {
-    /// Its path below the place, with `/` between folders.
+    /// Path relative to the place, with `/` between folders.
     pub name: String,
-    /// Its size.
+    /// Size of the file.
     pub size: Bytes,
 }
 
-/// Somewhere files lie.
+/// A location of files.
 pub struct Place {
     name: String,
     files: Box<dyn Files>,
 }
 
-/// What a place can do, below it. Names have been checked.
+/// Operations on a place, with paths relative to it. Names have been checked.
 trait Files: Send + Sync {
-    /// The files below a folder; none where there is no such folder.
+    /// Lists the files below a folder; empty if there is no such folder.
     fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal>;
 
-    /// Whether nothing is in it that is complete.
+    /// Returns `true` if there are no complete files.
     fn is_empty(&self) -> Result<bool, Refusal>;
 
-    /// Whether there is a file of this name.
+    /// Returns `true` if the file exists.
     fn has(&self, name: &str) -> Result<bool, Refusal>;
 
-    /// The content of a file that is no longer than this; `None` where there is none.
+    /// Reads a file of at most `most` bytes; `None` if it does not exist.
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal>;
 
-    /// Writes a file, unless there is one of this name.
+    /// Writes a file unless it exists, and returns `true` if it was written.
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal>;
 }
 
 impl Place {
-    /// The place that is written so: a path, `ssh://[USER@]HOST[:PORT]/PATH`, `s3://BUCKET[/PREFIX]`, `gs://...`
-    /// or `az://...`. Nothing is asked of it yet.
+    /// Parses an address: a path, `ssh://[USER@]HOST[:PORT]/PATH`, `s3://BUCKET[/PREFIX]`, `gs://...` or `az://...`.
+    /// Does not access the place.
     ///
     /// # Errors
-    /// Where it is none of these, or credentials for it cannot be read.
+    ///
+    /// Returns an error if the address is invalid, or if credentials for it cannot be read.
     pub fn parse(text: &OsStr, machine: &Machine) -> Result<Place, PlaceError> {
         let address = Address::parse(text)?;
         let name = address.to_string();
@@ -101,11 +102,12 @@ impl Place {
         }
     }
 
-    /// The files in a folder and the folders below it, by name; of the whole place, the folder is empty. Files that
-    /// are not complete are none.
+    /// Lists the files below a folder recursively, sorted by name; an empty name stands for the whole place.
+    /// Incomplete files are ignored.
     ///
     /// # Errors
-    /// Where the place cannot be reached, or refuses.
+    ///
+    /// Returns an error if the place cannot be accessed.
     pub fn list(&self, folder: &str) -> Result<Vec<Listed>, PlaceError> {
         let checked = checked(folder, true);
         let listed = checked.and_then(|()| self.files.list(folder));
@@ -121,44 +123,48 @@ impl Place {
         Ok(listed)
     }
 
-    /// Whether nothing is in it, not even a folder. Files that are not complete are nothing.
+    /// Returns `true` if the place has no files and folders. Incomplete files are ignored.
     ///
     /// # Errors
-    /// As [`Place::list`].
+    ///
+    /// Returns an error if the place cannot be accessed.
     pub fn is_empty(&self) -> Result<bool, PlaceError> {
         let is_empty = self.files.is_empty();
         is_empty.map_err(|refusal| refusal.at(&self.name, "list", ""))
     }
 
-    /// Whether there is a file of this name.
+    /// Returns `true` if the file exists.
     ///
     /// # Errors
-    /// As [`Place::list`].
+    ///
+    /// Returns an error if the place cannot be accessed.
     pub fn has(&self, name: &str) -> Result<bool, PlaceError> {
         let has = checked(name, false).and_then(|()| self.files.has(name));
         has.map_err(|refusal| refusal.at(&self.name, "look for", name))
     }
 
-    /// The content of a file; `None` where there is none.
+    /// Reads a file; `None` if it does not exist.
     ///
     /// # Errors
-    /// As [`Place::list`], and where it is longer than `most` ([`Why::TooLong`]).
+    ///
+    /// Returns an error if the place cannot be accessed, or if the file exceeds `most` bytes ([`Why::TooLong`]).
     pub fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, PlaceError> {
         let bytes = checked(name, false).and_then(|()| self.files.read(name, most));
         bytes.map_err(|refusal| refusal.at(&self.name, "read", name))
     }
 
-    /// Writes a file with its folders, and says whether it was missing. One that is there stays as it is.
+    /// Writes a file and its parent folders unless it exists, and returns `true` if it was written.
     ///
     /// # Errors
-    /// As [`Place::list`].
+    ///
+    /// Returns an error if the place cannot be accessed.
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, PlaceError> {
         let created = checked(name, false).and_then(|()| self.files.create(name, bytes));
         created.map_err(|refusal| refusal.at(&self.name, "write", name))
     }
 }
 
-/// As it was written, without what a terminal would obey.
+/// Formats the address with control characters escaped.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

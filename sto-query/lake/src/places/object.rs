@@ -1,7 +1,7 @@
 //! Files in a bucket of an object store.
 //!
-//! A file is written by a request that fails where there is one of its name (`If-None-Match: *`, or what the service has
-//! for it), so none is ever replaced. What is asked is asked again for some seconds where the service is busy.
+//! A file is written by a request that fails if the file exists (`If-None-Match: *` or the service's equivalent), so
+//! files are never replaced. Requests are retried for some seconds if the service is busy.
 
 use super::address::{Bucket, Service};
 use super::error::{Advice, Refusal};
@@ -21,13 +21,13 @@ use std::time::Duration;
 use sto_model::units::Bytes;
 use tokio::runtime::Builder;
 
-/// How long to wait for a connection.
+/// Time limit for connecting.
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
-/// How long a file may take on its way.
+/// Time limit for transferring a file.
 const TO_ANSWER: Duration = Duration::from_secs(300);
 
-/// How often, and up to which time, what failed is tried again.
+/// Maximum number of retries, and time limit for them.
 const RETRIES: (usize, Duration) = (3, Duration::from_secs(30));
 
 /// A bucket, or a folder of one.
@@ -56,7 +56,7 @@ impl Files {
         Path::parse(path).map_err(|error| Refusal::other(&error.to_string()))
     }
 
-    /// Waits for an answer on a runtime of its own, which requests block; returns `None` if there is no such file.
+    /// Blocks on a response in a new runtime; returns `None` if there is no such file.
     fn wait_for<T>(
         &self,
         work: impl Future<Output = object_store::Result<T>>,
@@ -142,7 +142,7 @@ impl super::Files for Files {
     }
 }
 
-/// The bucket, with what the environment has for it, as the crate's `from_env` takes it.
+/// Creates the client for a bucket, configured by environment variables as in the crate's `from_env`.
 fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn ObjectStore>> {
     let retry = RetryConfig {
         backoff: BackoffConfig::default(),
@@ -152,7 +152,7 @@ fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn Obj
     let client = ClientOptions::new()
         .with_connect_timeout(TO_CONNECT)
         .with_timeout(TO_ANSWER);
-    /// What the environment says goes in after the limits, and the bucket after it.
+    /// Environment variables override the limits, and the bucket overrides both.
     macro_rules! built {
         ($builder:ident, $start:literal, $name:ident) => {{
             let mut builder = $builder::new()
@@ -175,7 +175,7 @@ fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn Obj
     }
 }
 
-/// What services mean by what they say.
+/// Interprets errors of the services.
 fn refusal(service: Service, error: &object_store::Error) -> Refusal {
     let first: &(dyn Error + 'static) = error;
     let chain: Vec<_> = iter::successors(Some(first), |&error| error.source()).collect();

@@ -1,9 +1,9 @@
-//! Files at the other end of OpenSSH's `sftp`, which needs nothing there but a server of SFTP.
+//! Files on a server, accessed by OpenSSH's `sftp`; the server only needs to support SFTP.
 //!
-//! One `sftp` runs as long as the place is used, and is told one command after another (sftp(1), INTERACTIVE COMMANDS).
-//! A file is written under another name, synced, and renamed as version 3 of the protocol has it
-//! (draft-ietf-secsh-filexfer-02, 6.5): onto no file that is there. `rename` alone would take OpenSSH's extension, which
-//! replaces; `-l` does not.
+//! One `sftp` process runs while the place is used, and receives commands one after another (sftp(1), INTERACTIVE
+//! COMMANDS). A file is written under a temporary name, synced, and renamed as in version 3 of the protocol
+//! (draft-ietf-secsh-filexfer-02, 6.5), which does not replace existing files. `rename` without `-l` would use
+//! OpenSSH's extension, which replaces them.
 
 use super::address::Remote;
 use super::error::{Advice, Refusal};
@@ -16,29 +16,29 @@ use std::sync::{Mutex, PoisonError};
 use sto_model::files::{MemoryFile, random_name};
 use sto_model::units::Bytes;
 
-/// Seconds to wait for a connection, and for a sign of life of one.
+/// Timeout in seconds for connecting, and for keep-alive messages.
 const PATIENCE: u32 = 20;
 
-/// Most bytes of a command: `sftp` takes what goes beyond for the next one.
+/// Maximum length of a command: `sftp` treats the rest as another command.
 const LONGEST: usize = 2000;
 
-/// What is asked after each command, and how the answer begins: that command is done then.
+/// Command sent after each other one, and the beginning of its output, which marks the end of the other's output.
 const DONE: (&str, &str) = ("version", "SFTP protocol version ");
 
-/// How `sftp` repeats a command.
+/// Prefix of commands echoed by `sftp`.
 const ECHO: &str = "sftp> ";
 
-/// A folder at the other end, which need not be there yet.
+/// A remote folder, which may not exist yet.
 pub(super) struct Files {
     remote: Remote,
     session: Mutex<Option<Session>>,
 }
 
-/// A running `sftp`; it ends with its input.
+/// A running `sftp` process; it exits when its input is closed.
 struct Session {
     child: Child,
     input: ChildStdin,
-    /// What it says, and what `ssh` below it does.
+    /// Output of `sftp` and of the `ssh` it runs.
     output: BufReader<PipeReader>,
 }
 
@@ -48,13 +48,13 @@ impl Files {
         Files { remote, session }
     }
 
-    /// Gives a command, and returns what was said.
+    /// Runs a command and returns its output.
     fn ask(&self, command: &str) -> Result<Vec<String>, Refusal> {
         if command.len() > LONGEST {
-            return Err(Refusal::other("its path is too long for sftp"));
+            return Err(Refusal::other("the path is too long for sftp"));
         }
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that failed is no more.
+        // A failed session is discarded.
         let mut running = match session.take() {
             Some(running) => running,
             None => Session::start(&self.remote)?,
@@ -64,7 +64,7 @@ impl Files {
         Ok(said)
     }
 
-    /// Gives a command that says nothing where all is well.
+    /// Runs a command that has no output if it succeeds.
     fn order(&self, command: &str) -> Result<(), Refusal> {
         match &self.ask(command)?[..] {
             [] => Ok(()),
@@ -72,20 +72,21 @@ impl Files {
         }
     }
 
-    /// A path, quoted for `sftp`.
+    /// Returns a path quoted for `sftp`.
     fn path(&self, name: &str) -> Result<String, Refusal> {
         let path = match name {
             "" => self.remote.path.clone(),
             name => below(&self.remote.path, name),
         };
-        // It takes them for choices, quoted or not.
+        // `sftp` expands braces even in quotes.
         match path.contains('{') {
-            true => Err(Refusal::other("sftp reaches no file with { in its path")),
+            true => Err(Refusal::other("sftp cannot access a path that contains {")),
             false => Ok(quoted(&path)),
         }
     }
 
-    /// Makes the folders that a file is in, and says what kept the last of them from being made, if that is known.
+    /// Creates the parent folders of a file, and returns the reason if the last of them could not be created and the
+    /// reason is known.
     fn make_folders(&self, name: &str) -> Result<Option<Refusal>, Refusal> {
         let path = below(&self.remote.path, name);
         let ends = path.match_indices('/').map(|(end, _)| end);
@@ -93,7 +94,7 @@ impl Files {
         for end in ends.filter(|&end| end > 0) {
             let said = self.ask(&format!("mkdir {}", quoted(&path[..end])))?;
             let refusal = refusal(&said.join("; "));
-            // One that is there cannot be made either.
+            // Creating an existing folder fails, too.
             last = (refusal.why != Why::Other).then_some(refusal);
         }
         Ok(last)
@@ -131,7 +132,7 @@ impl super::Files for Files {
     }
 
     fn is_empty(&self) -> Result<bool, Refusal> {
-        // Hidden ones, as those are that are not complete, do not show.
+        // The listing omits hidden files, which include incomplete ones.
         match &self.ask(&format!("ls -ln {}", self.path("")?))?[..] {
             [] => Ok(true),
             [line, ..] if Entry::of(line).is_some() => Ok(false),
@@ -194,7 +195,7 @@ impl super::Files for Files {
             return Ok(true);
         };
         self.ask(&format!("rm {old}"))?;
-        // Somebody else was quicker, or it is another failure.
+        // Another process may have been faster; otherwise the failure has another cause.
         match self.has(name)? {
             true => Ok(false),
             false => Err(refusal),
@@ -218,7 +219,7 @@ impl Session {
         if let Some(port) = remote.port {
             command.arg("-P").arg(port.to_string());
         }
-        // What it says is understood in English, with names as they are.
+        // Forces English messages, and file names in UTF-8.
         command.env("LC_ALL", "C.UTF-8");
         command.arg("--").arg(&remote.host);
         command
@@ -229,7 +230,7 @@ impl Session {
             io::ErrorKind::NotFound => Refusal::new(Why::NoSftp, ""),
             _ => error.into(),
         })?;
-        // Our ends of what it says would keep its end from being seen.
+        // Closes our copies of the output pipe, so that its end can be detected.
         drop(command);
         let input = child
             .stdin
@@ -243,14 +244,14 @@ impl Session {
         })
     }
 
-    /// Gives a command, and returns what is said until it is done.
+    /// Sends a command and returns the output up to its end.
     fn ask(&mut self, command: &str) -> Result<Vec<String>, Refusal> {
-        // `-` has it go on after a failure.
+        // The prefix `-` prevents `sftp` from exiting on failure.
         let given = write!(self.input, "-{command}\n-{}\n", DONE.0);
         let mut said = Vec::new();
         loop {
             let mut line = Vec::new();
-            // Where it ended, it has said why.
+            // If `sftp` exited, its output explains why.
             if self.output.read_until(b'\n', &mut line)? == 0 {
                 let _ = self.child.wait();
                 let said = said.join("; ");
@@ -273,7 +274,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // It ends as its input does; one that waits for the other end need not be waited for.
+        // Kills the process rather than waiting, because it may be waiting for the server.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -281,7 +282,7 @@ impl Drop for Session {
 
 /// A line of `ls -ln`: mode, links, user, group, size, three words of time, and a path.
 struct Entry<'a> {
-    /// What its mode begins with: `-` of a file, `d` of a folder.
+    /// First character of the mode: `-` for a file, `d` for a folder.
     kind: u8,
     size: Bytes,
     name: &'a str,
@@ -304,12 +305,12 @@ impl Entry<'_> {
     }
 }
 
-/// Whether it was said that nothing is there.
+/// Returns `true` if the output says that a file does not exist.
 fn is_missing(line: &str) -> bool {
     line.contains("not found") || line.contains("No such file or directory")
 }
 
-/// What `sftp` and `ssh` mean by what they say.
+/// Interprets messages of `sftp` and `ssh`.
 fn refusal(said: &str) -> Refusal {
     let known = [
         ("Could not resolve hostname", Why::NoHost),
@@ -330,7 +331,7 @@ fn refusal(said: &str) -> Refusal {
     Refusal::new(why.map_or(Why::Other, |(_, why)| why), said)
 }
 
-/// A word of a command, of which no letter means anything: also for the patterns of paths.
+/// Quotes a word of a command, including the special characters of path patterns.
 fn quoted(path: &str) -> String {
     let mut word = String::with_capacity(path.len());
     for letter in path.chars() {

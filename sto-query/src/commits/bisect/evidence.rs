@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn evidence_favours_the_nearer_level_up_to_99_to_1() {
-        let levels = Levels::of(&runs([100.0, 104.0]), &runs([200.0, 210.0]), 0.003);
+        let levels = Levels::from_runs(&runs([100.0, 104.0]), &runs([200.0, 210.0]), 0.003);
         assert!(levels.log_odds(205.0) > 3.0 && levels.log_odds(100.0) < -3.0);
         assert!(levels.log_odds(146.0).abs() < 1.0);
         let most = 99.0_f64.ln() + 1e-9;
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn variation_weakens_evidence() {
-        let quiet = Levels::of(&runs([100.0, 101.0]), &runs([130.0, 131.0]), 0.001);
-        let noisy = Levels::of(&runs([80.0, 121.0]), &runs([105.0, 160.0]), 0.03);
+        let quiet = Levels::from_runs(&runs([100.0, 101.0]), &runs([130.0, 131.0]), 0.001);
+        let noisy = Levels::from_runs(&runs([80.0, 121.0]), &runs([105.0, 160.0]), 0.03);
         assert!(quiet.log_odds(130.0) > 2.0 * noisy.log_odds(130.0));
         assert!(quiet.wrong() < noisy.wrong() && noisy.wrong() < 0.5);
     }
 
     #[test]
     fn new_function_is_evidence() {
-        let levels = Levels::of(&runs([0.0, 0.0]), &runs([400.0, 390.0]), 0.003);
+        let levels = Levels::from_runs(&runs([0.0, 0.0]), &runs([400.0, 390.0]), 0.003);
         assert!(levels.log_odds(395.0) > 4.0 && levels.log_odds(0.0) < -4.0);
     }
 
@@ -150,7 +150,7 @@ mod tests {
     fn larger_share_of_a_run_has_less_random_variation() {
         let of_whole = |whole: f64| {
             let runs = |samples| [Run { samples, whole }; 2];
-            Levels::of(&runs(500.0), &runs(600.0), 0.0).wrong()
+            Levels::from_runs(&runs(500.0), &runs(600.0), 0.0).wrong()
         };
         assert!(of_whole(600.0) < of_whole(1000.0) && of_whole(1000.0) < of_whole(1e6));
     }
