@@ -20,7 +20,7 @@ fn by_function(view: &View) -> ByFunction {
 }
 
 #[test]
-fn recursion_is_counted_once_in_every_reviewed_case() {
+fn counts_recursion_once_in_reviewed_cases() {
     let cases = include_str!("recursion.txt").split("case: ").skip(1);
     let mut count = 0;
     for case in cases {
@@ -54,7 +54,7 @@ fn recursion_is_counted_once_in_every_reviewed_case() {
 }
 
 #[test]
-fn frames_that_differ_in_kind_file_or_line_alone_are_one_function() {
+fn frames_that_differ_only_in_kind_file_or_line_are_one_function() {
     let called = Frame {
         file: "src/log.c",
         line: 7,
@@ -76,12 +76,12 @@ fn frames_that_differ_in_kind_file_or_line_alone_are_one_function() {
     assert_eq!(found.len(), 2);
     assert_eq!((found[0].self_cost, found[0].total), (cost(6), cost(8)));
     assert_eq!((found[1].self_cost, found[1].total), (cost(2), cost(2)));
-    // The frame with the highest self cost stands for the function.
+    // The frame with the highest self cost represents the function.
     assert_eq!(view.frames.frame(found[0].frame), inlined);
 }
 
 #[test]
-fn a_recursion_a_million_deep_needs_no_deep_stack() {
+fn deep_recursion_needs_no_deep_stack() {
     let fib = frame("fib", "demo", FrameKind::User);
     let stacks = vec![(
         vec![fib; 1_000_000],
@@ -153,7 +153,7 @@ proptest! {
 }
 
 #[test]
-fn without_inlined_frames_their_cost_belongs_to_the_function_that_has_their_code() {
+fn cost_of_removed_inlined_frames_belongs_to_function_with_their_code() {
     let user = |symbol| frame(symbol, "demo", FrameKind::User);
     let inlined = |symbol| frame(symbol, "demo", FrameKind::Inlined);
     let cost = |samples| Cost {

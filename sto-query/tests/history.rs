@@ -1,4 +1,4 @@
-//! The runs of a program over time: what follows them, and what judges the newest.
+//! The runs of a program over time: series, and scores of the newest build.
 
 use crate::views::{assert_fits, assert_golden};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, fol
     add_of_event(store, program, (build, "samples"), benchmark, day, folded);
 }
 
-/// The same of an event.
+/// Like `add`, for a given event.
 fn add_of_event(
     store: &Store,
     program: &str,
@@ -49,12 +49,13 @@ fn add_of_event(
     ingest(store, (path, recording), &options, &mut |_| {}).unwrap();
 }
 
-/// Runs of one program on successive days, four a build but for the first; each is what a function's samples are.
+/// Returns a store with runs of one program on successive days, four per build except for the
+/// first, with these samples of functions.
 fn history(parse: &[u64]) -> Store {
     history_of(parse, 4)
 }
 
-/// The same with this many runs a build.
+/// Like [`history`], with this many runs per build.
 fn history_of(parse: &[u64], runs: u64) -> Store {
     let store = Store::in_memory().unwrap();
     for (day, parse) in (0u64..).zip(parse) {
@@ -95,7 +96,7 @@ fn function<'a>(report: &'a Scores, name: &str) -> &'a FunctionScore {
 }
 
 #[test]
-fn a_series_follows_a_function_over_runs_and_builds() {
+fn series_follows_function_over_runs_and_builds() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150, 152, 151, 150]);
     let history = load(&store);
     let functions = history.find("parse").unwrap();
@@ -109,7 +110,7 @@ fn a_series_follows_a_function_over_runs_and_builds() {
 }
 
 #[test]
-fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
+fn matches_functions_unless_symbols_must_be_equal() {
     let store = Store::in_memory().unwrap();
     for day in 0..4 {
         let folded = format!("main;run::{{{{closure}}}}.llvm.{day} 10\nmain 5\n");
@@ -131,14 +132,14 @@ fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
 }
 
 #[test]
-fn the_newest_run_is_scored_against_its_window() {
+fn scores_newest_run_against_window() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150]);
     let report = judge(&store);
     assert_fits("scores", |style| render::scores::text(&report, style));
     assert_golden("scores.json", &sto_query::results::json(&report).unwrap());
     let parse = &report.functions[0];
     assert_eq!(parse.function.function, "parse");
-    // Mean and deviation of the nine runs before, worked out by hand.
+    // Mean and deviation of the nine runs before, computed by hand.
     let mean = 550.0 / 9.0;
     let squares: f64 = [60.0, 62.0, 61.0, 63.0, 60.0, 61.0, 62.0, 60.0, 61.0]
         .map(|x: f64| (x - mean).powi(2))
@@ -149,7 +150,7 @@ fn the_newest_run_is_scored_against_its_window() {
 }
 
 #[test]
-fn a_build_is_judged_with_all_its_runs_by_the_builds_before_it() {
+fn judges_all_runs_of_build_by_builds_before() {
     let past = [1000, 1010, 990, 1020, 1000, 980, 1010, 1000, 990];
     let store = history(&[&past[..], &[1150, 1170, 1160, 1140]].concat());
     let report = judge(&store);
@@ -164,7 +165,7 @@ fn a_build_is_judged_with_all_its_runs_by_the_builds_before_it() {
     assert_eq!((parse.changes[0].at, parse.changes[0].runs), (9, 4));
     // `log` grows with each run, and so with each build.
     assert!(report.far >= 1 && report.far < report.tested);
-    // A build that is as those before it is not far from them.
+    // A build like those before it is not far from expected.
     let store = history(&[&past[..], &[1010, 990, 1000, 1020]].concat());
     let parse = function(&judge(&store), "parse").clone();
     assert!(
@@ -174,7 +175,7 @@ fn a_build_is_judged_with_all_its_runs_by_the_builds_before_it() {
 }
 
 #[test]
-fn what_is_expected_is_what_the_builds_show_since_they_changed_last() {
+fn expectation_begins_at_last_change() {
     let (old, new) = ([1000, 1010, 990, 1005, 1000], [2000, 2010, 1990, 2005]);
     let store = history(&[&old[..], &old[1..], &new, &new, &[2010, 1990, 2000, 2005]].concat());
     let parse = function(&judge(&store), "parse").clone();
@@ -187,7 +188,7 @@ fn what_is_expected_is_what_the_builds_show_since_they_changed_last() {
 }
 
 #[test]
-fn events_that_count_the_same_are_one_in_histories_and_in_sums() {
+fn equivalent_events_are_merged_in_histories_and_sums() {
     let store = Store::in_memory().unwrap();
     let runs = [
         ("v1", "cpu-clock"),
@@ -250,7 +251,7 @@ fn events_that_count_the_same_are_one_in_histories_and_in_sums() {
 }
 
 #[test]
-fn builds_are_in_one_order_in_histories_and_wherever_the_newest_is_named() {
+fn order_of_builds_is_the_same_everywhere() {
     let store = Store::in_memory().unwrap();
     let runs = [("old", 1), ("new", 2), ("old", 9)];
     for (build, day) in runs {
@@ -275,9 +276,9 @@ fn builds_are_in_one_order_in_histories_and_wherever_the_newest_is_named() {
 }
 
 #[test]
-fn runs_of_a_build_are_not_its_past_however_they_were_recorded() {
+fn runs_of_same_build_are_never_its_past() {
     let store = Store::in_memory().unwrap();
-    // In turns, as two programs are compared.
+    // Recorded alternately, as when two programs are compared.
     for day in 0..12 {
         let (build, parse) = match day % 2 {
             0 => ("old", 1000 + day),
@@ -292,7 +293,7 @@ fn runs_of_a_build_are_not_its_past_however_they_were_recorded() {
             &format!("main;parse {parse}\nmain 500\n"),
         );
     }
-    // Recorded once more: it does not become the newest build.
+    // Recording it again does not make it the newest build.
     add(
         &store,
         "app",
@@ -308,7 +309,7 @@ fn runs_of_a_build_are_not_its_past_however_they_were_recorded() {
 }
 
 #[test]
-fn a_change_that_one_run_shows_says_so() {
+fn change_of_a_single_run_is_marked() {
     let parse: Vec<u64> = (0..20).map(|day| 100 + day % 3).chain([300]).collect();
     let report = judge(&history_of(&parse, 1));
     assert_eq!(function(&report, "parse").changes[0].runs, 1);
@@ -317,9 +318,9 @@ fn a_change_that_one_run_shows_says_so() {
     assert!(words.join(" ").contains(", rests on one run"), "{text}");
 }
 
-/// Of a hundred functions that vary by chance alone, two standard deviations would call five.
+/// Among a hundred functions that only vary by chance, two standard deviations would report five.
 #[test]
-fn what_chance_explains_over_many_functions_is_not_far() {
+fn chance_over_many_functions_is_not_far() {
     let store = Store::in_memory().unwrap();
     let mut state = 7u64;
     for day in 0..20 {
@@ -351,7 +352,7 @@ fn what_chance_explains_over_many_functions_is_not_far() {
 }
 
 #[test]
-fn an_average_is_no_run_of_a_history() {
+fn histories_exclude_averages() {
     let store = history(&[60, 62, 61, 63, 60]);
     let of = select(&store.snapshot().unwrap(), &"v1".parse().unwrap()).unwrap();
     let mean = average(
@@ -370,7 +371,7 @@ fn an_average_is_no_run_of_a_history() {
         .runs(store.snapshot().unwrap().builds().unwrap())
         .unwrap();
     assert_eq!(listed.runs.len(), 5);
-    // Nor is it one of the build that it was stored as.
+    // Nor is it a run of the build that it was stored as.
     let of = select(&store.snapshot().unwrap(), &"v1".parse().unwrap()).unwrap();
     assert_eq!(of.profiles.len(), 4);
     let mean = average(
@@ -389,7 +390,7 @@ fn an_average_is_no_run_of_a_history() {
 }
 
 #[test]
-fn bands_of_shares_stay_within_all() {
+fn bands_of_shares_are_within_0_and_1() {
     let store = history_of(&[4000, 0, 4000, 0, 4000, 0], 1);
     let history = load(&store);
     let functions = history.find("parse").unwrap();
@@ -419,13 +420,13 @@ fn runs_without_a_function_count_as_zero() {
 }
 
 #[test]
-fn new_and_gone_functions_are_told() {
+fn reports_new_and_gone_functions() {
     let status = |parse: &[u64]| {
         let report = judge(&history_of(parse, 1));
         let parse = function(&report, "parse");
         (parse.status, parse.score)
     };
-    // A window that does not vary: one sample stands for its deviation.
+    // In a window that does not vary, the deviation is one sample.
     assert_eq!(status(&[0, 0, 0, 80]), (Status::New, 80.0));
     let (gone, score) = status(&[80, 82, 81, 0]);
     assert_eq!(gone, Status::Gone);
@@ -433,7 +434,7 @@ fn new_and_gone_functions_are_told() {
 }
 
 #[test]
-fn a_function_is_found_wherever_it_takes_much() {
+fn finds_runs_in_which_function_takes_much() {
     let store = history(&[60, 61, 150]);
     add(
         &store,
@@ -464,7 +465,7 @@ fn a_function_is_found_wherever_it_takes_much() {
 }
 
 #[test]
-fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
+fn unknown_function_is_error_with_closest_name() {
     let all = History::load_all(
         &history(&[60]).snapshot().unwrap(),
         &HistoryQuery::default(),
@@ -478,7 +479,7 @@ fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
 }
 
 #[test]
-fn a_part_of_a_name_is_enough_where_it_is_of_one_function_and_a_regular_expression_takes_several() {
+fn part_of_name_matches_one_function_and_regex_several() {
     let store = history(&[60, 61]);
     let all = History::load_all(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap();
     let named = |name: &str| occurrences(&all, name, 0.0).unwrap().functions;
@@ -501,7 +502,7 @@ fn a_part_of_a_name_is_enough_where_it_is_of_one_function_and_a_regular_expressi
 }
 
 #[test]
-fn runs_are_listed_newest_first() {
+fn lists_runs_newest_first() {
     let store = history(&[60, 61]);
     add(&store, "tool", "v9", "other", 1, "main;parse 1\n");
     let runs = |listing: Listing| listing.runs(store.snapshot().unwrap().builds().unwrap());
@@ -538,7 +539,7 @@ fn runs_are_listed_newest_first() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_that_says_what_is() {
+fn missing_run_is_error_that_lists_existing() {
     let store = history(&[60, 61]);
     add(&store, "tool", "v9", "other", 7, "main 1\n");
     let error = |query: HistoryQuery| {
@@ -578,7 +579,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
 }
 
 #[test]
-fn a_name_of_markup_stays_text_in_the_drawing() {
+fn drawing_escapes_markup_in_names() {
     let store = Store::in_memory().unwrap();
     for day in 0..3 {
         let folded = "main;<script>alert(1)</script> 5\nmain 5\n";
@@ -601,7 +602,7 @@ proptest! {
 
     /// One function followed by itself, all of them in one pass, some of them, and nodes one by one.
     #[test]
-    fn totals_of_one_function_are_those_of_all(
+    fn totals_of_one_function_agree_with_totals_of_all(
         runs in prop::collection::vec(prop::collection::vec(("[abc](;[abc]){0,5}", 1..9u32), 1..8), 1..4),
     ) {
         let store = Store::in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! Which functions are known to be library code.
+//! Functions that are recognised as library code.
 
 use proptest::prelude::*;
 use sto_core::model::{Frame, FrameKind};

@@ -1,4 +1,4 @@
-//! The policy file: what it says, what it must not say, and which of two settings holds.
+//! Policy files: their content, invalid content, and precedence.
 
 use sto_core::units::UnixSeconds;
 use sto_query::policy::{Policy, Thresholds};
@@ -45,7 +45,7 @@ fn options(benchmark: Option<&str>, set: &Thresholds) -> CompareOptions {
 }
 
 #[test]
-fn a_metric_counts_as_the_nearest_level_says() {
+fn nearest_level_sets_direction_of_metric() {
     let of = |benchmark, name: &str| {
         let options = options(benchmark, &Thresholds::default());
         options.worse_if.get(name).copied()
@@ -63,7 +63,7 @@ fn a_metric_counts_as_the_nearest_level_says() {
 }
 
 #[test]
-fn a_policy_says_what_holds_for_all_and_for_each_benchmark() {
+fn policy_has_general_and_benchmark_thresholds() {
     let policy = Policy::parse(POLICY).unwrap();
     assert_eq!(policy.baseline.as_deref(), Some("last-good"));
     let names: Vec<&String> = policy.benchmarks.keys().collect();
@@ -78,7 +78,7 @@ fn a_policy_says_what_holds_for_all_and_for_each_benchmark() {
 }
 
 #[test]
-fn a_policy_says_whose_cost_is_attributed_to_whom() {
+fn policy_sets_attribution() {
     let text = r#"
 [attribute.to-caller]
 functions = ["absl::*"]
@@ -106,7 +106,7 @@ modules = ["libc.so.6"]
 }
 
 #[test]
-fn an_empty_policy_changes_nothing() {
+fn empty_policy_changes_nothing() {
     let policy = Policy::parse("").unwrap();
     assert_eq!(policy, Policy::default());
     let defaults = CompareOptions::default();
@@ -120,7 +120,7 @@ fn an_empty_policy_changes_nothing() {
 }
 
 #[test]
-fn the_command_line_holds_over_the_benchmark_and_that_over_the_rest() {
+fn command_line_overrides_benchmark_overrides_rest() {
     let nothing = Thresholds::default();
     let all = options(None, &nothing);
     assert_eq!(
@@ -145,7 +145,7 @@ fn the_command_line_holds_over_the_benchmark_and_that_over_the_rest() {
 }
 
 #[test]
-fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
+fn entry_applies_until_its_last_day_and_is_then_reported() {
     let policy = Policy::parse(POLICY).unwrap();
     let ignored = |today: &Date| {
         let options = policy.options(
@@ -168,7 +168,7 @@ fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
     assert_eq!(ignored(&day(366)), [""; 0]);
 }
 
-/// Each with the line that the error is on, and what its message says.
+/// Invalid policies, with the line of the error and its message.
 const WRONG: &[(&str, usize, &str)] = &[
     ("baseline = 3", 1, "expected a string"),
     ("baseline = \"\"", 1, "expected text that is not blank"),
@@ -271,7 +271,7 @@ const WRONG: &[(&str, usize, &str)] = &[
 ];
 
 #[test]
-fn what_a_policy_must_not_say_is_told_with_its_line() {
+fn invalid_policy_names_line() {
     for &(text, line, expected) in WRONG {
         let error = Policy::parse(text).expect_err(text);
         assert_eq!(error.line, line, "{text}: {error}");
@@ -281,7 +281,7 @@ fn what_a_policy_must_not_say_is_told_with_its_line() {
 }
 
 #[test]
-fn the_policy_in_the_readme_is_one() {
+fn policy_in_readme_is_valid() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
     let readme = std::fs::read_to_string(path).unwrap();
     let (_, rest) = readme.split_once("```toml\n").unwrap();

@@ -1,4 +1,4 @@
-//! What selectors name, and what is said where they name nothing.
+//! Selectors, and errors of selectors that match nothing.
 
 use crate::views::{profile_id, stored_build};
 use sto_core::store::StoredBuild;
@@ -20,7 +20,7 @@ fn chosen(text: &str) -> Result<Selection, SelectError> {
     select_from(&builds(), &text.parse::<Selector>()?)
 }
 
-/// The chosen build as `EXE@BUILD`, and the number of its profiles; or what the error says.
+/// Returns the selected build as `EXE@BUILD` with the number of its profiles, or the error message.
 fn outcome(text: &str) -> String {
     match chosen(text) {
         Ok(chosen) => format!(
@@ -34,7 +34,7 @@ fn outcome(text: &str) -> String {
 }
 
 #[test]
-fn a_version_alone_names_a_build_where_one_executable_has_it() {
+fn version_selects_build_if_one_executable_has_it() {
     assert_eq!(outcome("v1"), "demo@v1 2");
     assert_eq!(outcome("demo@v2"), "demo@v2 1");
     assert_eq!(
@@ -44,7 +44,7 @@ fn a_version_alone_names_a_build_where_one_executable_has_it() {
 }
 
 #[test]
-fn whole_names_are_compared_before_they_are_split_at_an_at_sign() {
+fn compares_whole_names_before_splitting_at_at_sign() {
     assert_eq!(outcome("release@3"), "other@release@3 1");
     assert_eq!(outcome("other@release@3"), "other@release@3 1");
     assert_eq!(outcome("tool@9@v9"), "tool@9@v9 1");
@@ -55,7 +55,7 @@ fn whole_names_are_compared_before_they_are_split_at_an_at_sign() {
 }
 
 #[test]
-fn a_unique_prefix_of_a_build_id_names_its_build() {
+fn unique_prefix_of_build_id_selects_build() {
     assert_eq!(outcome("abcd1"), "demo@v1 2");
     assert_eq!(outcome("ABCD12"), "demo@v1 2");
     assert_eq!(outcome("abcd1234"), "demo@v1 2");
@@ -63,12 +63,12 @@ fn a_unique_prefix_of_a_build_id_names_its_build() {
 }
 
 #[test]
-fn an_exact_version_wins_over_prefixes() {
+fn exact_version_precedes_prefixes() {
     assert_eq!(outcome("abcd"), "other@abcd 1");
 }
 
 #[test]
-fn an_ambiguous_prefix_lists_what_begins_like_it() {
+fn ambiguous_prefix_lists_candidates() {
     assert_eq!(
         outcome("demo@abcd"),
         "several ids begin with `abcd`; write more of the one you mean: \
@@ -77,7 +77,7 @@ fn an_ambiguous_prefix_lists_what_begins_like_it() {
 }
 
 #[test]
-fn a_prefix_of_a_profile_id_names_that_profile_alone() {
+fn prefix_of_profile_id_selects_only_that_profile() {
     let builds = builds();
     let id = profile_id(&builds[0].build, 2);
     for digits in [4, 5, 12, 32] {
@@ -99,7 +99,7 @@ fn a_prefix_of_a_profile_id_names_that_profile_alone() {
 }
 
 #[test]
-fn a_name_that_there_is_not_brings_the_builds_that_there_are_and_the_closest() {
+fn unknown_name_lists_builds_and_closest_name() {
     assert_eq!(
         outcome("demo@v11"),
         "no build or profile is called `demo@v11`; there are demo@v1, demo@v2, other@v2, \
@@ -109,7 +109,7 @@ fn a_name_that_there_is_not_brings_the_builds_that_there_are_and_the_closest() {
 }
 
 #[test]
-fn an_error_names_at_most_ten_builds() {
+fn error_names_at_most_ten_builds() {
     let builds: Vec<StoredBuild> = (0..25)
         .map(|ix| stored_build("demo", &format!("build{ix}"), &[], &[ix]))
         .collect();
@@ -125,7 +125,7 @@ fn an_error_names_at_most_ten_builds() {
 }
 
 #[test]
-fn an_empty_store_and_empty_names_say_what_to_do() {
+fn empty_store_and_empty_name_have_remedies() {
     let error = select_from(&[], &"v1".parse().unwrap())
         .unwrap_err()
         .to_string();
@@ -142,7 +142,7 @@ fn an_empty_store_and_empty_names_say_what_to_do() {
 }
 
 #[test]
-fn names_in_errors_cannot_steer_a_terminal() {
+fn errors_escape_control_characters() {
     let builds = [stored_build("demo\x1b[2J", "v1\n", &[], &[1])];
     let error = select_from(&builds, &"\x1b]0;x".parse().unwrap())
         .unwrap_err()
@@ -152,7 +152,7 @@ fn names_in_errors_cannot_steer_a_terminal() {
 }
 
 #[test]
-fn a_tag_stands_for_its_build_unless_a_build_has_its_name() {
+fn tag_selects_build_unless_a_build_has_that_name() {
     let mut builds = builds();
     for (build, tags) in [
         (0, &["good", "v2", "abcd12"][..]),
@@ -172,13 +172,14 @@ fn a_tag_stands_for_its_build_unless_a_build_has_its_name() {
                    other@release@3";
     assert_eq!(outcome("good"), several);
     assert_eq!(outcome("demo@v2"), "demo@v2");
-    // Before the start of an id.
+    // Tags precede prefixes of ids.
     assert_eq!(outcome("abcd12"), "demo@v1");
     let close = outcome("demo@goood");
     assert!(close.ends_with("did you mean `demo@good`?"), "{close}");
 }
 
-/// Three builds of `demo` on successive days, the last of which is not the last by name, and one of `tool`.
+/// Returns three builds of `demo` on successive days, where the last day is not that of the last
+/// name, and one of `tool`.
 fn dated() -> Vec<StoredBuild> {
     let mut builds = vec![
         stored_build("demo", "v1", &[], &[1]),
@@ -204,7 +205,7 @@ fn named(builds: &[StoredBuild], selector: &Selector) -> String {
 }
 
 #[test]
-fn builds_are_named_by_their_age() {
+fn selects_builds_by_age() {
     let builds = dated();
     let outcome = |text: &str| named(&builds, &text.parse().unwrap());
     assert_eq!(outcome("demo@newest"), "v3");
@@ -225,7 +226,7 @@ fn builds_are_named_by_their_age() {
 }
 
 #[test]
-fn a_build_that_is_recorded_again_is_as_old_as_it_was() {
+fn build_recorded_again_keeps_its_age() {
     let mut builds = dated();
     let mut again = builds[0].profiles[0].clone();
     again.profile.origin.recorded = Some(UnixSeconds(20 * 86_400));
@@ -236,21 +237,21 @@ fn a_build_that_is_recorded_again_is_as_old_as_it_was() {
 }
 
 #[test]
-fn a_build_that_is_called_newest_comes_before_the_newest_one() {
+fn build_named_newest_precedes_newest_build() {
     let mut builds = dated();
     builds[0].build.version = "newest".to_owned();
     assert_eq!(named(&builds, &"demo@newest".parse().unwrap()), "newest");
 }
 
 #[test]
-fn an_average_is_never_the_newest_run() {
+fn average_is_not_the_newest_run() {
     let mut builds = dated();
     builds[2].profiles[0].profile.format = "average".to_owned();
     assert_eq!(named(&builds, &"demo@newest".parse().unwrap()), "v9");
 }
 
 #[test]
-fn builds_are_named_by_the_commit_they_were_made_of() {
+fn selects_builds_by_commit() {
     let mut builds = dated();
     let revisions = [
         "v1.0-3-gabc1234abc1234",
@@ -302,7 +303,7 @@ fn builds_are_named_by_the_commit_they_were_made_of() {
 }
 
 #[test]
-fn a_short_id_says_how_long_it_must_be() {
+fn short_id_states_minimum_length() {
     assert_eq!(
         outcome("777"),
         "`777` is too short for the start of an id: write at least 4 digits; these begin with it: build id \

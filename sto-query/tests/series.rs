@@ -27,7 +27,7 @@ fn assert_close(found: f64, expected: f64, what: &str) {
 }
 
 #[test]
-fn changes_are_where_otava_finds_them() {
+fn finds_same_changes_as_otava() {
     let cases = include_str!("../../testdata/series/changes.json");
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     let mut changes = 0;
@@ -51,7 +51,7 @@ fn changes_are_where_otava_finds_them() {
 }
 
 #[test]
-fn a_count_that_chance_explains_is_no_change() {
+fn count_explained_by_chance_is_not_a_change() {
     let series = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0];
     let options = with!(ChangeOptions {
         least_variance: 0.2,
@@ -67,7 +67,7 @@ fn too_few_observations_have_no_changes() {
 }
 
 #[test]
-fn a_band_is_two_deviations_of_the_runs_before() {
+fn band_is_two_deviations_of_runs_before() {
     let expected = expected(&[2.0, 4.0, 6.0, 100.0], &[0..1, 1..2, 2..3, 3..4], 3);
     assert_eq!(expected[..2], [None, None]);
     // Mean of 2 and 4; of 2, 4 and 6.
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn changes_stand_in_order_and_within_the_series(
+    fn changes_are_sorted_and_within_series(
         series in prop::collection::vec(-1e6..1e6f64, 0..200),
     ) {
         let changes = change_points(&series, ChangeOptions::default()).unwrap();
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn a_series_with_what_is_no_number_is_refused_with_its_index() {
+fn rejects_non_finite_numbers_with_index() {
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let series = [1.0, 2.0, value, 3.0];
         let error = change_points(&series, ChangeOptions::default()).unwrap_err();
@@ -117,7 +117,7 @@ fn a_series_with_what_is_no_number_is_refused_with_its_index() {
 }
 
 #[test]
-fn a_window_of_fewer_than_two_observations_is_one_of_two() {
+fn window_has_at_least_two_observations() {
     let options = |window| with!(ChangeOptions { window });
     let series = [1.0, 1.0, 1.0, 9.0, 9.0, 9.0];
     assert_eq!(

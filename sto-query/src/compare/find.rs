@@ -20,7 +20,7 @@ use super::result::{
 use super::runs::{Runs, amounts, are_of_same_runs, seconds, shared, side};
 use super::sentence;
 use super::stacks::stacks;
-use super::statuses::{Statuses, kept_of};
+use super::statuses::{Statuses, sides_to_compare};
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, overall, verdict};
@@ -86,14 +86,14 @@ fn compare_sides(
 ) -> Result<Comparison, CompareError> {
     options.check()?;
     let statuses = Statuses::new(views);
-    let views = kept_of(&statuses.kept, views);
+    let views = sides_to_compare(&statuses.kept, views);
     let Pair {
         baseline,
         candidate,
     } = views;
     let of_totals = totals.map(Statuses::new);
     let totals = totals.zip(of_totals.as_ref());
-    let totals = totals.map(|(totals, statuses)| kept_of(&statuses.kept, totals));
+    let totals = totals.map(|(totals, statuses)| sides_to_compare(&statuses.kept, totals));
     let (sample_type, runs) = shared(views).unzip();
     let mut comparison = Comparison {
         benchmark: None,
@@ -163,7 +163,7 @@ fn compare_sides(
     let compared = comparison.statistics.as_ref().zip(sample_type);
     let compared = compared.map(|(statistics, t)| Compared {
         unit: t.unit,
-        by_most: statistics.normalisation.method == NormalisationMethod::Tmm,
+        rests_on_majority: statistics.normalisation.method == NormalisationMethod::Tmm,
         candidate_size: statistics.normalisation.candidate_size,
     });
     let mut measured = Pair::new(
@@ -172,8 +172,8 @@ fn compare_sides(
     );
     if let Some(seconds) = runs.as_ref().and_then(|runs| seconds(views, runs)) {
         let (baseline, candidate) = seconds.split_at(measured.baseline.totals.len());
-        measured.baseline.by_the_second(baseline);
-        measured.candidate.by_the_second(candidate);
+        measured.baseline.divide_by_seconds(baseline);
+        measured.candidate.divide_by_seconds(candidate);
     }
     comparison.metrics = metrics(measured.as_ref(), compared, &comparison.findings, options);
     let absent = options.worse_if.keys().filter(|name| {

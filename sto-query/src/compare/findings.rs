@@ -13,7 +13,7 @@ use super::result::{
     TestedFunction, rounded,
 };
 use super::variation::Variations;
-use super::verdict::are_strangers;
+use super::verdict::have_little_in_common;
 use super::{callees, sentence};
 use crate::functions::key_symbol;
 use crate::text::Command;
@@ -58,7 +58,7 @@ pub(super) fn findings(
     let replaced = stayed.most_replaced(|function| renamed.contains(&function));
     let is_possible = evidences.sizes.without_majority && !setting.within_runs;
     let replaced = replaced.filter(|_| is_possible);
-    let judged = if are_strangers(in_common) || replaced.is_some() {
+    let judged = if have_little_in_common(in_common) || replaced.is_some() {
         Judged::Callers
     } else {
         Judged::Functions

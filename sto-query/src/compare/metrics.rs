@@ -32,7 +32,7 @@ pub(super) struct Side<'a> {
     /// Mean number of samples of a run.
     pub(super) mean_samples: f64,
     /// Whether the totals are costs per second.
-    pub(super) is_by_the_second: bool,
+    pub(super) is_per_second: bool,
 }
 
 impl<'a> Side<'a> {
@@ -48,16 +48,16 @@ impl<'a> Side<'a> {
             },
             totals: runs.map_or(Vec::new(), |runs| runs.totals(view)),
             mean_samples: runs.map_or(0.0, Runs::mean_samples),
-            is_by_the_second: false,
+            is_per_second: false,
         }
     }
 
     /// Divides the cost of each run by its length in seconds.
-    pub(super) fn by_the_second(&mut self, seconds: &[f64]) {
+    pub(super) fn divide_by_seconds(&mut self, seconds: &[f64]) {
         for ((_, total), seconds) in self.totals.iter_mut().zip(seconds) {
             *total /= seconds;
         }
-        self.is_by_the_second = true;
+        self.is_per_second = true;
     }
 
     /// Returns the total cost of each run, per unit of the metric `per` if there is one.
@@ -78,7 +78,7 @@ impl<'a> Side<'a> {
 pub(super) struct Compared {
     pub(super) unit: Unit,
     /// Whether size factors rest on the majority of functions.
-    pub(super) by_most: bool,
+    pub(super) rests_on_majority: bool,
     pub(super) candidate_size: f64,
 }
 
@@ -119,23 +119,24 @@ pub(super) fn metrics(
     if let Some(compared) = compared {
         let Compared {
             unit,
-            by_most,
+            rests_on_majority,
             candidate_size,
         } = compared;
         // If most functions cost more, the recording may be longer, unless the run time says
         // otherwise.
-        let differ_in_length =
-            by_most && !has_seconds && candidate_size.ln().abs() > options.min_effect.ln_1p();
-        let by_the_second = sides.baseline.is_by_the_second;
+        let differ_in_length = rests_on_majority
+            && !has_seconds
+            && candidate_size.ln().abs() > options.min_effect.ln_1p();
+        let is_per_second = sides.baseline.is_per_second;
         // Different amounts of work at different times are no regression.
-        let usual = if are_shares || differ_in_length || by_the_second {
+        let usual = if are_shares || differ_in_length || is_per_second {
             WorseIf::Never
         } else {
             WorseIf::Higher
         };
         let worse_if = worse_if(options, TOTAL_COST, usual);
         let numbers = sides.map(|side| side.costs(per));
-        let per = if by_the_second { Some(SECOND) } else { per };
+        let per = if is_per_second { Some(SECOND) } else { per };
         let samples = sides.map(|side| side.mean_samples);
         let of_samples = MIN_POISSON_RATIO / samples.baseline.min(samples.candidate);
         let least = MIN_DEVIATION.max(of_samples.sqrt());

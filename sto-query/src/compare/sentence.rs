@@ -63,7 +63,7 @@ pub(super) fn finding(
         percent(change.candidate_share),
     );
     let where_in = if in_callees {
-        mostly_in(finding)
+        name_main_callees(finding)
     } else {
         String::new()
     };
@@ -118,7 +118,7 @@ pub(super) fn finding(
             };
             let called = finding
                 .calls
-                .and_then(|calls| how_called(calls, least))
+                .and_then(|calls| describe_calls(calls, least))
                 .map_or(String::new(), |called| format!("; {called}"));
             format!(
                 "{function}{what} costs {times}: {old} of all before, {new} \
@@ -130,7 +130,7 @@ pub(super) fn finding(
 
 /// Describes whether a function is called more often, or each call takes longer: `it is called as
 /// often, and each call takes 1.8 times as long`. Changes below `least` count as unchanged.
-fn how_called(calls: CallChange, least: f64) -> Option<String> {
+fn describe_calls(calls: CallChange, least: f64) -> Option<String> {
     let (often, each) = calls.often.zip(calls.each)?;
     let is_same = |ratio: f64| ratio.ln().abs() <= least.ln_1p();
     let often = match often {
@@ -149,7 +149,7 @@ fn how_called(calls: CallChange, least: f64) -> Option<String> {
 }
 
 /// Names the callees that most of the change is in.
-fn mostly_in(finding: &Finding) -> String {
+fn name_main_callees(finding: &Finding) -> String {
     let callees = finding.attributed_callees.iter().take(2);
     let name = |callee: &AttributedCallee| match &callee.function {
         Some(function) if callee.module == finding.module => short(function),
@@ -237,7 +237,10 @@ pub(super) fn worse(first: &Finding, count: usize) -> String {
 
 /// Returns the reason of the verdict `regression` if the sides have hardly a function in common.
 /// Functions of both sides come first.
-pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding]) -> String {
+pub(super) fn worse_with_little_in_common(
+    in_common: pair::Pair<f64>,
+    worse: &[&Finding],
+) -> String {
     format!(
         "most functions were replaced: those that both sides have hold {} of the baseline and {} of \
          the candidate; {}",
@@ -249,12 +252,12 @@ pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding])
 
 /// Returns the reason of the verdict `regression` if most functions were replaced. Functions of
 /// both sides come first.
-pub(super) fn worse_of_few(replaced: Replaced, worse: &[&Finding]) -> String {
+pub(super) fn worse_with_most_replaced(replaced: Replaced, worse: &[&Finding]) -> String {
     format!("{}; {}", most_replaced(replaced), worse_of_both(worse))
 }
 
 /// Returns the reason of the verdict `clean` if most functions were replaced.
-pub(super) fn clean_of_few(replaced: Replaced, clean: &str) -> String {
+pub(super) fn clean_with_most_replaced(replaced: Replaced, clean: &str) -> String {
     format!("{}; of what both have, {clean}", most_replaced(replaced))
 }
 
@@ -328,7 +331,7 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
 }
 
 /// Returns the reason if the sides have hardly a function in common.
-pub(super) fn strangers(in_common: pair::Pair<f64>) -> String {
+pub(super) fn little_in_common(in_common: pair::Pair<f64>) -> String {
     format!(
         "the sides have hardly a function in common: those that both have hold {} of the baseline \
          and {} of the candidate, and cost no more; are these two builds of one program, both with \

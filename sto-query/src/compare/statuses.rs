@@ -64,16 +64,16 @@ impl Statuses {
                 }
             }
             _ => {
-                let said: Vec<String> = sides
+                let described: Vec<String> = sides
                     .iter()
-                    .map(|(name, view, failures)| said(name, view, failures))
+                    .map(|(name, view, failures)| describe_failures(name, view, failures))
                     .collect();
-                let said = said.join(", ");
+                let described = described.join(", ");
                 statuses.warnings.push(format!(
-                    "The sides' runs ended with different statuses: {said}."
+                    "The sides' runs ended with different statuses: {described}."
                 ));
                 statuses.failed = Some(format!(
-                    "the sides' runs did not do the same work: {said}; fix the program or the \
+                    "the sides' runs did not do the same work: {described}; fix the program or the \
                      command, and record it again"
                 ));
             }
@@ -83,7 +83,10 @@ impl Statuses {
 }
 
 /// Returns the sides to compare: without failed runs, or unchanged.
-pub(super) fn kept_of<'a>(kept: &'a Pair<Option<View>>, views: Pair<&'a View>) -> Pair<&'a View> {
+pub(super) fn sides_to_compare<'a>(
+    kept: &'a Pair<Option<View>>,
+    views: Pair<&'a View>,
+) -> Pair<&'a View> {
     Pair::new(
         kept.baseline.as_ref().unwrap_or(views.baseline),
         kept.candidate.as_ref().unwrap_or(views.candidate),
@@ -91,7 +94,7 @@ pub(super) fn kept_of<'a>(kept: &'a Pair<Option<View>>, views: Pair<&'a View>) -
 }
 
 /// `all 3 of the candidate failed with status 1`.
-fn said(name: &str, view: &View, failures: &BTreeSet<u64>) -> String {
+fn describe_failures(name: &str, view: &View, failures: &BTreeSet<u64>) -> String {
     let profiles = &view.selection.profiles;
     let failed = profiles
         .iter()

@@ -49,15 +49,15 @@ pub(super) fn verdict(
         .filter(is_worse)
         .partition(|finding| finding.ignored.is_none());
     if let Some(first) = worse.first() {
-        let reason = match (are_strangers(in_common), replaced) {
-            (true, _) => sentence::worse_of_strangers(in_common, &worse),
-            (false, Some(replaced)) => sentence::worse_of_few(replaced, &worse),
+        let reason = match (have_little_in_common(in_common), replaced) {
+            (true, _) => sentence::worse_with_little_in_common(in_common, &worse),
+            (false, Some(replaced)) => sentence::worse_with_most_replaced(replaced, &worse),
             (false, None) => sentence::worse(first, worse.len()),
         };
         return (Verdict::Regression, reason);
     }
-    if are_strangers(in_common) {
-        return (Verdict::Insufficient, sentence::strangers(in_common));
+    if have_little_in_common(in_common) {
+        return (Verdict::Insufficient, sentence::little_in_common(in_common));
     }
     if let Some((name, side)) = sides
         .iter()
@@ -76,14 +76,14 @@ pub(super) fn verdict(
     }
     let clean = sentence::clean(findings.len(), ignored.len(), options);
     let reason = match replaced {
-        Some(replaced) => sentence::clean_of_few(replaced, &clean),
+        Some(replaced) => sentence::clean_with_most_replaced(replaced, &clean),
         None => clean,
     };
     (Verdict::Clean, reason)
 }
 
 /// Whether the functions that both sides have hold less than half of either side's samples.
-pub(super) fn are_strangers(in_common: Pair<f64>) -> bool {
+pub(super) fn have_little_in_common(in_common: Pair<f64>) -> bool {
     in_common.baseline.max(in_common.candidate) < 1.0 - MOST
 }
 

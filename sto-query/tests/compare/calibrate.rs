@@ -1,4 +1,4 @@
-//! What a calibration says, against comparisons that are made one by one.
+//! Calibrations, checked against comparisons that are made one by one.
 
 use super::calibration::Benchmark;
 use super::support::{Random, compared};
@@ -24,7 +24,7 @@ fn calibrated(view: &View, options: &CalibrateOptions) -> Calibration {
     calibrate(view, 0, options).expect("the options are in range")
 }
 
-/// A build of some runs of another.
+/// A view with some runs of another one.
 fn some_runs(view: &View, indices: &[usize]) -> View {
     let mut some = view.clone();
     let profile = |&index: &usize| view.selection.profiles[index].clone();
@@ -37,7 +37,7 @@ fn some_runs(view: &View, indices: &[usize]) -> View {
 }
 
 #[test]
-fn a_calibration_can_be_cancelled() {
+fn calibration_can_be_cancelled() {
     let view = STEADY.side(&mut Random::new(1), "v1", 1.0);
     let mut options = with!(CalibrateOptions { splits: 100_000 });
     let cancel = options.compare.cancel.clone();
@@ -53,10 +53,11 @@ fn a_calibration_can_be_cancelled() {
 }
 
 #[test]
-fn a_calibration_counts_the_comparisons_that_report_anything() {
+fn counts_comparisons_with_reports() {
     let mut all_reports = 0;
     for seed in 0..6 {
-        // One erratic function in eight, and two runs a side: many comparisons report something.
+        // With one erratic function in eight and two runs per side, many comparisons report
+        // something.
         let benchmark = Benchmark {
             runs: 5,
             erratic: true,
@@ -81,7 +82,7 @@ fn a_calibration_counts_the_comparisons_that_report_anything() {
 }
 
 #[test]
-fn a_calibration_as_text_fits_terminals_of_any_width() {
+fn text_fits_terminals_of_any_width() {
     let benchmark = Benchmark {
         functions: 12,
         runs: 6,
@@ -104,7 +105,7 @@ fn a_calibration_as_text_fits_terminals_of_any_width() {
 }
 
 #[test]
-fn equal_builds_are_reported_in_at_most_5_percent_of_splits() {
+fn reports_equal_builds_in_at_most_5_percent_of_splits() {
     let counts: Vec<(usize, usize)> = (0..6_u64)
         .into_par_iter()
         .map(|seed| {
@@ -124,8 +125,8 @@ fn equal_builds_are_reported_in_at_most_5_percent_of_splits() {
 }
 
 #[test]
-fn the_smallest_visible_change_is_found_in_9_of_10_comparisons() {
-    // What the first function, of 5 %, must grow by, over several builds.
+fn smallest_visible_change_is_found_in_9_of_10_comparisons() {
+    // The required growth of the first function, which has 5 %, over several builds.
     let changes: Vec<f64> = (0..4_u64)
         .into_par_iter()
         .map(|seed| {
@@ -159,8 +160,8 @@ fn the_smallest_visible_change_is_found_in_9_of_10_comparisons() {
 }
 
 #[test]
-fn a_change_is_seen_in_large_functions_before_small_ones() {
-    // Of counts that vary by chance alone; else how much one function varies is what matters.
+fn smaller_changes_are_visible_in_larger_functions() {
+    // Counts only vary by chance; otherwise, the variation of single functions would matter more.
     let benchmark = Benchmark {
         dispersion: 0.0,
         ..STEADY
@@ -175,7 +176,7 @@ fn a_change_is_seen_in_large_functions_before_small_ones() {
 }
 
 #[test]
-fn more_runs_a_side_show_smaller_changes() {
+fn smaller_changes_are_visible_with_more_runs() {
     let view = STEADY.side(&mut Random::new(1), "v1", 1.0);
     let smallest = |runs| {
         let options = with!(CalibrateOptions {
@@ -190,7 +191,7 @@ fn more_runs_a_side_show_smaller_changes() {
 }
 
 #[test]
-fn a_calibration_counts_the_comparisons_in_which_a_metric_changed() {
+fn counts_comparisons_in_which_a_metric_changed() {
     let mut view = Benchmark { runs: 4, ..STEADY }.side(&mut Random::new(5), "v1", 1.0);
     // The first two runs, or the last two, differ from the others: in one of three comparisons.
     let seconds = [1.0, 1.01, 2.0, 2.01];
@@ -216,7 +217,7 @@ fn a_calibration_counts_the_comparisons_in_which_a_metric_changed() {
 }
 
 #[test]
-fn the_order_of_runs_makes_no_difference() {
+fn result_does_not_depend_on_order_of_runs() {
     let benchmark = Benchmark { runs: 8, ..STEADY };
     let view = benchmark.side(&mut Random::new(3), "v1", 1.0);
     let other = some_runs(&view, &[5, 2, 7, 0, 1, 6, 4, 3]);
@@ -230,7 +231,7 @@ fn the_order_of_runs_makes_no_difference() {
 }
 
 #[test]
-fn too_few_runs_tell_nothing_but_how_many_it_takes() {
+fn too_few_runs_report_required_number() {
     for (there, a_side, needed) in [
         (1, None, 4),
         (3, None, 4),
@@ -252,7 +253,7 @@ fn too_few_runs_tell_nothing_but_how_many_it_takes() {
 }
 
 #[test]
-fn a_view_without_samples_tells_nothing() {
+fn view_without_samples_has_no_figures() {
     let view = Benchmark { runs: 1, ..STEADY }.side(&mut Random::new(3), "v1", 1.0);
     let empty = some_runs(&view, &[]);
     let options = CalibrateOptions::default();
@@ -262,7 +263,7 @@ fn a_view_without_samples_tells_nothing() {
 }
 
 #[test]
-fn no_splits_and_no_runs_are_refused() {
+fn rejects_zero_splits_and_zero_runs() {
     let view = Benchmark { runs: 4, ..STEADY }.side(&mut Random::new(3), "v1", 1.0);
     for (name, splits, runs) in [("splits", 0, None), ("runs", 9, Some(0))] {
         let options = with!(CalibrateOptions { splits, runs });

@@ -1,4 +1,4 @@
-//! How often equal builds give a finding, and how often a change is found, over simulated runs.
+//! Rates of findings between equal builds, and of detected changes, over simulated runs.
 
 use super::support::{Random, compared, view};
 use rayon::prelude::*;
@@ -6,13 +6,13 @@ use sto_query::results::{Verdict, View};
 
 const SAMPLES: f64 = 20_000.0;
 
-/// A simulated benchmark: a program in three layers, the functions of the last of which have 5 % of
+/// A simulated benchmark: a program in three layers. The functions of the last layer have 5 % of
 /// the samples (the first) or fall off as 1 / rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Benchmark {
     pub(crate) functions: usize,
     pub(crate) runs: usize,
-    /// Of self counts, from run to run.
+    /// Dispersion of self counts from run to run.
     pub(crate) dispersion: f64,
     /// Whether every eighth function varies four times as much as the others.
     pub(crate) erratic: bool,
@@ -28,7 +28,7 @@ impl Benchmark {
         }
     }
 
-    /// A side on which the first function costs `slower` times as much.
+    /// Simulates a side on which the first function costs `slower` times as much.
     pub(crate) fn side(self, random: &mut Random, version: &str, slower: f64) -> View {
         let stack = |random: &mut Random, f: usize| {
             let factor = if f == 0 { slower } else { 1.0 };
@@ -51,16 +51,16 @@ impl Benchmark {
     }
 }
 
-/// `calibrate.md` has the rates of some of these, and what they cost in power.
+/// `calibrate.md` has some of these rates, and their effect on power.
 #[test]
-fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
+fn equal_builds_have_findings_in_at_most_5_percent_of_comparisons() {
     let mut too_often = String::new();
     for (functions, runs, dispersion, erratic) in [
-        // One run a side: what the assumed dispersion covers.
+        // With one run per side, what the assumed dispersion covers.
         (40, 1, 0.0, false),
         (40, 1, 0.01, false),
         (5, 1, 0.01, false),
-        // Several: whatever the runs show, up to 20 % deviation.
+        // With several runs, whatever they show, up to 20 % deviation.
         (40, 2, 0.0, false),
         (40, 2, 0.01, false),
         (40, 2, 0.01, true),
@@ -95,7 +95,7 @@ fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
 }
 
 #[test]
-fn a_function_of_5_percent_that_doubles_is_found() {
+fn finds_function_of_5_percent_that_doubles() {
     for (runs, dispersion) in [(1, 0.0), (3, 0.01)] {
         let benchmark = Benchmark {
             functions: 40,

@@ -1,9 +1,10 @@
-//! Cases of blame in `cases/*.txt`: stacks of both sides, and the findings to expect of them.
+//! Cases of blame in `cases/*.txt`: stacks of both sides, and the expected findings.
 //!
-//! A section `[baseline]` or `[candidate]` is a run. `[same]` names the modules that have the same
-//! build id on both sides, `[differs]` those that have not; with either, the main program's differ. A
-//! line of `[expected]` is a finding: its kind and function, where its cost moved `from` or `to`, what it
-//! stands in `for` or was replaced `by`, and after each `<-` an affected caller, innermost first.
+//! A section `[baseline]` or `[candidate]` is a run. `[same]` names modules with the same build id
+//! on both sides, `[differs]` modules with different ones; with either section, the main program's
+//! build ids differ. A line of `[expected]` is a finding: its kind and function, the function that
+//! its cost moved `from` or `to`, that it replaced (`for`) or was replaced `by`, and after each
+//! `<-` an affected caller, innermost first.
 
 use super::support::{compared, set_build_ids, summary, view};
 use crate::views::assert_golden;
@@ -41,7 +42,7 @@ fn read(text: &str) -> Case {
 }
 
 #[test]
-fn each_change_is_laid_at_the_function_that_explains_it() {
+fn blames_function_that_explains_change() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/cases");
     let mut failures = String::new();
     let mut sentences = String::new();
@@ -82,14 +83,14 @@ fn each_change_is_laid_at_the_function_that_explains_it() {
         write_sentences(&mut sentences, &comparison);
     }
     assert!(failures.is_empty(), "{failures}");
-    // What a person reads of each case. A sentence that none has would be read by nobody.
+    // The sentences of all cases. Every kind of sentence must occur in some case.
     let is_said = |said: &&&str| sentences.contains(**said);
     let unsaid: Vec<_> = SENTENCES.iter().filter(|said| !is_said(said)).collect();
     assert!(unsaid.is_empty(), "no case says: {unsaid:?}");
     assert_golden("sentences.txt", &sentences);
 }
 
-/// The reasons of a comparison: of its verdict, and of its findings.
+/// Returns the reasons of a comparison's verdict and findings.
 fn write_sentences(text: &mut String, comparison: &Comparison) {
     let verdict = match comparison.verdict {
         Verdict::Regression => "REGRESSION",
@@ -102,7 +103,7 @@ fn write_sentences(text: &mut String, comparison: &Comparison) {
     }
 }
 
-/// Parts of all sentences that findings, and the verdicts over them, have.
+/// Parts of all sentences of findings and their verdicts.
 const SENTENCES: [&str; 24] = [
     " before, and is not more than it was",
     " now, and is not less than it was",

@@ -1,4 +1,4 @@
-//! Several benchmarks and one verdict, cost by a metric, and findings that do not count.
+//! Verdicts over several benchmarks, cost per metric, and ignored findings.
 
 use super::support::{compare, view};
 use crate::views::assert_golden;
@@ -34,7 +34,7 @@ fn of_benchmark(name: &str, old: &str, new: &str, options: &CompareOptions) -> C
 }
 
 #[test]
-fn the_verdict_over_several_benchmarks_is_the_worst() {
+fn verdict_over_several_benchmarks_is_the_worst() {
     let options = CompareOptions::default();
     let clean = || of_benchmark("clean", BEFORE, BEFORE, &options);
     let slow = || of_benchmark("slow", BEFORE, SLOW_LOG, &options);
@@ -53,7 +53,7 @@ fn the_verdict_over_several_benchmarks_is_the_worst() {
 }
 
 #[test]
-fn several_benchmarks_are_shown_with_a_line_each_and_then_in_full() {
+fn shows_one_line_per_benchmark_and_then_details() {
     let ignoring = ignoring("log", None);
     let mut known = of_benchmark("known", BEFORE, SLOW_LOG, &ignoring);
     known.policy = Some("sto.toml".to_owned());
@@ -85,7 +85,7 @@ fn several_benchmarks_are_shown_with_a_line_each_and_then_in_full() {
 }
 
 #[test]
-fn an_ignored_finding_is_listed_and_does_not_count() {
+fn ignored_finding_is_listed_and_does_not_count() {
     let compare = |options| compared_by(&view("v1", &[BEFORE]), &view("v2", &[SLOW_LOG]), &options);
     for options in [ignoring("log", None), ignoring("log", Some("app"))] {
         let comparison = compare(options);
@@ -102,7 +102,7 @@ fn an_ignored_finding_is_listed_and_does_not_count() {
         );
         assert_eq!(finding.ignored.as_ref().unwrap().reason, "known");
     }
-    // As a compiler may write it.
+    // A symbol as a compiler may write it.
     assert_eq!(
         compare(ignoring("log.constprop.0", None)).verdict,
         Verdict::Clean
@@ -115,7 +115,7 @@ fn an_ignored_finding_is_listed_and_does_not_count() {
 }
 
 #[test]
-fn ignored_findings_stand_last_and_others_count() {
+fn ignored_findings_come_last_and_others_count() {
     let both = "main;parse 9000\nmain;compute 4990\nmain;log 900\nmain;render 1610";
     let options = ignoring("parse", None);
     let comparison = compared_by(&view("v1", &[BEFORE]), &view("v2", &[both]), &options);
@@ -133,7 +133,7 @@ fn ignored_findings_stand_last_and_others_count() {
     );
 }
 
-/// A view whose runs are of these benchmarks.
+/// Returns a view whose runs have these benchmarks.
 fn of_benchmarks(version: &str, benchmarks: &[Option<&str>]) -> View {
     let mut view = view(version, &vec![BEFORE; benchmarks.len()]);
     for (stored, name) in view.selection.profiles.iter_mut().zip(benchmarks) {
@@ -143,7 +143,7 @@ fn of_benchmarks(version: &str, benchmarks: &[Option<&str>]) -> View {
 }
 
 #[test]
-fn benchmarks_that_both_sides_have_are_compared_one_by_one() {
+fn compares_shared_benchmarks_one_by_one() {
     let (a, b, c) = (Some("a"), Some("b"), Some("c"));
     let of = |old: &[Option<&str>], new: &[Option<&str>], named: &[&str]| {
         let named: Vec<String> = named.iter().map(|&name| name.to_owned()).collect();
@@ -153,11 +153,11 @@ fn benchmarks_that_both_sides_have_are_compared_one_by_one() {
     let named = |names: &[Option<&str>]| -> Vec<Option<String>> {
         names.iter().map(|name| name.map(str::to_owned)).collect()
     };
-    // One benchmark a side: all runs, and the comparison warns where it is not the same.
+    // With one benchmark per side, all runs are compared, with a warning if the benchmarks differ.
     assert_eq!(of(&[a, a], &[a], &[]).compared, []);
     assert_eq!(of(&[None], &[None], &[]).compared, []);
     assert_eq!(of(&[a], &[b], &[]).compared, []);
-    // Several, of which they have none in common: each by itself, and a side has no runs of it.
+    // Without benchmarks in common, each is compared with a side without runs.
     let nothing = of(&[b, a], &[c], &[]);
     assert_eq!(nothing.compared, named(&[a, b, c]));
     assert_eq!(
@@ -188,9 +188,9 @@ fn benchmarks_that_both_sides_have_are_compared_one_by_one() {
 }
 
 #[test]
-fn a_side_without_runs_is_too_little_data() {
+fn side_without_runs_is_insufficient() {
     let (mut none, some) = (view("v1", &[]), view("v2", &[BEFORE]));
-    // As no run measured anything.
+    // No run measured anything.
     none.sample_types.clear();
     for (old, new, reason) in [
         (
@@ -212,7 +212,7 @@ fn a_side_without_runs_is_too_little_data() {
 }
 
 #[test]
-fn runs_of_several_benchmarks_together_are_warned_of() {
+fn warns_of_mixed_benchmarks() {
     let mixed = of_benchmarks("v1", &[Some("a"), None]);
     let plain = of_benchmarks("v2", &[Some("c")]);
     let comparison = compared_by(&mixed, &plain, &CompareOptions::default());
@@ -225,7 +225,7 @@ fn runs_of_several_benchmarks_together_are_warned_of() {
 }
 
 #[test]
-fn labels_that_differ_are_named_in_one_warning() {
+fn names_different_labels_in_one_warning() {
     let label = |view: &mut View, run: usize, key: &str, value: &str| {
         let labels = &mut view.selection.profiles[run].profile.labels;
         labels.insert(key.to_owned(), value.to_owned());
@@ -262,10 +262,10 @@ fn per_request() -> CompareOptions {
     })
 }
 
-/// All functions cost twice as much a request: the shares are the same, and so is what most
-/// functions cost.
+/// All functions cost twice as much per request, so shares and the majority of functions do not
+/// change.
 #[test]
-fn cost_by_a_metric_sees_what_slowed_everything_down() {
+fn cost_per_metric_detects_overall_slowdown() {
     let (half, same) = (
         "main;parse 3000\nmain;compute 5000\nmain;render 1600",
         "main;parse 3010\nmain;compute 4990\nmain;render 1610",
@@ -276,7 +276,7 @@ fn cost_by_a_metric_sees_what_slowed_everything_down() {
     assert_eq!(by_shares.verdict, Verdict::Clean);
     let comparison = compared_by(&baseline, &candidate, &per_request());
     assert_eq!(comparison.verdict, Verdict::Regression);
-    // No single function explains it.
+    // No single function explains the change.
     let [main] = &comparison.findings[..] else {
         panic!("{:?}", comparison.findings)
     };
@@ -296,7 +296,7 @@ fn cost_by_a_metric_sees_what_slowed_everything_down() {
 }
 
 #[test]
-fn runs_of_different_length_are_alike_by_a_metric() {
+fn cost_per_metric_ignores_length_of_runs() {
     let long = "main;parse 6000\nmain;compute 10000\nmain;render 3200";
     let short = "main;parse 3000\nmain;compute 5000\nmain;render 1600";
     let baseline = with_metric(view("v1", &[long, short]), &[200.0, 100.0]);
@@ -311,7 +311,7 @@ fn runs_of_different_length_are_alike_by_a_metric() {
 }
 
 #[test]
-fn profiles_without_the_metric_are_named() {
+fn names_profiles_without_metric() {
     let baseline = with_metric(view("v1", &[BEFORE; 2]), &[100.0]);
     let candidate = with_metric(view("v2", &[BEFORE; 3]), &[0.0, -3.5, f64::NAN]);
     let error = compare(&baseline, &candidate, &per_request()).unwrap_err();

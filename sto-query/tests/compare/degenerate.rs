@@ -15,7 +15,7 @@ const STEADY: &str = "
     main;write 300
 ";
 
-/// No report may show a number that is none.
+/// No report may contain NaN or infinity.
 fn assert_no_nan(comparison: &Comparison) {
     let json = json(comparison).expect("reports have no keys but strings");
     let value: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
@@ -48,7 +48,7 @@ fn equal_sides_are_clean() {
 }
 
 #[test]
-fn one_profile_on_both_sides_is_clean_and_warned_of() {
+fn same_profile_on_both_sides_is_clean_with_warning() {
     let side = view("v1", &[STEADY]);
     let comparison = compared(&side, &side);
     assert_eq!(comparison.verdict, Verdict::Clean);
@@ -56,7 +56,7 @@ fn one_profile_on_both_sides_is_clean_and_warned_of() {
 }
 
 #[test]
-fn a_side_without_samples_is_insufficient() {
+fn side_without_samples_is_insufficient() {
     let full = view("v1", &[STEADY]);
     let no_runs = view("none", &[]);
     let empty_run = view("empty", &[""]);
@@ -76,7 +76,7 @@ fn a_side_without_samples_is_insufficient() {
 }
 
 #[test]
-fn a_run_without_samples_is_left_out() {
+fn leaves_out_run_without_samples() {
     let comparison = compared(&view("v1", &[STEADY, ""]), &view("v2", &[STEADY]));
     assert_eq!(comparison.verdict, Verdict::Clean);
     assert_eq!(comparison.baseline.runs, 1);
@@ -87,7 +87,7 @@ fn a_run_without_samples_is_left_out() {
 }
 
 #[test]
-fn sides_with_different_events_are_insufficient() {
+fn different_events_are_insufficient() {
     let mut candidate = view("v2", &[STEADY]);
     candidate.sample_types = vec![sample_type("page-faults")];
     let comparison = compared(&view("v1", &[STEADY]), &candidate);
@@ -106,7 +106,7 @@ fn sides_with_different_events_are_insufficient() {
 }
 
 #[test]
-fn few_samples_without_a_finding_are_insufficient_and_the_reason_says_what_it_takes() {
+fn few_samples_without_finding_are_insufficient() {
     let few = "main;parse 60\n main;compute 90\n main;write 20";
     let comparison = compared(&view("v1", &[STEADY]), &view("v2", &[few]));
     assert_eq!(comparison.verdict, Verdict::Insufficient);
@@ -125,7 +125,7 @@ fn few_samples_without_a_finding_are_insufficient_and_the_reason_says_what_it_ta
 type Spoil = fn(&mut View);
 
 #[test]
-fn data_that_cannot_be_trusted_is_insufficient_even_with_findings() {
+fn untrustworthy_data_are_insufficient_even_with_findings() {
     let spoilt: [(Spoil, &str); 3] = [
         (
             |v| v.selection.profiles[0].profile.quality.unresolved = 600,
@@ -155,7 +155,7 @@ fn data_that_cannot_be_trusted_is_insufficient_even_with_findings() {
 }
 
 #[test]
-fn everything_else_than_the_code_that_differs_is_warned_of() {
+fn warns_of_all_differences_besides_code() {
     let mut candidate = view("v2", &[STEADY]);
     let profile = &mut candidate.selection.profiles[0].profile;
     profile.origin.host = Some("laptop".to_owned());
@@ -184,7 +184,7 @@ fn everything_else_than_the_code_that_differs_is_warned_of() {
 }
 
 #[test]
-fn thresholds_out_of_range_are_refused() {
+fn rejects_thresholds_out_of_range() {
     let side = view("v1", &[STEADY]);
     let defaults = CompareOptions::default();
     for (options, name) in [
@@ -226,7 +226,7 @@ fn thresholds_out_of_range_are_refused() {
 }
 
 #[test]
-fn the_largest_counts_neither_overflow_nor_panic() {
+fn largest_counts_do_not_overflow() {
     let huge = format!(
         "main;parse {0}\n main;compute {0}\n main;write {0}",
         u64::MAX / 4
@@ -244,7 +244,7 @@ fn the_largest_counts_neither_overflow_nor_panic() {
 }
 
 #[test]
-fn the_order_of_frames_and_stacks_does_not_matter() {
+fn result_does_not_depend_on_order_of_frames_and_stacks() {
     let old = "main;a;b 500\n main;a;c 400\n main;d;b 300\n main;e 200\n zeta;b 50\n";
     let new = "main;a;b 1500\n main;a;c 390\n main;f 310\n main;e 100\n zeta;b 55\n";
     let report = |baseline, candidate| {
@@ -278,7 +278,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_two_sides_give_a_report_without_panic_or_nan(
+    fn any_two_sides_compare_without_panic_or_nan(
         old in prop::collection::vec(folded(), 1..4),
         new in prop::collection::vec(folded(), 1..4),
     ) {
@@ -300,13 +300,13 @@ proptest! {
     }
 
     #[test]
-    fn what_is_a_regression_one_way_is_an_improvement_the_other(
+    fn swapped_regression_is_an_improvement(
         old in folded(),
         new in folded(),
     ) {
         let (old, new) = (view("v1", &[&old]), view("v2", &[&new]));
         let (there, back) = (compared(&old, &new), compared(&new, &old));
-        // What the baseline has by another name is called by the first of both here.
+        // A renamed function has the first of both names here.
         let names = |comparison: &Comparison, baseline: &View| -> Vec<String> {
             let name = |finding: &Finding| {
                 let mut frames = baseline.frames.iter();
@@ -326,7 +326,7 @@ proptest! {
 }
 
 #[test]
-fn a_renamed_function_is_found_among_thousands_that_are_new_and_gone() {
+fn finds_renamed_function_among_thousands_of_new_and_gone() {
     let side = |name: &str, hash: &str| {
         let small = (0..3000).map(|f| format!("main;app::{name}_{f} 1\n"));
         let large = format!("main;{hash}\nmain;compute 2500\nmain;parse 800\nmain;write 600\n");
@@ -345,7 +345,7 @@ fn a_renamed_function_is_found_among_thousands_that_are_new_and_gone() {
 }
 
 #[test]
-fn two_programs_with_hardly_a_function_in_common_are_not_called_clean() {
+fn different_programs_are_not_clean() {
     let server = view("v1", &["main;serve 3000\nmain;parse 900\nmain;log 100"]);
     let other = view("v2", &["main;render 2500\nmain;layout 1000\nmain;log 100"]);
     let comparison = compared(&server, &other);
@@ -358,7 +358,7 @@ fn two_programs_with_hardly_a_function_in_common_are_not_called_clean() {
 }
 
 #[test]
-fn most_functions_replaced_and_dearer_is_a_regression_of_what_calls_them() {
+fn mostly_replaced_and_slower_is_regression_of_callers() {
     let old = view(
         "v1",
         &["main;run;serve 3000\nmain;run;parse 900\nmain;log 100"],
@@ -381,8 +381,8 @@ fn most_functions_replaced_and_dearer_is_a_regression_of_what_calls_them() {
 }
 
 #[test]
-fn a_verdict_never_contradicts_its_findings() {
-    // From most functions in common to hardly any, from cheaper to dearer.
+fn verdict_never_contradicts_findings() {
+    // From most functions in common to hardly any, and from faster to slower.
     for kept in [0, 500, 2000, 6000] {
         for new in [900, 3000, 4000, 9000] {
             let old = format!("main;serve 3000\nmain;parse 900\nmain;log {}", kept + 10);

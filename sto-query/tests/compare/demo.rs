@@ -1,4 +1,4 @@
-//! The example that the tool is known by: logging that costs ten times as much.
+//! The example of the documentation: logging that costs ten times as much.
 
 use super::support::{compared, set_build_ids, summary, view};
 use sto_query::questions::NormalisationMethod;
@@ -22,7 +22,7 @@ const CANDIDATE: &str = "
 ";
 
 #[test]
-fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
+fn blames_logger_instead_of_library() {
     let (mut baseline, mut candidate) = (view("v1", &[BASELINE]), view("v2", &[CANDIDATE]));
     set_build_ids(
         &mut baseline,
@@ -57,7 +57,7 @@ fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
 }
 
 #[test]
-fn without_build_ids_the_library_and_the_kernel_are_laid_at_the_logger_too() {
+fn blames_logger_without_build_ids() {
     let comparison = compared(&view("v1", &[BASELINE]), &view("v2", &[CANDIDATE]));
     assert_eq!(summary(&comparison), "regression doLogging <- main\n");
     let reason = &comparison.findings[0].reason;
@@ -65,7 +65,7 @@ fn without_build_ids_the_library_and_the_kernel_are_laid_at_the_logger_too() {
 }
 
 #[test]
-fn in_a_program_of_two_functions_the_one_that_grew_is_found() {
+fn finds_growth_in_program_of_two_functions() {
     let comparison = compared(
         &view("v1", &["main;compute 900\n main;doLogging 100"]),
         &view("v2", &["main;compute 905\n main;doLogging 1010"]),
@@ -77,7 +77,7 @@ fn in_a_program_of_two_functions_the_one_that_grew_is_found() {
 }
 
 #[test]
-fn a_tenfold_change_is_found_in_a_profile_of_a_few_hundred_samples() {
+fn finds_tenfold_change_in_few_hundred_samples() {
     let comparison = compared(
         &view(
             "v1",
@@ -94,7 +94,7 @@ fn a_tenfold_change_is_found_in_a_profile_of_a_few_hundred_samples() {
 }
 
 #[test]
-fn the_worked_example_of_the_specification_holds() {
+fn matches_worked_example_of_documentation() {
     let comparison = compared(
         &view(
             "v1",

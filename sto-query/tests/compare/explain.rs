@@ -1,4 +1,4 @@
-//! What `explain-match` shows.
+//! Output of `explain-match`.
 
 use crate::views::assert_golden;
 use crate::words::WORDS;
@@ -25,7 +25,7 @@ fn of_arguments() -> SymbolMatch {
 }
 
 #[test]
-fn a_match_as_text_and_json() {
+fn shows_match_as_text_and_json() {
     let report = explain_match(
         "_ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.42",
         "app[846817f741e54dfd]::run::{closure#3}.cold",
@@ -47,7 +47,7 @@ fn a_match_as_text_and_json() {
 }
 
 #[test]
-fn what_is_too_long_for_a_line_goes_on_on_the_next() {
+fn wraps_long_lines() {
     let report = of_arguments();
     assert!(!report.matches, "one of them has parameters");
     let narrow = text(&report, TERMINAL);
@@ -60,7 +60,7 @@ fn what_is_too_long_for_a_line_goes_on_on_the_next() {
 }
 
 #[test]
-fn hostile_symbols_stay_text() {
+fn escapes_hostile_symbols() {
     let hostile = "\x1b[2J<script>alert(1)</script>\n\u{202e}::{closure#1}.cold";
     let report = explain_match(hostile, &hostile.repeat(500), KeyOptions::default());
     for colors in [None, Some(Colors::USUAL)] {

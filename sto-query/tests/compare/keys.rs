@@ -1,4 +1,4 @@
-//! Which symbols are one function.
+//! Symbols that have the same key.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -23,7 +23,7 @@ fn is_key(symbol: &str, expected: &str) {
 }
 
 #[test]
-fn marks_of_clones_and_parts_are_taken_off_in_any_order() {
+fn removes_suffixes_of_clones_in_any_order() {
     for (symbol, key) in [
         ("parse.constprop.0", "parse"),
         ("parse.isra.12", "parse"),
@@ -43,7 +43,7 @@ fn marks_of_clones_and_parts_are_taken_off_in_any_order() {
         ),
         ("parse.__uniq.3028.llvm.42.cold.1", "parse"),
         ("parse.cold.lto_priv.0.isra.0.warm", "parse"),
-        // The demanglers' spelling of the same.
+        // The same in the spelling of demanglers.
         ("app::parse(int) [clone .isra.0]", "app::parse(int)"),
         (
             "app::parse(int) [clone .part.0] [clone .constprop.1]",
@@ -63,7 +63,7 @@ fn marks_of_clones_and_parts_are_taken_off_in_any_order() {
 }
 
 #[test]
-fn versions_are_taken_off_but_a_stub_is_no_copy_of_what_it_calls() {
+fn removes_versions_but_keeps_plt_stubs() {
     is_key("memcpy@GLIBC_2.2.5", "memcpy");
     is_key("memcpy@@GLIBC_2.14", "memcpy");
     is_key("SSL_read@@OPENSSL_3.0.0", "SSL_read");
@@ -77,7 +77,7 @@ fn versions_are_taken_off_but_a_stub_is_no_copy_of_what_it_calls() {
 }
 
 #[test]
-fn closures_lose_their_numbers_and_rust_names_their_hashes() {
+fn removes_closure_numbers_and_rust_hashes() {
     for (symbol, key) in [
         ("app::run::h0123456789abcdef", "app::run"),
         ("app::run::h0123456789abcdef.llvm.77", "app::run"),
@@ -125,7 +125,7 @@ fn closures_lose_their_numbers_and_rust_names_their_hashes() {
 }
 
 #[test]
-fn go_closures_lose_their_numbers_and_keep_their_depth() {
+fn removes_numbers_of_go_closures_but_keeps_depth() {
     for (symbol, key) in [
         ("main.total.func1", "main.total.func"),
         ("main.total.func1.2", "main.total.func.func"),
@@ -161,7 +161,7 @@ fn go_closures_lose_their_numbers_and_keep_their_depth() {
 }
 
 #[test]
-fn java_names_lose_what_the_virtual_machine_and_javac_count_up() {
+fn removes_numbers_of_java_names() {
     for (symbol, key) in [
         // A stack trace of Java 8, 17 and 21; async-profiler; JDK Flight Recorder; perf-map-agent.
         ("Shop$$Lambda$14/1324119927.run", "Shop$$Lambda.run"),
@@ -213,7 +213,7 @@ fn java_names_lose_what_the_virtual_machine_and_javac_count_up() {
 }
 
 #[test]
-fn what_looks_alike_but_is_part_of_a_name_stays() {
+fn keeps_similar_parts_of_names() {
     for name in [
         "partition",
         "is.particular.3",
@@ -242,7 +242,7 @@ fn what_looks_alike_but_is_part_of_a_name_stays() {
 }
 
 #[test]
-fn a_symbol_that_is_nothing_but_a_mark_keeps_its_name() {
+fn symbol_consisting_of_a_suffix_keeps_its_name() {
     for name in [
         ".cold",
         ".isra.0",
@@ -256,7 +256,7 @@ fn a_symbol_that_is_nothing_but_a_mark_keeps_its_name() {
 }
 
 #[test]
-fn template_arguments_are_dropped_where_they_are_ignored_and_only_they() {
+fn removes_only_template_arguments() {
     for (symbol, expected) in [
         (
             "std::vector<int, std::allocator<int> >::push_back",
@@ -324,7 +324,7 @@ fn template_arguments_are_dropped_where_they_are_ignored_and_only_they() {
         // Java: these are names.
         ("Shop.<init>", "Shop.<init>"),
         ("Lme/Shop;::<clinit>", "Lme/Shop;::<clinit>"),
-        // Not closed, as in a name that was cut.
+        // Not closed, as in a truncated name.
         (
             "std::function<std::map<int, lo…",
             "std::function<std::map<int, lo…",
@@ -342,7 +342,7 @@ fn template_arguments_are_dropped_where_they_are_ignored_and_only_they() {
 }
 
 #[test]
-fn exact_symbols_are_their_own_keys() {
+fn exact_symbols_are_keys() {
     let options = with!(KeyOptions {
         exact_symbols: true,
     });
@@ -357,7 +357,7 @@ fn exact_symbols_are_their_own_keys() {
 }
 
 #[test]
-fn an_explanation_names_each_rule_and_what_it_took() {
+fn explanation_names_rules_and_removed_text() {
     let report = explain_match(
         "_ZN3app3run17h0123456789abcdefE.llvm.42",
         "app[846817f741e54dfd]::run::{closure#1}.cold",
@@ -393,7 +393,7 @@ fn an_explanation_names_each_rule_and_what_it_took() {
 }
 
 #[test]
-fn rules_have_one_name_in_text_and_json() {
+fn rules_have_same_name_in_text_and_json() {
     for rule in [
         Rule::Mangled,
         Rule::OpenmpRegion,
@@ -406,7 +406,7 @@ fn rules_have_one_name_in_text_and_json() {
 }
 
 #[test]
-fn hostile_symbols_are_read_in_time_that_grows_with_their_length() {
+fn reads_hostile_symbols_in_linear_time() {
     for part in [
         ".cold",
         "{{closure}}",
@@ -455,7 +455,7 @@ fn hostile_symbols_are_read_in_time_that_grows_with_their_length() {
     }
 }
 
-/// What real symbols are made of.
+/// Parts of real symbols.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "main",
@@ -499,7 +499,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn the_steps_lead_from_the_symbol_to_the_key(symbol in pieces()) {
+    fn steps_lead_from_symbol_to_key(symbol in pieces()) {
         for options in [KeyOptions::default(), without_arguments()] {
             let report = explain_match(&symbol, &symbol, options);
             let [explained, _] = report.symbols;

@@ -1,4 +1,4 @@
-//! What was measured of runs as a whole, and runs that failed.
+//! Measurements of whole runs, and runs that failed.
 
 use super::support::{Random, view};
 use sto_core::units::UnixSeconds;
@@ -17,7 +17,7 @@ const STACKS: &str = "
     main;sort 1000
 ";
 
-/// So many runs of the same stacks, with these numbers of a metric.
+/// Returns runs of the same stacks, with these values of a metric.
 fn runs(version: &str, metric: &str, numbers: &[f64]) -> View {
     let mut view = view(version, &vec![STACKS; numbers.len()]);
     set(&mut view, metric, numbers);
@@ -43,7 +43,7 @@ const SLOW: [f64; 5] = [1.25, 1.31, 1.15, 1.30, 1.22];
 const FAST: [f64; 5] = [0.91, 0.88, 1.02, 0.79, 0.95];
 
 #[test]
-fn a_run_that_takes_longer_is_a_regression_where_no_function_explains_it() {
+fn longer_run_without_slower_function_is_regression() {
     let (v1, v2) = (runs("v1", SECONDS, &FAST), runs("v2", SECONDS, &SLOW));
     let comparison = compared(&v1, &v2, &CompareOptions::default());
     assert_eq!(comparison.verdict, Verdict::Regression);
@@ -75,7 +75,7 @@ fn a_run_that_takes_longer_is_a_regression_where_no_function_explains_it() {
 }
 
 #[test]
-fn a_slower_run_is_a_regression_where_functions_cannot_be_judged() {
+fn longer_run_is_regression_if_functions_cannot_be_judged() {
     let (mut v1, mut v2) = (runs("v1", SECONDS, &FAST), runs("v2", SECONDS, &SLOW));
     for view in [&mut v1, &mut v2] {
         for stored in &mut view.selection.profiles {
@@ -94,7 +94,7 @@ fn a_slower_run_is_a_regression_where_functions_cannot_be_judged() {
 }
 
 #[test]
-fn a_policy_says_which_metrics_count_and_in_which_direction() {
+fn policy_sets_direction_of_metrics() {
     let (v1, v2) = (runs("v1", SECONDS, &FAST), runs("v2", SECONDS, &SLOW));
     let options = |name: &str, worse_if| {
         with!(CompareOptions {
@@ -127,7 +127,7 @@ fn a_policy_says_which_metrics_count_and_in_which_direction() {
 }
 
 #[test]
-fn one_run_a_side_is_shown_and_proves_nothing() {
+fn single_runs_are_not_tested() {
     let (v1, v2) = (runs("v1", SECONDS, &[1.0]), runs("v2", SECONDS, &[5.0]));
     let comparison = compared(&v1, &v2, &CompareOptions::default());
     assert_eq!(comparison.verdict, Verdict::Clean);
@@ -141,7 +141,7 @@ fn one_run_a_side_is_shown_and_proves_nothing() {
 }
 
 #[test]
-fn by_a_metric_time_and_cost_are_those_of_a_unit_of_work() {
+fn cost_per_metric_divides_time_and_cost() {
     let mut v1 = runs("v1", SECONDS, &[1.0, 1.1, 0.9, 1.0, 1.05]);
     let mut v2 = runs("v2", SECONDS, &[2.0, 2.2, 1.8, 2.0, 2.1]);
     set(&mut v1, "requests", &[100.0; 5]);
@@ -162,7 +162,7 @@ fn by_a_metric_time_and_cost_are_those_of_a_unit_of_work() {
 }
 
 #[test]
-fn recordings_of_another_length_are_no_regression_unless_they_are_to_be_the_same_work() {
+fn longer_recording_is_regression_only_for_same_work() {
     let v1 = view("v1", &[STACKS; 5]);
     let twice: String = STACKS
         .lines()
@@ -172,7 +172,7 @@ fn recordings_of_another_length_are_no_regression_unless_they_are_to_be_the_same
     let v2 = view("v2", &[&twice[..]; 5]);
     let comparison = compared(&v1, &v2, &CompareOptions::default());
     let method = |normalisation| with!(CompareOptions { normalisation });
-    // Of four functions none stood still, so all vote.
+    // None of the four functions is stable, so all are references.
     assert_eq!(found(&comparison, TOTAL_COST).change, Some(2.0));
     assert_eq!(found(&comparison, TOTAL_COST).worse_if, WorseIf::Never);
     assert_eq!(comparison.verdict, Verdict::Clean);
@@ -184,7 +184,7 @@ fn recordings_of_another_length_are_no_regression_unless_they_are_to_be_the_same
 }
 
 #[test]
-fn failed_runs_are_left_out_beside_others() {
+fn leaves_out_failed_runs() {
     let mut v1 = runs("v1", SECONDS, &[1.0, 1.1, 0.9, 1.0, 1.05]);
     let mut v2 = runs("v2", SECONDS, &[1.0, 1.1, 0.9, 0.01, 1.05]);
     set(&mut v1, "exit_status", &[0.0; 5]);
@@ -209,7 +209,7 @@ fn failed_runs_are_left_out_beside_others() {
 }
 
 #[test]
-fn a_side_whose_runs_all_failed_is_not_clean_unless_the_other_failed_alike() {
+fn side_of_failed_runs_is_clean_only_if_other_failed_too() {
     let mut v1 = runs("v1", SECONDS, &[1.0, 1.1, 0.9]);
     let mut v2 = runs("v2", SECONDS, &[1.0, 1.1, 0.9]);
     set(&mut v1, "exit_status", &[0.0; 3]);
@@ -254,7 +254,7 @@ fn welch_agrees_with_scipy() {
 }
 
 #[test]
-fn numbers_that_agree_by_chance_are_not_believed_to_repeat_for_ever() {
+fn equal_values_have_a_minimum_variance() {
     assert_eq!(welch(&[1.0, 1.0], &[1.0, 1.0], 0.02), Some(1.0));
     assert!(welch(&[1.0, 1.0], &[1.05, 1.05], 0.02).unwrap() > 0.05);
     assert!(welch(&[1.0; 5], &[1.2; 5], 0.02).unwrap() < 1e-4);
@@ -262,7 +262,7 @@ fn numbers_that_agree_by_chance_are_not_believed_to_repeat_for_ever() {
 }
 
 #[test]
-fn the_adjustment_for_many_metrics_is_that_of_holm() {
+fn adjusts_for_many_metrics_by_holm() {
     let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
     let expected = [0.03, 0.06, 0.06, 0.02];
     for (q, expected) in adjusted.iter().zip(expected) {
@@ -271,7 +271,7 @@ fn the_adjustment_for_many_metrics_is_that_of_holm() {
 }
 
 #[test]
-fn of_equal_builds_few_are_called_slower_however_few_their_runs() {
+fn few_equal_builds_are_reported_as_slower() {
     let mut random = Random::new(14);
     for (runs, deviation) in [(2, 0.3), (2, 0.05), (3, 0.3), (5, 0.3)] {
         let mut number = || (deviation * random.normal()).exp();
@@ -290,7 +290,7 @@ fn of_equal_builds_few_are_called_slower_however_few_their_runs() {
 }
 
 #[test]
-fn what_a_policy_ignores_in_a_function_it_ignores_in_the_run() {
+fn ignored_function_is_ignored_in_run_time() {
     let slower = STACKS.replace("hash 3000", "hash 6000");
     let mut v1 = view("v1", &[STACKS; 5]);
     let mut v2 = view("v2", &[&slower[..]; 5]);
@@ -321,7 +321,7 @@ fn what_a_policy_ignores_in_a_function_it_ignores_in_the_run() {
 }
 
 #[test]
-fn events_that_differ_in_precision_alone_are_compared() {
+fn compares_events_that_differ_only_in_precision() {
     let v1 = view("v1", &[STACKS; 5]);
     let mut v2 = view("v2", &[STACKS; 5]);
     v2.sample_types[0].event = "cpu-clock:ppp".to_owned();

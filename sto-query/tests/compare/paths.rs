@@ -1,4 +1,4 @@
-//! The call paths of a finding, the line to look at first, and the command that shows the rest.
+//! Call paths of a finding, the line to look at first, and the command for details.
 
 use super::support::{compared, set_build_ids, view};
 use sto_core::model::{Frame, FrameKind, FrameTable};
@@ -18,7 +18,7 @@ fn finding<'a>(findings: &'a [Finding], function: &str) -> &'a Finding {
 }
 
 #[test]
-fn paths_that_changed_with_the_function_stand_in_the_order_of_their_change() {
+fn paths_are_sorted_by_change() {
     let before = "main;read;log 100\n main;write;log 200\n main;sync;log 50\n main;send;log 60
         main;idle;log 90\n main;parse 5000\n main;compute 5000\n main;render 5000";
     let after = "main;read;log 900\n main;write;log 1500\n main;sync;log 450\n main;send;log 500
@@ -40,7 +40,7 @@ fn paths_that_changed_with_the_function_stand_in_the_order_of_their_change() {
 }
 
 #[test]
-fn a_recursion_is_one_path_and_all_paths_make_up_what_the_finding_rests_on() {
+fn recursion_is_one_path_and_paths_add_up() {
     let before = "main;walk 100\n main;walk;walk 100\n main;walk;walk;walk 100\n main;run;walk 10
         main;parse 5000\n main;compute 5000\n main;render 5000";
     let after = "main;walk 500\n main;walk;walk 500\n main;walk;walk;walk 500\n main;run;walk 60
@@ -61,7 +61,7 @@ fn a_recursion_is_one_path_and_all_paths_make_up_what_the_finding_rests_on() {
 }
 
 #[test]
-fn what_an_unchanged_library_costs_belongs_to_the_path_of_its_caller() {
+fn cost_of_unchanged_library_counts_for_path_of_caller() {
     let stacks =
         |write| format!("main;log;libc.so.6!write {write}\n main;parse 5000\n main;run 5000");
     let (mut before, mut after) = (view("v1", &[&stacks(100)]), view("v2", &[&stacks(2000)]));
@@ -74,7 +74,7 @@ fn what_an_unchanged_library_costs_belongs_to_the_path_of_its_caller() {
 }
 
 #[test]
-fn a_path_is_named_at_both_ends_however_deep_it_is() {
+fn deep_path_names_both_ends() {
     let deep: String = (0..1000).map(|level| format!("level_{level};")).collect();
     let stacks =
         |log| format!("{deep}log {log}\n main;parse 5000\n main;compute 5000\n main;run 5000");
@@ -90,7 +90,7 @@ fn a_path_is_named_at_both_ends_however_deep_it_is() {
 }
 
 #[test]
-fn less_is_told_by_the_paths_that_shrank() {
+fn improvement_lists_paths_that_shrank() {
     let stacks = |[read, write, send]: [u64; 3]| {
         format!(
             "main;read;log {read}\n main;write;log {write}\n main;send;log {send}
@@ -107,7 +107,7 @@ fn less_is_told_by_the_paths_that_shrank() {
 }
 
 #[test]
-fn the_line_is_the_one_that_costs_most_in_the_functions_file() {
+fn line_is_most_expensive_in_functions_file() {
     let stacks =
         |log| format!("main;log {log}\n main;parse 5000\n main;compute 5000\n main;run 5000");
     let mut comparison = compared(&view("v1", &[&stacks(100)]), &view("v2", &[&stacks(2000)]));

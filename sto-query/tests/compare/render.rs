@@ -69,7 +69,7 @@ fn text(comparison: &Comparison, width: usize, detail: Detail) -> String {
 }
 
 #[test]
-fn a_regression_as_text_and_json() {
+fn shows_regression_as_text_and_json() {
     let comparison = one_of_each();
     for width in [40, 80, 200] {
         assert_golden(
@@ -98,7 +98,7 @@ const COLORED: Style = Style {
 };
 
 #[test]
-fn a_clean_comparison_as_text_and_json() {
+fn shows_clean_comparison_as_text_and_json() {
     let comparison = clean_with_runs();
     assert_golden(
         "find-regressions-clean.txt",
@@ -111,7 +111,7 @@ fn a_clean_comparison_as_text_and_json() {
 }
 
 #[test]
-fn two_screens_are_enough_however_much_changed() {
+fn fits_two_screens_however_much_changed() {
     let stacks = |cost: &dyn Fn(usize) -> usize| -> String {
         let function = |f: usize| format!("main;run{};step{f};work_{f} {}\n", f % 7, cost(f));
         (0..400).map(function).collect()
@@ -159,7 +159,7 @@ fn two_screens_are_enough_however_much_changed() {
 }
 
 #[test]
-fn all_functions_that_were_tested_as_text_and_json() {
+fn shows_all_tested_functions_as_text_and_json() {
     let steady = "main;parse 400\n main;compute 2500\n main;write 300\n main;rare 1";
     let slower = "main;parse 412\n main;compute 2490\n main;write 900\n main;rare 2";
     let options = with!(CompareOptions { all: true });
@@ -197,7 +197,7 @@ fn all_functions_that_were_tested_as_text_and_json() {
 }
 
 #[test]
-fn functions_are_listed_only_if_asked_for() {
+fn lists_functions_only_on_request() {
     let comparison = one_of_each();
     assert_eq!(comparison.functions, None);
     let json = json(&comparison).expect("no keys but strings");
@@ -214,7 +214,7 @@ fn too_little_data_as_text() {
 }
 
 #[test]
-fn json_has_the_promised_names() {
+fn json_has_documented_names() {
     let json = json(&one_of_each()).expect("no keys but strings");
     let report: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
     assert_eq!(report["schema"], "sto.find-regressions/1");
@@ -249,7 +249,7 @@ fn json_has_the_promised_names() {
 }
 
 #[test]
-fn text_is_as_wide_as_the_terminal_and_coloured_only_if_asked() {
+fn text_fits_terminal_and_is_coloured_only_on_request() {
     let comparison = one_of_each();
     for detail in [Detail::Short, Detail::Full] {
         for width in [40, 60, 80, 120, 200] {
@@ -274,7 +274,7 @@ fn text_is_as_wide_as_the_terminal_and_coloured_only_if_asked() {
 }
 
 #[test]
-fn nothing_is_cut_where_the_width_is_not_limited() {
+fn unlimited_width_truncates_nothing() {
     let name = "app::Map<std::string, std::vector<Token>>::find(std::string const&) const";
     let piped = findings_text(&one_of_each(), crate::words::plain(), Detail::Short);
     let row = piped.lines().find(|line| line.ends_with(name));

@@ -1,4 +1,4 @@
-//! What a side is: its executable, its runs, its rates.
+//! The sides of a comparison: executable, runs and rates.
 
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use sto_query::internal::compare::{compare, compare_with_earlier};
@@ -12,7 +12,7 @@ const STEADY: &str = "
 ";
 
 #[test]
-fn the_main_program_is_one_module_whatever_its_file_is_called() {
+fn main_program_is_one_module_under_any_file_name() {
     let mut baseline = view("v1", &[&STEADY.replace("main;", "app-1.0!main;app-1.0!")]);
     let mut candidate = view("v2", &[STEADY]);
     // By its build id on one side, by its name on the other.
@@ -28,7 +28,7 @@ fn the_main_program_is_one_module_whatever_its_file_is_called() {
 }
 
 #[test]
-fn a_function_of_a_library_of_another_version_is_found_by_its_name() {
+fn finds_function_of_other_library_version_by_name() {
     let baseline = view("v1", &[&format!("{STEADY}\n main;libz.so.1.2!deflate 600")]);
     let candidate = view(
         "v2",
@@ -46,7 +46,7 @@ fn a_function_of_a_library_of_another_version_is_found_by_its_name() {
 }
 
 #[test]
-fn runs_of_different_length_on_one_side_are_no_variation() {
+fn length_of_runs_is_not_variation() {
     let doubled = STEADY
         .replace("400", "805")
         .replace("2500", "4990")
@@ -67,9 +67,9 @@ fn runs_of_different_length_on_one_side_are_no_variation() {
 }
 
 #[test]
-fn a_higher_sampling_rate_is_no_regression() {
-    // Twice the samples, each of half the period: in so small a program nothing but the cost says
-    // that the work was the same.
+fn higher_sampling_rate_is_not_a_regression() {
+    // Twice the samples, each of half the period. In so small a program, only the cost shows that
+    // the work was the same.
     let baseline = view("v1", &["main;parse 400\n main;compute 2500"]);
     let mut candidate = view("v2", &["main;parse 805\n main;compute 4980"]);
     for (_, cost) in candidate.runs[0].iter_mut().flatten() {
@@ -86,10 +86,10 @@ fn a_higher_sampling_rate_is_no_regression() {
 }
 
 #[test]
-fn the_event_that_both_sides_measured_is_compared() {
+fn compares_event_of_both_sides() {
     let mut baseline = view("v1", &[STEADY]);
     let mut candidate = view("v2", &[STEADY]);
-    // The baseline has more samples of an event that the candidate has not.
+    // The baseline has more samples of an event that the candidate lacks.
     let faults = baseline.runs[0][0].clone();
     baseline.sample_types.insert(0, sample_type("page-faults"));
     baseline.runs[0].insert(0, faults);
@@ -111,8 +111,8 @@ fn the_event_that_both_sides_measured_is_compared() {
 }
 
 #[test]
-fn shares_and_cost_by_run_are_compared_if_asked_for() {
-    // The largest function doubles; the others cost what they did.
+fn compares_shares_and_cost_per_run_on_request() {
+    // The largest function doubles; the others do not change.
     let baseline = view(
         "v1",
         &["main;solve 6000\n main;a 1000\n main;b 1000\n main;c 1000"],
@@ -142,8 +142,8 @@ fn shares_and_cost_by_run_are_compared_if_asked_for() {
 }
 
 #[test]
-fn an_earlier_build_tells_how_much_single_runs_vary() {
-    // The same work with chance added: this many percent more in some functions, by run.
+fn earlier_build_shows_variation_of_single_runs() {
+    // The same work with random variation: this many percent more in some functions, by run.
     let functions = |by: u64, run: u64| -> String {
         let count = |f: u64| 1000 * (f + 2) * (100 + by * (f * 7 % 5 * run % 3)) / 100;
         (0..16)
@@ -193,7 +193,7 @@ const AFTER: [&str; 3] = [
 ];
 
 #[test]
-fn what_a_finding_cost_in_each_run_has_the_means_that_its_change_is_of() {
+fn run_costs_have_means_of_change() {
     let (baseline, candidate) = (view("v1", &BEFORE), view("v2", &AFTER));
     let comparison = compared(&baseline, &candidate);
     let finding = &comparison.findings[0];
@@ -218,7 +218,7 @@ fn what_a_finding_cost_in_each_run_has_the_means_that_its_change_is_of() {
     let change = change.expect("both sides have samples");
     assert!((after / before / change - 1.0).abs() < 1e-4, "{after}");
 
-    // A run of twice the length is no dearer.
+    // A run of twice the length does not cost more.
     let costs = &finding.runs.baseline;
     assert!(
         (costs[1].cost / costs[0].cost - 1.02).abs() < 0.001,
@@ -249,7 +249,7 @@ fn what_a_finding_cost_in_each_run_has_the_means_that_its_change_is_of() {
 }
 
 #[test]
-fn a_run_without_samples_of_the_event_is_no_run_of_its_side() {
+fn run_without_samples_does_not_count() {
     let mut baseline = view("v1", &BEFORE);
     baseline.runs[0][0].clear();
     let side = compared(&baseline, &view("v2", &AFTER)).baseline;
@@ -260,7 +260,7 @@ fn a_run_without_samples_of_the_event_is_no_run_of_its_side() {
 }
 
 #[test]
-fn stacks_are_reported_where_they_are_asked_for_callers_first_and_by_name() {
+fn reports_stacks_on_request_in_preorder() {
     let options = with!(CompareOptions { stacks: true });
     let compared_in = |order| {
         let before = view_in_order("v1", &BEFORE, order);

@@ -1,4 +1,4 @@
-//! What verdicts say that no function is the reason of.
+//! Reasons of verdicts that do not rest on a function.
 
 use super::support::{sample_type, view};
 use sto_core::model::Quality;
@@ -21,7 +21,7 @@ fn compared(baseline: &View, candidate: &View, options: &CompareOptions) -> Comp
 }
 
 #[test]
-fn a_side_that_cannot_be_trusted_is_named_with_what_to_do() {
+fn names_untrustworthy_side_and_remedy() {
     let quality = Quality {
         samples: 10_000,
         ..Quality::default()
@@ -63,7 +63,7 @@ fn a_side_that_cannot_be_trusted_is_named_with_what_to_do() {
 }
 
 #[test]
-fn events_that_differ_are_named_with_what_to_do() {
+fn names_different_events_and_remedy() {
     let mut candidate = view("v2", &[SLOW]);
     candidate.sample_types = vec![sample_type("page-faults")];
     let found = said(
@@ -80,7 +80,7 @@ fn events_that_differ_are_named_with_what_to_do() {
 }
 
 #[test]
-fn ignored_findings_are_counted_where_nothing_else_got_worse() {
+fn counts_ignored_findings_if_nothing_else_got_worse() {
     let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
     let ignored = |function| IgnoredFunction::new(function, known.clone());
     let options = with!(CompareOptions {
@@ -95,7 +95,7 @@ fn ignored_findings_are_counted_where_nothing_else_got_worse() {
 }
 
 #[test]
-fn a_metric_that_is_to_count_and_is_not_there_is_warned_of() {
+fn warns_of_missing_metric() {
     let options = with!(CompareOptions {
         worse_if: [("requests".to_owned(), WorseIf::Lower)].into(),
     });

@@ -1,4 +1,4 @@
-//! Views out of folded text, and random numbers for simulated runs.
+//! Views from folded text, and random numbers for simulated runs.
 
 use crate::words::command;
 use std::cmp::Ordering;
@@ -18,15 +18,15 @@ use sto_query::questions::CompareOptions;
 use sto_query::results::{Comparison, View};
 use sto_query::select::Selection;
 
-/// Order in which children and frames stand in a view.
+/// Order of children and frames in a view.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Order {
     Forward,
     Backward,
 }
 
-/// A view of runs in folded text: `main;parse;libc.so.6!memcpy 12`, the module being `app` unless
-/// it is named.
+/// Creates a view from runs in folded text: `main;parse;libc.so.6!memcpy 12`. The default module is
+/// `app`.
 pub(crate) fn view(version: &str, runs: &[&str]) -> View {
     view_in_order(version, runs, Order::Forward)
 }
@@ -159,7 +159,7 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
     }
 }
 
-/// Says which build ids the modules of all runs have: `app` is the main program.
+/// Sets the build ids of the modules of all runs. `app` is the main program.
 pub(crate) fn set_build_ids(view: &mut View, ids: &[(&str, u8)]) {
     let id = |byte: u8| GnuBuildId::from_bytes(&[byte; 20]);
     let modules: Arc<[ModuleRef]> = ids
@@ -176,7 +176,7 @@ pub(crate) fn set_build_ids(view: &mut View, ids: &[(&str, u8)]) {
     }
 }
 
-/// Compares, and names the sides as builds.
+/// Compares with named builds.
 pub(crate) fn compare(
     baseline: &View,
     candidate: &View,
@@ -198,8 +198,8 @@ pub(crate) fn compared(baseline: &View, candidate: &View) -> Comparison {
     compare(baseline, candidate, &CompareOptions::default()).expect("the defaults are in range")
 }
 
-/// Findings, one a line: kind and function, where it moved or what it replaced, and the callers that it
-/// affects.
+/// Formats findings, one per line: kind and function, the function that it moved to or from or
+/// replaced, and affected callers.
 pub(crate) fn summary(comparison: &Comparison) -> String {
     let mut lines = String::new();
     for finding in &comparison.findings {
@@ -239,7 +239,7 @@ impl Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// Between 0 and 1, neither included.
+    /// Returns a number between 0 and 1, both excluded.
     fn unit(&mut self) -> f64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -248,7 +248,7 @@ impl Random {
         (bits as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller.
+    /// Returns a standard normal deviate, by Box and Muller.
     pub(crate) fn normal(&mut self) -> f64 {
         let (radius, angle) = (-2.0 * self.unit().ln(), std::f64::consts::TAU * self.unit());
         radius.sqrt() * angle.cos()
@@ -266,8 +266,8 @@ impl Random {
         count
     }
 
-    /// A count with this mean, and a variance of `mean + dispersion x mean^2`: Poisson with a
-    /// log-normal mean.
+    /// Returns a count with this mean and a variance of `mean + dispersion x mean^2`: Poisson with
+    /// a log-normal mean.
     pub(crate) fn count(&mut self, mean: f64, dispersion: f64) -> u64 {
         let variance = dispersion.ln_1p();
         let factor = (variance.sqrt() * self.normal() - variance / 2.0).exp();

@@ -22,7 +22,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A line of `cases.txt` with its last column worked out anew.
+/// Returns a line of `cases.txt` with its last column computed again.
 fn checked(line: &str) -> String {
     let columns: Vec<&str> = line.split(" | ").map(str::trim).collect();
     let [list1, symbol1, list2, symbol2, matches, ..] = columns[..] else {
@@ -51,7 +51,7 @@ fn checked(line: &str) -> String {
 }
 
 #[test]
-fn symbols_of_two_builds_match_where_the_table_says_so() {
+fn symbols_match_as_in_table() {
     let table = read("cases");
     let is_case = |line: &str| !line.is_empty() && !line.starts_with('#');
     assert!(table.lines().filter(|line| is_case(line)).count() > 60);
@@ -63,7 +63,7 @@ fn symbols_of_two_builds_match_where_the_table_says_so() {
     sto_test_support::assert_golden(&path("cases"), &checked);
 }
 
-/// Every toolchain's two lists, build 1 first.
+/// Returns the two lists of every toolchain, build 1 first.
 fn toolchains() -> Vec<[Vec<String>; 2]> {
     let folder = path("cases");
     let folder = folder.parent().expect("the table is in a folder");
@@ -81,7 +81,7 @@ fn toolchains() -> Vec<[Vec<String>; 2]> {
 }
 
 #[test]
-fn every_function_of_build_1_is_found_again_in_build_2() {
+fn finds_every_function_of_build_1_in_build_2() {
     let toolchains = toolchains();
     assert!(toolchains.len() >= 10);
     for [one, two] in &toolchains {
@@ -102,7 +102,7 @@ fn every_function_of_build_1_is_found_again_in_build_2() {
 }
 
 #[test]
-fn a_symbol_has_the_same_key_mangled_and_demangled() {
+fn mangled_and_demangled_symbols_have_same_key() {
     let symbols: Vec<String> = toolchains().into_iter().flatten().flatten().collect();
     let mut mangled = 0;
     for symbol in symbols {

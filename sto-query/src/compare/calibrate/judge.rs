@@ -141,7 +141,7 @@ impl Table {
         let least_changes = watched.iter().enumerate().map(least_change).collect();
         let compared = Compared {
             unit,
-            by_most: sizes.method == NormalisationMethod::Tmm,
+            rests_on_majority: sizes.method == NormalisationMethod::Tmm,
             candidate_size: sizes.candidate_size(),
         };
         let sides = [&split[0], &split[1]].map(|side| self.measured(side));
@@ -170,7 +170,7 @@ impl Table {
             metrics: runs.clone().map(|run| &run.metrics).collect(),
             totals: runs.clone().map(|run| (&run.metrics, run.total)).collect(),
             mean_samples: runs.map(Run::samples).sum::<f64>() / side.len() as f64,
-            is_by_the_second: false,
+            is_per_second: false,
         }
     }
 
