@@ -97,7 +97,7 @@ pub fn average(
         .iter()
         .flat_map(|selection| main_modules(&selection.build, &selection.profiles))
         .collect();
-    let matched = Matched::of(
+    let matched = Matched::new(
         (&loaded.frames, &loaded.tree),
         (&main, executable),
         matching,

@@ -115,9 +115,10 @@ fn runs(
 ) -> Result<Vec<(RunOverTime, usize)>, QueryError> {
     let load = |named| {
         let (run, sample_type) = sources.run_over_time(named, filter)?;
-        Ok(match inlined {
-            true => (run, sample_type),
-            false => (run.without_inlined(), sample_type),
+        Ok(if inlined {
+            (run, sample_type)
+        } else {
+            (run.without_inlined(), sample_type)
         })
     };
     named.iter().map(load).collect()

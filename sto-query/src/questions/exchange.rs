@@ -195,9 +195,10 @@ pub fn pull(
     let replaced = here.replaced()?;
     let mut lacking = Vec::new();
     for (id, size) in there {
-        match here.has(id)? || replaced.contains_key(&id) {
-            true => pulled.merged.already_stored += 1,
-            false => lacking.push((id, size)),
+        if here.has(id)? || replaced.contains_key(&id) {
+            pulled.merged.already_stored += 1
+        } else {
+            lacking.push((id, size))
         }
     }
     // The snapshot has to be dropped before the store is written to.

@@ -37,7 +37,7 @@ impl Default for JudgedRequest {
 }
 
 impl JudgedRequest {
-    fn of(&self, history: &History) -> Result<Judged, HistoryError> {
+    fn find_build(&self, history: &History) -> Result<Judged, HistoryError> {
         history.judged(self.at.as_deref(), self.window)
     }
 }
@@ -104,7 +104,7 @@ pub fn regressions_over_time(
     request: &RegressionsRequest,
 ) -> Result<Scores, QueryError> {
     let history = loaded(sources, &request.history)?;
-    let judged = request.judged.of(&history)?;
+    let judged = request.judged.find_build(&history)?;
     let usual = ScoreOptions::default();
     let options = ScoreOptions {
         min_share: request.min_share.unwrap_or(usual.min_share),
@@ -196,7 +196,7 @@ pub struct ExpandRequest {
 /// than two runs have the metric.
 pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, QueryError> {
     let history = loaded(sources, &request.history)?;
-    let judged = request.judged.of(&history)?;
+    let judged = request.judged.find_build(&history)?;
     let newest = judged.newest();
     let greedy = Greedy(judged);
     let ExpandRequest {
@@ -225,9 +225,10 @@ pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, Q
     let function = history.largest(&history.find_one(&request.function)?, newest);
     let branches = expand::expand(&history, function, direction, criterion, &*selection, reach);
     let expansion = expand::expansion(&history, &branches, direction, method, &greedy, &*selection);
-    Ok(match request.unfold {
-        true => expansion.unfolded(),
-        false => expansion,
+    Ok(if request.unfold {
+        expansion.unfolded()
+    } else {
+        expansion
     })
 }
 

@@ -52,7 +52,7 @@ impl Default for HotSpotsRequest {
 /// read.
 pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
     let surroundings = sources.surroundings();
-    let place = Place::of(&request.path, surroundings)?;
+    let place = Place::new(&request.path, surroundings)?;
     let index = HotIndex::load(sources, &request.of)?;
     let (files, doubtful) = place.files(&index, &request.chosen);
     let (mut spots, mut edited) = (Vec::new(), Vec::new());
@@ -105,7 +105,7 @@ pub struct BlameRequest {
 pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
     let surroundings = sources.surroundings();
     let text = text_of(&request.path)?;
-    let place = Place::of(&request.path, surroundings)?;
+    let place = Place::new(&request.path, surroundings)?;
     let index = HotIndex::load(sources, &request.of)?;
     let of_file = |index: &HotIndex| {
         let (mut files, _) = place.files(index, &request.chosen);
@@ -173,9 +173,10 @@ fn baseline(sources: &Sources, since: &Baseline, candidate: &Named) -> Result<Na
         let of_candidate = sources::Baseline::OfCandidate(name);
         let [found, _] = sources.sides(&of_candidate, candidate, None)?;
         let runs = found.selection.profiles.iter().map(|run| run.id);
-        Ok(match found.is_stored {
-            true => Named::Runs(runs.collect()),
-            false => name.into(),
+        Ok(if found.is_stored {
+            Named::Runs(runs.collect())
+        } else {
+            name.into()
         })
     };
     match runs(name) {
@@ -200,7 +201,7 @@ struct Place {
 type Files = BTreeMap<PathBuf, Vec<FileNo>>;
 
 impl Place {
-    fn of(named: &Path, surroundings: &dyn Surroundings) -> Result<Place, SourceError> {
+    fn new(named: &Path, surroundings: &dyn Surroundings) -> Result<Place, SourceError> {
         let real = named.canonicalize().map_err(|source| SourceError::File {
             path: named.to_owned(),
             source,

@@ -85,9 +85,10 @@ pub fn model_of_two(
     function: &str,
 ) -> Result<ModelOfTwo, QueryError> {
     let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
-    let view = match request.inlined {
-        true => view,
-        false => view.without_inlined(),
+    let view = if request.inlined {
+        view
+    } else {
+        view.without_inlined()
     };
     let asked = ([&*request.x, other], request.cost);
     Ok(models::of_two(&view, EVENT, asked, function)?)

@@ -59,9 +59,10 @@ pub struct TreeRequest {
 pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryError> {
     let view = sources.view(&request.named, &request.filter)?;
     let tree = tree::call_tree(&view, EVENT, &request.prune);
-    Ok(match request.unfold {
-        true => tree.unfolded(),
-        false => tree,
+    Ok(if request.unfold {
+        tree.unfolded()
+    } else {
+        tree
     })
 }
 
@@ -160,8 +161,9 @@ pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibr
 }
 
 fn with_inlined(view: View, inlined: bool) -> View {
-    match inlined {
-        true => view,
-        false => view.without_inlined(),
+    if inlined {
+        view
+    } else {
+        view.without_inlined()
     }
 }

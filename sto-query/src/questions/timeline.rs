@@ -162,9 +162,10 @@ impl TimelineRequest {
                 times.map(|time| time.0 as f64 / 1e9).collect()
             }
         };
-        let run = match self.inlined {
-            true => run,
-            false => run.without_inlined(),
+        let run = if self.inlined {
+            run
+        } else {
+            run.without_inlined()
         };
         Ok((run, sample_type, phases))
     }

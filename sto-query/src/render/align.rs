@@ -21,9 +21,10 @@ const BEFORE: usize = 28;
 pub fn text(alignment: &Alignment, style: Style) -> String {
     let [first, second] = &alignment.runs;
     let names = [full_name(&first.subject), full_name(&second.subject)];
-    let [to, which] = match names[0] == names[1] {
-        true => ["the first run".to_owned(), "the second run".to_owned()],
-        false => names,
+    let [to, which] = if names[0] == names[1] {
+        ["the first run".to_owned(), "the second run".to_owned()]
+    } else {
+        names
     };
     let fit = &alignment.fit;
     let answer = format!(

@@ -33,7 +33,7 @@ pub fn text(report: &Blame, style: Style) -> String {
                        where their names are";
         text += &paragraph(style, "warning: ", unknown, 9);
     }
-    let columns = Columns::of(report);
+    let columns = Columns::new(report);
     let _ = writeln!(text, "{}", style.dim(&columns.heading));
     let mut functions = &report.functions[..];
     for line in &report.lines {
@@ -57,7 +57,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(report: &Blame) -> Columns {
+    fn new(report: &Blame) -> Columns {
         let number = report.lines.len().to_string().len().max("line".len());
         let has_was = report.since.is_some();
         let was = if has_was { "      was" } else { "" };
@@ -82,9 +82,10 @@ fn what_is_compared(since: &BlamedSince) -> String {
             "`×` marks functions whose total grew or shrank so much, by more than chance, and `new` those that had no cost"
         }
     };
-    let was = match since.text_known {
-        true => "`was` is the total of a line then, which is not tested",
-        false => "what this file was then is not known, so lines have no costs of then",
+    let was = if since.text_known {
+        "`was` is the total of a line then, which is not tested"
+    } else {
+        "what this file was then is not known, so lines have no costs of then"
     };
     let build = full_name(&since.subject);
     format!("Since {build} ({runs}): {tested}; {was}.")

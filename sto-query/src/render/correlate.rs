@@ -45,9 +45,12 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
             Sign::Contravaries => "-".to_owned(),
         });
         let agree = format!("{}/{}", metric.agreeing.len(), metric.scores.len());
-        let lag = |lag| match ranked.runs.is_empty() {
-            true => short(lag),
-            false => time(lag),
+        let lag = |lag| {
+            if ranked.runs.is_empty() {
+                short(lag)
+            } else {
+                time(lag)
+            }
         };
         let mut row = vec![
             Cell::from(score(ranked, metric)),
@@ -101,9 +104,10 @@ fn answer(ranked: &RankedMetrics) -> String {
             "No metric explains {target} beyond chance; the first is {name} (q {chance})"
         );
     }
-    let size = match ranked.runs.is_empty() {
-        true => short(lag.abs()),
-        false => time(lag.abs()),
+    let size = if ranked.runs.is_empty() {
+        short(lag.abs())
+    } else {
+        time(lag.abs())
     };
     let when = match lag {
         ..0.0 => format!(", {size} after it"),
@@ -203,9 +207,10 @@ fn basis(ranked: &RankedMetrics) -> String {
 
 /// Returns what one row of the data is called.
 fn noun(ranked: &RankedMetrics) -> &'static str {
-    match ranked.runs.is_empty() {
-        true => "row",
-        false => "slice",
+    if ranked.runs.is_empty() {
+        "row"
+    } else {
+        "slice"
     }
 }
 
@@ -220,8 +225,9 @@ fn short(number: f64) -> String {
         _ => 0,
     };
     let text = format!("{number:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }

@@ -17,9 +17,10 @@ pub fn text(report: &SymbolMatch, style: Style) -> String {
         write_symbol(&mut text, symbol, style);
         text.push('\n');
     }
-    let (word, why) = match report.matches {
-        true => ("MATCH", "the keys are equal"),
-        false => ("NO MATCH", "the keys differ"),
+    let (word, why) = if report.matches {
+        ("MATCH", "the keys are equal")
+    } else {
+        ("NO MATCH", "the keys differ")
     };
     let version = report.matching.rules_version;
     let options = report.matching.options;
@@ -30,9 +31,10 @@ pub fn text(report: &SymbolMatch, style: Style) -> String {
     };
     let verdict = format!("{word}: {why} (version {version} of the rules{ignored})");
     let verdict = paragraph(style, "", &verdict, 0);
-    let marked = match report.matches {
-        true => style.bold(word),
-        false => style.worse(word),
+    let marked = if report.matches {
+        style.bold(word)
+    } else {
+        style.worse(word)
     };
     text + &verdict.replacen(word, &marked, 1)
 }

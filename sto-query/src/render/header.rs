@@ -50,9 +50,10 @@ pub(super) fn first_line(subject: &Subject, style: Style) -> String {
 pub(in crate::render) fn taken(windows: &[RunWindow]) -> Option<String> {
     let part = |window: &RunWindow| {
         let part = format!("{} to {}", seconds(window.from), seconds(window.to));
-        match window.rest {
-            true => format!("all but {part}"),
-            false => part,
+        if window.rest {
+            format!("all but {part}")
+        } else {
+            part
         }
     };
     let (first, others) = windows.split_first()?;

@@ -182,9 +182,10 @@ impl HoverForm {
 fn code(name: &str) -> String {
     let runs = name.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or(0) + 1);
-    match name.trim().is_empty() || name.contains('`') {
-        true => format!("{fence} {name} {fence}"),
-        false => format!("{fence}{name}{fence}"),
+    if name.trim().is_empty() || name.contains('`') {
+        format!("{fence} {name} {fence}")
+    } else {
+        format!("{fence}{name}{fence}")
     }
 }
 

@@ -43,9 +43,10 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
 
 /// Returns a line with the path of the store.
 pub(super) fn place(summary: &InStore<IngestSummary>) -> String {
-    let what = match summary.answer.is_dataset {
-        false => "store",
-        true => "dataset",
+    let what = if summary.answer.is_dataset {
+        "dataset"
+    } else {
+        "store"
     };
     format!("The {what} is {}.\n", printable(&summary.store))
 }

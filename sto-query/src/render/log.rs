@@ -139,9 +139,10 @@ fn signed(ratio: f64) -> String {
 }
 
 fn shortened(refs: &str) -> String {
-    match display_width(refs) > REFS_WIDTH {
-        true => crate::text::shorten(refs, REFS_WIDTH) + " ",
-        false => refs.to_owned(),
+    if display_width(refs) > REFS_WIDTH {
+        crate::text::shorten(refs, REFS_WIDTH) + " "
+    } else {
+        refs.to_owned()
     }
 }
 

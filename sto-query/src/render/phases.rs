@@ -130,9 +130,10 @@ fn repeats(cycle: &Cycle) -> String {
     );
     let part = |is_of: fn(&PhaseChange) -> bool| {
         let change = cycle.changes.iter().find(|change| is_of(change))?;
-        let [low, high] = match change.after > change.before {
-            true => [change.before, change.after],
-            false => [change.after, change.before],
+        let [low, high] = if change.after > change.before {
+            [change.before, change.after]
+        } else {
+            [change.after, change.before]
         };
         Some(format!(
             "{} ({} and {})",

@@ -14,9 +14,10 @@ const TAB: usize = 4;
 /// Returns the report as text: each line of source after its self and total.
 pub fn text(report: &FunctionSource, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
-    let closures = match report.with_closures {
-        true => " and its closures",
-        false => "",
+    let closures = if report.with_closures {
+        " and its closures"
+    } else {
+        ""
     };
     let name = style.fit(&printable(&report.function), closures.len());
     let _ = writeln!(text, "\n{}{closures}", style.bold(&name));

@@ -102,9 +102,10 @@ impl Look {
             8..16 => (82 + color).to_string(),
             _ => format!("38;5;{color}"),
         }));
-        match codes.is_empty() || text.is_empty() {
-            true => text.to_owned(),
-            false => format!("\x1b[{}m{text}\x1b[0m", codes.join(";")),
+        if codes.is_empty() || text.is_empty() {
+            text.to_owned()
+        } else {
+            format!("\x1b[{}m{text}\x1b[0m", codes.join(";"))
         }
     }
 }
@@ -236,13 +237,13 @@ impl Eq for Words {}
 
 impl Words {
     /// Returns the name of a hint's command, if the program has one.
-    pub(crate) fn of(self, hint: Hint) -> Option<&'static str> {
+    pub(crate) fn name(self, hint: Hint) -> Option<&'static str> {
         Some((self.hint)(hint)).filter(|name| !name.is_empty())
     }
 
     /// Returns the part of a sentence that names a hint's command; empty if the program has none.
     pub(crate) fn within(self, before: &str, hint: Hint, after: &str) -> String {
-        let name = self.of(hint);
+        let name = self.name(hint);
         name.map_or_else(String::new, |name| format!("{before}{name}{after}"))
     }
 }

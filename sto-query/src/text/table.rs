@@ -257,9 +257,10 @@ impl Table {
             };
             let padding = " ".repeat(width.saturating_sub(display_width(text)));
             let text = (cell.mark)(style, text);
-            let (before, after) = match column.is_number {
-                true => (&*padding, ""),
-                false => ("", &*padding),
+            let (before, after) = if column.is_number {
+                (&*padding, "")
+            } else {
+                ("", &*padding)
             };
             line += &format!("{before}{text}{after}{:GAP$}", "");
         }

@@ -111,7 +111,7 @@ impl RunOverTime {
         mut self,
         choose: impl FnOnce(&WholeRun) -> Result<RunWindow, WindowError>,
     ) -> Result<RunOverTime, WindowError> {
-        let window = choose(&WholeRun::of(&self.view, &self.slices))?;
+        let window = choose(&WholeRun::new(&self.view, &self.slices))?;
         self.view.runs = vec![self.slices.costs_in(&window)];
         for costs in &mut self.slices.costs {
             costs.retain(|cost| window.has(cost.slice.0));

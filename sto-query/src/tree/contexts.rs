@@ -44,7 +44,7 @@ impl View {
     ///
     /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub fn context_costs(&self, store: &Snapshot) -> Result<Option<ContextCosts>, StoreError> {
-        let nodes = Nodes::of(self);
+        let nodes = Nodes::new(self);
         let mut sums: BTreeMap<Context, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();
         for stored in &self.selection.profiles {
             let Some(run) = nodes.context_costs(store, stored.id)? else {
@@ -79,7 +79,7 @@ impl View {
 }
 
 impl<'v> Nodes<'v> {
-    pub(super) fn of(view: &'v View) -> Self {
+    pub(super) fn new(view: &'v View) -> Self {
         let tree = &view.tree;
         let nodes = tree
             .nodes()

@@ -56,7 +56,7 @@ impl View {
     ///
     /// # Panics Panics if stacks were changed since the view was loaded from that store.
     fn cut_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
-        let nodes = Nodes::of(&self);
+        let nodes = Nodes::new(&self);
         let (mut profiles, mut runs) = (Vec::new(), Vec::new());
         for stored in &self.selection.profiles {
             let Some(kept) = nodes.context_costs(store, stored.id)? else {

@@ -19,7 +19,7 @@ pub(crate) struct Matched {
 impl Matched {
     /// Replaces the symbols of stacks by function keys. `main` has the names of the program's own
     /// files, which are replaced by the module `program`.
-    pub(crate) fn of(
+    pub(crate) fn new(
         (frames, tree): (&FrameTable, &StackTree),
         (main, program): (&BTreeSet<&str>, &str),
         options: KeyOptions,
@@ -65,7 +65,7 @@ impl View {
     pub(crate) fn matched(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
         let main = main_modules(build, profiles);
-        let matched = Matched::of(
+        let matched = Matched::new(
             (&self.frames, &self.tree),
             (&main, &build.executable),
             options,

@@ -154,12 +154,13 @@ impl View {
             return Err(no_label(full_name(&self.selection.build), key, known));
         }
         let mut roots = Roots::default();
-        let nodes = Nodes::of(self);
+        let nodes = Nodes::new(self);
         for (run, (stored, is_of_samples)) in profiles.iter().zip(is_of_samples).enumerate() {
             let of_run = stored.profile.labels.get(key).map_or("", String::as_str);
-            let kept = match is_of_samples {
-                true => nodes.context_costs(store, stored.id)?,
-                false => None,
+            let kept = if is_of_samples {
+                nodes.context_costs(store, stored.id)?
+            } else {
+                None
             };
             match kept {
                 Some(kept) => {
@@ -189,7 +190,7 @@ impl View {
     /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub fn by_thread(&self, store: &Snapshot, names: ThreadNames) -> Result<View, RootsError> {
         let build = || full_name(&self.selection.build);
-        let nodes = Nodes::of(self);
+        let nodes = Nodes::new(self);
         let mut roots = Roots::default();
         let mut any_told = false;
         for (run, stored) in self.selection.profiles.iter().enumerate() {
@@ -203,9 +204,10 @@ impl View {
             let names: Vec<Rc<str>> = threads().map(|t| thread_name(t, names).into()).collect();
             self.add(&mut roots, run, &kept.costs, &names);
         }
-        match any_told {
-            true => Ok(self.below(roots)),
-            false => Err(RootsError::UntoldThreads { build: build() }),
+        if any_told {
+            Ok(self.below(roots))
+        } else {
+            Err(RootsError::UntoldThreads { build: build() })
         }
     }
 

@@ -28,7 +28,7 @@ pub struct RunWindow {
 }
 
 impl RunWindow {
-    pub(crate) fn of(grid: SliceGrid, slices: Range<u32>) -> RunWindow {
+    pub(crate) fn new(grid: SliceGrid, slices: Range<u32>) -> RunWindow {
         RunWindow {
             from: grid.border(slices.start),
             to: grid.border(slices.end),

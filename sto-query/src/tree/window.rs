@@ -132,7 +132,7 @@ pub(crate) struct WholeRun<'a> {
 
 impl<'a> WholeRun<'a> {
     /// Returns the only run of a view, with its slices.
-    pub(crate) fn of(view: &'a View, slices: &'a RunSlices) -> WholeRun<'a> {
+    pub(crate) fn new(view: &'a View, slices: &'a RunSlices) -> WholeRun<'a> {
         let profile = view.selection.profiles[0].id;
         WholeRun {
             view,
@@ -152,7 +152,7 @@ impl<'a> WholeRun<'a> {
             phase,
             phases: borders.len() - 1,
         })?;
-        Ok(RunWindow::of(self.slices.grid, slices[0]..slices[1]))
+        Ok(RunWindow::new(self.slices.grid, slices[0]..slices[1]))
     }
 
     /// Returns the slices between two times, each rounded to the nearest border of slices.
@@ -189,7 +189,7 @@ impl<'a> WholeRun<'a> {
                 slice: Nanoseconds(duration.0 / u64::from(grid.count().get())),
             });
         }
-        Ok(RunWindow::of(grid, slices))
+        Ok(RunWindow::new(grid, slices))
     }
 
     /// Returns the complement of the slices between two times.
@@ -231,7 +231,7 @@ impl View {
         store: &Snapshot,
         mut choose: impl FnMut(&WholeRun) -> Result<Vec<RunWindow>, E>,
     ) -> Result<View, E> {
-        let nodes = Nodes::of(&self);
+        let nodes = Nodes::new(&self);
         let mut profiles = Vec::new();
         let mut runs = Vec::new();
         let mut windows = Vec::new();

@@ -56,12 +56,11 @@ fn add_build(
     let mut lacks: HashMap<ProfileId, &StoredProfile> = HashMap::new();
     let mut ids = Vec::new();
     for run in &selection.profiles {
-        match dataset.has(build, run.id)? {
-            true => result.kept += 1,
-            false => {
-                lacks.insert(run.id, run);
-                ids.push(run.id);
-            }
+        if dataset.has(build, run.id)? {
+            result.kept += 1
+        } else {
+            lacks.insert(run.id, run);
+            ids.push(run.id);
         }
     }
     let added = Mutex::new(&mut result.added);
@@ -186,9 +185,10 @@ fn lacking<T>(
 ) -> Result<Vec<T>, StoreError> {
     let mut lacking = Vec::new();
     for one in all {
-        match here.has(id(&one))? {
-            true => merged.already_stored += 1,
-            false => lacking.push(one),
+        if here.has(id(&one))? {
+            merged.already_stored += 1
+        } else {
+            lacking.push(one)
         }
     }
     Ok(lacking)

@@ -78,7 +78,7 @@ pub(super) struct Share {
 impl Data {
     /// Collects the data of a run. `without` is the message for expressions whose calls were not
     /// kept.
-    pub(super) fn of(
+    pub(super) fn from_run(
         run: &CalledRun,
         functions: &[ProminentFunction],
         (command, without): (&PartCommand, &str),

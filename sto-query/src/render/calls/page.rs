@@ -43,11 +43,12 @@ pub fn html(
         (true, false) => PartCommand::default(),
         (false, _) => part(None),
     };
-    let without = match run.has_every_call() || part.is_there() {
-        true => String::new(),
-        false => without(words),
+    let without = if run.has_every_call() || part.is_there() {
+        String::new()
+    } else {
+        without(words)
     };
-    let (data, share) = Data::of(run, &functions, (&part, &without))?;
+    let (data, share) = Data::from_run(run, &functions, (&part, &without))?;
     let page = CallPage {
         run,
         timeline: call_timeline(run, None),

@@ -66,13 +66,15 @@ pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
     text += &format!("\n{}", table.render(style));
     text += &not_shown(timeline.omitted, "thread");
     text += &title(style, &legend(timeline));
-    let listed = match all {
-        true => usize::MAX,
-        false => (LISTED / timeline.threads.len()).max(LEAST_LISTED),
+    let listed = if all {
+        usize::MAX
+    } else {
+        (LISTED / timeline.threads.len()).max(LEAST_LISTED)
     };
-    let threads = match all {
-        true => timeline.threads.len(),
-        false => LISTED / LEAST_LISTED,
+    let threads = if all {
+        timeline.threads.len()
+    } else {
+        LISTED / LEAST_LISTED
     };
     for thread in timeline.threads.iter().take(threads) {
         text += &format!("\n{}", calls_of(timeline, thread, listed, style));

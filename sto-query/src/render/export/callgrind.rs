@@ -24,7 +24,7 @@ use sto_core::units::{Cost, Unit};
 pub fn callgrind(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let events = events(view);
-    let graph = Graph::of(view, &events);
+    let graph = Graph::new(view, &events);
     let mut writer = BufWriter::new(writer);
     writeln!(
         writer,
@@ -84,9 +84,10 @@ struct Event {
 impl Event {
     fn number(&self, costs: &[Vec<Cost>], node: usize) -> u64 {
         let cost = costs[self.sample_type][node];
-        match self.is_samples {
-            true => cost.samples,
-            false => cost.value,
+        if self.is_samples {
+            cost.samples
+        } else {
+            cost.value
         }
     }
 }
@@ -154,7 +155,7 @@ struct Call {
 }
 
 impl<'v> Graph<'v> {
-    fn of(view: &'v View, events: &[Event]) -> Graph<'v> {
+    fn new(view: &'v View, events: &[Event]) -> Graph<'v> {
         let own: Vec<Vec<Cost>> = (0..view.sample_types.len())
             .map(|sample_type| view.self_costs(sample_type))
             .collect();

@@ -64,12 +64,14 @@ pub fn csv(view: &View, writer: impl Write) -> Result<(), ExportError> {
 /// Quotes a cell if necessary.
 fn cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let text = match is_formula {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
+    let text = if is_formula {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
     };
-    match text.contains(['"', ',', '\r', '\n']) {
-        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
-        false => text,
+    if text.contains(['"', ',', '\r', '\n']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        text
     }
 }

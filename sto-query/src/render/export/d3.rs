@@ -21,7 +21,7 @@ use sto_core::units::Cost;
 pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let costs = view.self_costs(sample_type);
-    let weight = Weight::of(&costs);
+    let weight = Weight::new(&costs);
     let totals = totals(&view.tree, &costs);
     let whole = weight.get(costs.iter().copied().sum());
     let mut writer = BufWriter::new(writer);
@@ -52,7 +52,7 @@ pub(crate) fn d3_below(
     root: NodeIx,
     mut writer: impl Write,
 ) -> Result<(), ExportError> {
-    let weight = Weight::of(totals);
+    let weight = Weight::new(totals);
     let weights: Vec<u64> = totals.iter().map(|&total| weight.get(total)).collect();
     let end = view.tree.subtree_ends()[root.get()];
     frames(view, &weights, (root.0..end).map(NodeIx), &mut writer)

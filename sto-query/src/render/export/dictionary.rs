@@ -52,7 +52,7 @@ pub(super) struct Location {
 
 impl Dictionary {
     /// Collects the tables of all stacks of a view. The first mapping is the executable.
-    pub(super) fn of(view: &View) -> Dictionary {
+    pub(super) fn from_view(view: &View) -> Dictionary {
         let mut dictionary = Dictionary {
             strings: Vec::new(),
             string_ids: HashMap::new(),
@@ -193,8 +193,9 @@ fn build_id(view: &View, module: &str) -> String {
 /// Returns the suffix of the system name that encodes a frame's kind; empty if its names imply the
 /// kind.
 fn suffix(symbol: &str, module: &str, kind: FrameKind) -> &'static str {
-    match kind_by_names(symbol, module) == kind {
-        true => "",
-        false => PPROF_SYSTEM_NAME_SUFFIXES[kind as usize],
+    if kind_by_names(symbol, module) == kind {
+        ""
+    } else {
+        PPROF_SYSTEM_NAME_SUFFIXES[kind as usize]
     }
 }

@@ -62,7 +62,7 @@ pub fn firefox(view: &View, writer: impl Write) -> Result<(), ExportError> {
         writer,
         ",\"libs\":[],\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\"threads\":["
     )?;
-    let tables = Tables::of(view);
+    let tables = Tables::new(view);
     for sample_type in 0..view.sample_types.len() {
         let separator = if sample_type == 0 { "" } else { "," };
         writeln!(writer, "{separator}")?;
@@ -157,7 +157,7 @@ struct ResourceTable {
 const LIBRARY: u8 = 1;
 
 impl<'v> Tables<'v> {
-    fn of(view: &'v View) -> Tables<'v> {
+    fn new(view: &'v View) -> Tables<'v> {
         let frames = || view.frames.iter().map(|(_, frame)| frame);
         let count = view.frames.len();
         let (mut strings, mut resources) = (Strings::default(), Strings::default());
@@ -260,7 +260,7 @@ enum Weights {
 
 fn thread<'t>(view: &View, sample_type: usize, tables: &'t Tables<'t>) -> Thread<'t> {
     let costs = view.self_costs(sample_type);
-    let weight = Weight::of(&costs);
+    let weight = Weight::new(&costs);
     let sampled = view
         .tree
         .nodes()

@@ -24,7 +24,7 @@ use sto_core::tree::NodeIx;
 pub fn folded(view: &View, sample_type: usize, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let costs = view.self_costs(sample_type);
-    let weight = Weight::of(&costs);
+    let weight = Weight::new(&costs);
     let ends = view.tree.nodes();
     let ends = ends.filter(|node| weight.get(costs[node.get()]) > 0);
     check_frames(view, ends, "folded text")?;

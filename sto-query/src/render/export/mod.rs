@@ -132,16 +132,17 @@ struct Weight {
 }
 
 impl Weight {
-    fn of(costs: &[Cost]) -> Weight {
+    fn new(costs: &[Cost]) -> Weight {
         Weight {
             by_samples: costs.iter().all(|cost| cost.value == 0),
         }
     }
 
     fn get(self, cost: Cost) -> u64 {
-        match self.by_samples {
-            true => cost.samples,
-            false => cost.value,
+        if self.by_samples {
+            cost.samples
+        } else {
+            cost.value
         }
     }
 

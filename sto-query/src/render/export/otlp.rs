@@ -40,10 +40,10 @@ pub fn otlp(
     writer: impl Write,
 ) -> Result<(), ExportError> {
     check_any(view)?;
-    let samples = Samples::of(view, contexts);
+    let samples = Samples::new(view, contexts);
     let nodes: BTreeSet<NodeIx> = samples.rows.iter().map(|row| row.node).collect();
     check_frames(view, nodes.iter().copied(), "otlp")?;
-    let mut dictionary = Dictionary::of(view);
+    let mut dictionary = Dictionary::from_view(view);
     let mut attributes = Attributes::default();
     let stack_of: HashMap<NodeIx, u64> = nodes.iter().copied().zip(1..).collect();
 

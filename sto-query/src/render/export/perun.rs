@@ -126,9 +126,12 @@ fn curve(name: &str, model: &Model, in_unit: f64) -> Value {
     // In these models, every coefficient but the first is an exponent or base.
     let is_product = matches!(model.kind, ModelKind::Power | ModelKind::Exponential);
     let coefficients = model.coefficients.iter().enumerate();
-    let coefficients = coefficients.map(|(ix, of)| match ix > 0 && is_product {
-        true => json!({"name": of.name, "value": of.value}),
-        false => json!({"name": of.name, "value": of.value / in_unit}),
+    let coefficients = coefficients.map(|(ix, of)| {
+        if ix > 0 && is_product {
+            json!({"name": of.name, "value": of.value})
+        } else {
+            json!({"name": of.name, "value": of.value / in_unit})
+        }
     });
     let mut coefficients: Vec<Value> = coefficients.collect();
     // Perun's constant model has a slope.

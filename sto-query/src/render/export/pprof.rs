@@ -38,14 +38,17 @@ pub fn pprof(
     writer: impl Write,
 ) -> Result<(), ExportError> {
     check_any(view)?;
-    let samples = Samples::of(view, contexts);
+    let samples = Samples::new(view, contexts);
     let is_alone = view.sample_types.len() == 1;
     let columns = columns(view, &samples.costs, is_alone);
     check_frames(view, samples.rows.iter().map(|row| row.node), "pprof")?;
-    let mut tables = Dictionary::of(view);
-    let name = |column: &Column| match column.counts_samples && is_alone {
-        true => "samples".to_owned(),
-        false => column.name(),
+    let mut tables = Dictionary::from_view(view);
+    let name = |column: &Column| {
+        if column.counts_samples && is_alone {
+            "samples".to_owned()
+        } else {
+            column.name()
+        }
     };
 
     let mut file = GzEncoder::new(BufWriter::new(writer), Compression::default());

@@ -19,7 +19,7 @@ pub(super) struct Samples<'c> {
 
 impl<'c> Samples<'c> {
     /// Collects one sample per node with a cost, or per node and context if contexts are known.
-    pub(super) fn of(view: &View, contexts: Option<&'c ContextCosts>) -> Self {
+    pub(super) fn new(view: &View, contexts: Option<&'c ContextCosts>) -> Self {
         match contexts {
             Some(contexts) => Samples::by_context(view, contexts),
             None => Samples::by_node(view),
@@ -77,9 +77,10 @@ pub(super) const LIMIT: u64 = i64::MAX as u64;
 impl Column<'_> {
     /// Returns the event, or `EVENT_samples` for its number of samples.
     pub(super) fn name(&self) -> String {
-        match self.counts_samples {
-            true => format!("{}_samples", self.event),
-            false => self.event.to_owned(),
+        if self.counts_samples {
+            format!("{}_samples", self.event)
+        } else {
+            self.event.to_owned()
         }
     }
 
@@ -90,9 +91,10 @@ impl Column<'_> {
         format: &'static str,
     ) -> Result<u64, ExportError> {
         let cost = costs[self.sample_type][row];
-        let value = match self.counts_samples {
-            true => cost.samples,
-            false => cost.value,
+        let value = if self.counts_samples {
+            cost.samples
+        } else {
+            cost.value
         };
         match value {
             ..=LIMIT => Ok(value),

@@ -62,7 +62,7 @@ struct Frame<'a> {
 
 fn profile(view: &View, sample_type: usize, writer: &mut impl Write) -> io::Result<()> {
     let costs = view.self_costs(sample_type);
-    let weight = Weight::of(&costs);
+    let weight = Weight::new(&costs);
     let unit = match weight.unit(view, sample_type) {
         Unit::Nanoseconds => "nanoseconds",
         Unit::Bytes => "bytes",

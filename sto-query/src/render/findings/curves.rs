@@ -26,7 +26,7 @@ pub(super) enum Weight {
 }
 
 /// Returns the functions whose curves changed, in the order of the comparison.
-pub(super) fn of(comparison: &Comparison) -> Vec<Curve<'_>> {
+pub(super) fn changed(comparison: &Comparison) -> Vec<Curve<'_>> {
     let mut changed = all(comparison);
     changed.retain(|curve| curve.change.result != ModelChange::NoChange);
     changed
@@ -40,13 +40,13 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Curve<'_>> {
         curves
             .functions
             .iter()
-            .map(move |change| Curve::of(change, x))
+            .map(move |change| Curve::new(change, x))
     });
     functions.collect()
 }
 
 impl<'a> Curve<'a> {
-    fn of(change: &'a FunctionChange, x: &'a str) -> Curve<'a> {
+    fn new(change: &'a FunctionChange, x: &'a str) -> Curve<'a> {
         let (kind, weight) = match change.result {
             ModelChange::Degradation => ("degradation", Weight::Error),
             ModelChange::MaybeDegradation => ("maybe_degradation", Weight::Warning),
@@ -59,10 +59,7 @@ impl<'a> Curve<'a> {
             x,
             kind,
             word: word(change),
-            weight: match change.ignored {
-                true => Weight::Note,
-                false => weight,
-            },
+            weight: if change.ignored { Weight::Note } else { weight },
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn github(comparisons: &[Comparison], words: Words) -> String {
         kind.extend(worse.map(|row| metric(comparison, &row)));
     }
     for comparison in comparisons {
-        for curve in curves::of(comparison) {
+        for curve in curves::changed(comparison) {
             let kind = match curve.weight {
                 Weight::Error => &mut errors,
                 Weight::Warning => &mut warnings,

@@ -23,11 +23,11 @@ const PATH_ENDS: usize = 16;
 /// Each suite has a test case `enough data`. If there is too little data, it is skipped, and so are
 /// all others. Functions that did not change are included if [`Comparison::functions`] is set.
 pub fn junit(comparisons: &[Comparison], words: Words) -> String {
-    let suites: Vec<Suite> = comparisons.iter().map(Suite::of).collect();
+    let suites: Vec<Suite> = comparisons.iter().map(Suite::new).collect();
     let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
     let failures: usize = suites.iter().map(Suite::failures).sum();
     let xml = html! {
-        testsuites name=(words.of(Hint::Check).unwrap_or("sto")) tests=(tests) failures=(failures) errors="0" {
+        testsuites name=(words.name(Hint::Check).unwrap_or("sto")) tests=(tests) failures=(failures) errors="0" {
             @for suite in &suites { (suite.xml(words)) }
         }
     };
@@ -66,7 +66,7 @@ enum Outcome<'a> {
 const ENOUGH_DATA: &str = "enough data";
 
 impl<'a> Suite<'a> {
-    fn of(comparison: &'a Comparison) -> Suite<'a> {
+    fn new(comparison: &'a Comparison) -> Suite<'a> {
         let is_judged = comparison.verdict != Verdict::Insufficient;
         // Sorted by name, so that reports can be compared.
         let mut cases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
@@ -84,10 +84,7 @@ impl<'a> Suite<'a> {
         let cases = cases.into_iter().map(|((name, module), outcome)| Case {
             name: Cow::Borrowed(name),
             module,
-            outcome: match is_judged {
-                true => outcome,
-                false => Outcome::Skipped,
-            },
+            outcome: if is_judged { outcome } else { Outcome::Skipped },
         });
         let metrics = metrics::rows(comparison).into_iter().map(|row| Case {
             name: Cow::Owned(row.name.clone()),
@@ -107,17 +104,19 @@ impl<'a> Suite<'a> {
                 x.unwrap_or_default()
             )),
             module: &curve.change.module,
-            outcome: match is_judged {
-                true => Outcome::Curve(curve),
-                false => Outcome::Skipped,
+            outcome: if is_judged {
+                Outcome::Curve(curve)
+            } else {
+                Outcome::Skipped
             },
         });
         let enough = Case {
             name: Cow::Borrowed(ENOUGH_DATA),
             module: "",
-            outcome: match is_judged {
-                true => Outcome::Passed,
-                false => Outcome::Skipped,
+            outcome: if is_judged {
+                Outcome::Passed
+            } else {
+                Outcome::Skipped
             },
         };
         Suite {

@@ -47,9 +47,10 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         let rows = comparisons.iter().map(benchmark_row);
         page.table(head, rows, "benchmark");
     }
-    let (heading, line) = match is_one {
-        true => ("", ""),
-        false => (" benchmark |", "---|"),
+    let (heading, line) = if is_one {
+        ("", "")
+    } else {
+        (" benchmark |", "---|")
     };
     let metrics: Vec<_> = comparisons
         .iter()
@@ -139,9 +140,10 @@ impl Page {
     fn pieces(&mut self, pieces: impl Iterator<Item = String>) -> usize {
         let mut left_out = 0;
         for piece in pieces {
-            match self.text.len() + piece.len() + RESERVED <= MAX_BYTES {
-                true => self.text += &piece,
-                false => left_out += 1,
+            if self.text.len() + piece.len() + RESERVED <= MAX_BYTES {
+                self.text += &piece
+            } else {
+                left_out += 1
             }
         }
         left_out
@@ -201,14 +203,15 @@ fn curves(comparison: &Comparison) -> Vec<String> {
         let reason = prose(&curve.change.reason);
         format!("- **{}**{benchmark}: {reason}\n", curve.word)
     };
-    curves::of(comparison).into_iter().map(item).collect()
+    curves::changed(comparison).into_iter().map(item).collect()
 }
 
 /// Returns the cell with the benchmark, if there are several comparisons.
 fn benchmark_cell(comparison: &Comparison, is_one: bool) -> String {
-    match is_one {
-        true => String::new(),
-        false => format!(" {} |", code(label(comparison))),
+    if is_one {
+        String::new()
+    } else {
+        format!(" {} |", code(label(comparison)))
     }
 }
 
@@ -322,9 +325,10 @@ fn code(name: &str) -> String {
 fn code_of_any_length(name: &str) -> String {
     // A table cell ends at `|` even in code, and backslashes are handled inconsistently.
     let is_literal = !name.contains(['`', '|', '\\']) && !name.trim().is_empty();
-    match is_literal {
-        true => format!("`{name}`"),
-        false => html(name),
+    if is_literal {
+        format!("`{name}`")
+    } else {
+        html(name)
     }
 }
 

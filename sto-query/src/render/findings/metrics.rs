@@ -35,7 +35,7 @@ pub(super) fn rows(comparison: &Comparison) -> Vec<Row> {
 }
 
 fn row(metric: &MetricChange) -> Row {
-    let scale = Scale::of(metric);
+    let scale = Scale::new(metric);
     let name = match &*metric.name {
         TOTAL_COST => "total cost",
         name => name,
@@ -80,9 +80,10 @@ pub(super) fn table(comparison: &Comparison, style: Style) -> String {
         return String::new();
     }
     let mut table = Table::new(vec![
-        Column::text(match comparison.within_runs {
-            true => "each part",
-            false => "each run",
+        Column::text(if comparison.within_runs {
+            "each part"
+        } else {
+            "each run"
         })
         .at_most(LONGEST_NAME),
         Column::number("baseline").dispensable(2),
@@ -119,7 +120,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(metric: &MetricChange) -> Scale {
+    fn new(metric: &MetricChange) -> Scale {
         let sides = [metric.baseline, metric.candidate];
         let largest = sides.iter().map(|side| side.mean.abs()).fold(0.0, f64::max);
         let units: &[&str] = match metric.unit {
@@ -140,21 +141,26 @@ impl Scale {
             .iter()
             .filter_map(|side| side.deviation)
             .fold(0.0, f64::max);
-        let power = |number: f64| match number > 0.0 {
-            true => (number / divisor).log10().floor() as i32,
-            false => 0,
+        let power = |number: f64| {
+            if number > 0.0 {
+                (number / divisor).log10().floor() as i32
+            } else {
+                0
+            }
         };
-        let wanted = match deviation > 0.0 {
-            true => 1 - power(deviation),
-            false => 2 - power(largest),
+        let wanted = if deviation > 0.0 {
+            1 - power(deviation)
+        } else {
+            2 - power(largest)
         };
         let is_whole = sides.iter().all(|side| {
             let deviation = side.deviation.unwrap_or(0.0);
             divisor == 1.0 && side.mean.fract() == 0.0 && deviation == 0.0
         });
-        let decimals = match is_whole {
-            true => 0,
-            false => wanted.min(4 - power(largest)).clamp(0, 12) as usize,
+        let decimals = if is_whole {
+            0
+        } else {
+            wanted.min(4 - power(largest)).clamp(0, 12) as usize
         };
         Scale {
             divisor,

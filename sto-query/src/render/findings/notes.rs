@@ -15,9 +15,10 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
     } = statistics;
     let thresholds = &comparison.thresholds;
     let mut notes = Vec::new();
-    let (unit, of_candidate) = match comparison.within_runs {
-        true => ("second", "a second of the candidate"),
-        false => ("run", "a candidate run"),
+    let (unit, of_candidate) = if comparison.within_runs {
+        ("second", "a second of the candidate")
+    } else {
+        ("run", "a candidate run")
     };
     notes.push(match &normalisation.method {
         NormalisationMethod::Tmm => format!(
@@ -47,16 +48,13 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
             normalisation.candidate_cost
         ),
     });
-    notes.push(match comparison.within_runs && dispersion.estimated {
-        true => format!(
+    notes.push(if comparison.within_runs && dispersion.estimated { format!(
             "From one part of a side's time to the next, functions vary by {} in their self and {} in their total \
              counts, sampling aside (less than 2% is never assumed). What changes from minute to minute, such as the \
              machine's load, is not in that.",
             deviation(dispersion.self_),
             deviation(dispersion.total),
-        ),
-        false => variation(dispersion),
-    });
+        ) } else { variation(dispersion) });
     let top = words.within(", as in `", Hint::TopInlined, "`");
     let library = format!(
         "Self is without inlined functions{top}. What standard libraries and runtimes cost is \

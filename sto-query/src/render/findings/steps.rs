@@ -94,7 +94,7 @@ const INNERMOST: usize = 4;
 /// diverges from the others, and further callers from the innermost outwards while they fit in
 /// `width` columns. A function without callers is named itself.
 pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
-    let all: Vec<Callers> = paths.iter().map(Callers::of).collect();
+    let all: Vec<Callers> = paths.iter().map(Callers::from_path).collect();
     let line = |(ix, path): (usize, &Callers)| {
         let others = all.iter().enumerate().filter(|(other, _)| *other != ix);
         let mut named: BTreeSet<usize> = others.map(|(_, other)| path.leaves(other)).collect();
@@ -126,7 +126,7 @@ struct Callers {
 }
 
 impl Callers {
-    fn of(path: &CallPath) -> Callers {
+    fn from_path(path: &CallPath) -> Callers {
         let stack = match path.stack.split_last() {
             Some((_, callers)) if !callers.is_empty() => callers,
             _ => &path.stack,

@@ -57,7 +57,7 @@ fn verdicts(comparisons: &[Comparison]) -> Table {
     for comparison in comparisons {
         let mut worse = comparison.findings.iter().filter(|of| of.is_regression());
         let cause = worse.next().map(|finding| &*finding.function);
-        let mut grown = curves::of(comparison).into_iter();
+        let mut grown = curves::changed(comparison).into_iter();
         let grown = grown.find(|curve| curve.weight == Weight::Error);
         let cause = cause.or(grown.map(|curve| &*curve.change.function));
         let cause = cause
@@ -103,7 +103,7 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
         let functions = changes::functions(curves, style);
         text += &format!("\n{}\n{functions}", style.bold(&heading));
     }
-    let left_out = Findings::of(comparison).write(&mut text, style, detail);
+    let left_out = Findings::new(comparison).write(&mut text, style, detail);
     if let Some(functions) = &comparison.functions {
         text += &all(functions, style);
     }
@@ -180,7 +180,7 @@ struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    fn of(comparison: &'a Comparison) -> Self {
+    fn new(comparison: &'a Comparison) -> Self {
         let mut findings = Findings {
             worse: Vec::new(),
             others: Default::default(),
@@ -231,9 +231,10 @@ impl<'a> Findings<'a> {
         };
         for (number, finding) in &in_full {
             text.push('\n');
-            *text += &match detail == Detail::Short && self.worse.len() > WITH_COUNTS {
-                true => brief(*number, finding, style),
-                false => details(*number, finding, style, detail),
+            *text += &if detail == Detail::Short && self.worse.len() > WITH_COUNTS {
+                brief(*number, finding, style)
+            } else {
+                details(*number, finding, style, detail)
             };
         }
         let mut left_out = Vec::new();

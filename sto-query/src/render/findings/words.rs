@@ -21,10 +21,7 @@ pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
 
 /// Returns the suffix of a weak verdict.
 pub(super) fn weakness(weak: bool) -> &'static str {
-    match weak {
-        true => " (weak evidence)",
-        false => "",
-    }
+    if weak { " (weak evidence)" } else { "" }
 }
 
 /// Returns `true` if no comparison has more than weak evidence.

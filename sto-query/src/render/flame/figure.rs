@@ -158,9 +158,10 @@ impl FlameGraph<'_> {
             return format!("All {} stacks are drawn.", grouped(all as u64));
         }
         let is_deep = |node: &StackNode| node.depth >= MAX_LEVELS;
-        let levels = match self.stacks.nodes.iter().any(is_deep) {
-            true => format!(", in the outermost {MAX_LEVELS} levels of calls"),
-            false => String::new(),
+        let levels = if self.stacks.nodes.iter().any(is_deep) {
+            format!(", in the outermost {MAX_LEVELS} levels of calls")
+        } else {
+            String::new()
         };
         format!(
             "{} of {} stacks are drawn: those that cost at least {} of {} on either side{levels}.",

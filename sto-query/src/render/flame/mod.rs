@@ -162,9 +162,10 @@ fn chosen(options: &FlameOptions) -> Option<String> {
 }
 
 fn order_note(options: &FlameOptions) -> &'static str {
-    match options.inverted {
-        true => "Callers below what they call. ",
-        false => "",
+    if options.inverted {
+        "Callers below what they call. "
+    } else {
+        ""
     }
 }
 
@@ -208,9 +209,10 @@ fn draw(
     notes += &left_out;
     notes = format!("{} {}", notes.trim(), options.note);
     let is_colorblind = is_difference && options.palette == Palette::Colorblind;
-    match options.as_page {
-        true => page(title, notes.trim(), &picture, is_colorblind),
-        false => picture.document(title, notes.trim(), is_colorblind),
+    if options.as_page {
+        page(title, notes.trim(), &picture, is_colorblind)
+    } else {
+        picture.document(title, notes.trim(), is_colorblind)
     }
 }
 

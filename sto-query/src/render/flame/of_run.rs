@@ -25,7 +25,7 @@ const OTHERS: &str = "(others)";
 const GREY: [u8; 3] = [205; 3];
 
 impl FrameLabels {
-    pub(crate) fn of(view: &View) -> FrameLabels {
+    pub(crate) fn new(view: &View) -> FrameLabels {
         let mut labels = Labels::default();
         let of_frame = labels.by_kind(view);
         let all = labels.all().iter();

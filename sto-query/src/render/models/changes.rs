@@ -58,9 +58,10 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
         text.push('\n');
     }
     let same = report.functions.len() - changed.len() + report.unchanged;
-    let noun = match changed.is_empty() {
-        true => "function",
-        false => "other function",
+    let noun = if changed.is_empty() {
+        "function"
+    } else {
+        "other function"
     };
     if same > 0 {
         let same = counted(same as u64, noun);
@@ -80,9 +81,10 @@ fn callers(names: &[String]) -> String {
         named.push(format!("{more} more"));
     }
     let last = named.pop().unwrap_or_default();
-    let all = match named.is_empty() {
-        true => last,
-        false => format!("{} and {last}", named.join(", ")),
+    let all = if named.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", named.join(", "))
     };
     let verb = match names.len() {
         1 => "changes",

@@ -57,21 +57,21 @@ impl Axis {
 
     /// Returns the position of a value, from 0 to 1 within the axis.
     pub(super) fn part(&self, value: f64) -> f64 {
-        let [from, to, value] = [self.from, self.to, value].map(|value| match self.is_log {
-            true => value.ln(),
-            false => value,
-        });
-        match to > from {
-            true => (value - from) / (to - from),
-            false => 0.5,
+        let [from, to, value] =
+            [self.from, self.to, value].map(|value| if self.is_log { value.ln() } else { value });
+        if to > from {
+            (value - from) / (to - from)
+        } else {
+            0.5
         }
     }
 
     /// Returns the value at a position of the axis.
     pub(super) fn value(&self, part: f64) -> f64 {
-        match self.is_log {
-            true => (self.from.ln() + part * (self.to.ln() - self.from.ln())).exp(),
-            false => self.from + part * (self.to - self.from),
+        if self.is_log {
+            (self.from.ln() + part * (self.to.ln() - self.from.ln())).exp()
+        } else {
+            self.from + part * (self.to - self.from)
         }
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
                 "A score is no test: of many functions, some are far from expected by chance. So each is \
                  tested with Student’s t, where a build counts as one observation if builds differ more \
                  than their runs do, and q is p adjusted for the number of functions. "
-                @if let Some(check) = words.of(Hint::Check) {
+                @if let Some(check) = words.name(Hint::Check) {
                     code { (check) } " compares two builds more closely."
                 }
             }

@@ -37,7 +37,7 @@ pub fn html(found: &Suspects, words: Words) -> String {
         }
         main.judged {
             h2 { (subject(found)) }
-            (sides::of(found))
+            (sides::section(found))
             (overview::section(found))
             (list::table(found, words))
             @for (number, suspect) in (1..).zip(&found.suspects) {

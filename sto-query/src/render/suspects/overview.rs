@@ -65,9 +65,10 @@ fn whole(found: &Suspects) -> Option<String> {
     );
     if score.abs() >= FAR && expected.mean > 0.0 {
         let change = actual / expected.mean - 1.0;
-        let (more, longer, samples) = match change > 0.0 {
-            true => ("more", "longer", "more"),
-            false => ("less", "a shorter time", "fewer"),
+        let (more, longer, samples) = if change > 0.0 {
+            ("more", "longer", "more")
+        } else {
+            ("less", "a shorter time", "fewer")
         };
         text += &format!(
             " A run that does {more} work, or is recorded for {longer}, has {samples} samples in every \

@@ -7,7 +7,7 @@ use crate::suspects::{SuspectRun, Suspects};
 use maud::Markup;
 
 /// Returns the window, then the judged runs.
-pub(super) fn of(found: &Suspects) -> Markup {
+pub(super) fn section(found: &Suspects) -> Markup {
     sides([window(found), judged(found)])
 }
 

@@ -21,7 +21,7 @@ pub(super) struct HeatMap {
 }
 
 impl HeatMap {
-    pub(super) fn of(timeline: &Timeline, own: Grid, grid: Grid) -> HeatMap {
+    pub(super) fn new(timeline: &Timeline, own: Grid, grid: Grid) -> HeatMap {
         let rows = timeline.rows.iter();
         let rows: Vec<Vec<f64>> = rows.map(|row| resampled(&row.values, own, grid)).collect();
         let highest = rows.iter().flatten().copied().fold(0.0, f64::max);

@@ -85,7 +85,7 @@ struct Data<'a> {
 impl<'a> TimePage<'a> {
     fn new(found: &'a Timelines, words: Words) -> TimePage<'a> {
         let Timelines { run, timelines, .. } = found;
-        let labels = FrameLabels::of(&run.view);
+        let labels = FrameLabels::new(&run.view);
         let samples = timelines[0].subject.samples as usize;
         let slices = (samples / SAMPLES).clamp(LEAST_SLICES, MAX_SLICES);
         let mut grid = run.grid().at_most(slices);
@@ -126,7 +126,7 @@ impl<'a> TimePage<'a> {
                 }
                 p.pointed role="status" {}
                 @if !timeline.phases.is_empty() { p.soft { "Dashed lines: " (self.phases_note()) "." } }
-                @let highest = HeatMap::of(timeline, self.own, self.grid).highest;
+                @let highest = HeatMap::new(timeline, self.own, self.grid).highest;
                 (legend(&rate(highest, self.unit())))
                 (self.pattern())
                 section #window {
@@ -170,9 +170,10 @@ impl<'a> TimePage<'a> {
             value: subject.value,
         };
         let measured = measured(cost, subject.sample_type.as_ref());
-        let part = match subject.windows.is_empty() {
-            true => String::new(),
-            false => format!("{} to {} of ", seconds(timeline.from), seconds(timeline.to)),
+        let part = if subject.windows.is_empty() {
+            String::new()
+        } else {
+            format!("{} to {} of ", seconds(timeline.from), seconds(timeline.to))
         };
         let run = match (&subject.profiles[..], timeline.runs) {
             ([newest], runs @ 2..) => format!(", run {newest}, the newest of {runs}"),
@@ -209,7 +210,7 @@ impl<'a> TimePage<'a> {
         let metrics = &self.timelines[0].metrics;
         html! {
             @for metric in metrics {
-                @let line = Line::of(metric, self.own, self.grid);
+                @let line = Line::new(metric, self.own, self.grid);
                 @let (least, most) = line.ends.unwrap_or_default();
                 .row.metric data-metric=(metric.name) data-least=(least) data-most=(most) {
                     .name title=(metric.name) { (shorten_name(&printable(&metric.name), NAME_WIDTH)) }
@@ -251,7 +252,7 @@ impl<'a> TimePage<'a> {
     }
 
     fn map(&self, ix: usize, timeline: &Timeline) -> Markup {
-        let map = HeatMap::of(timeline, self.own, self.grid);
+        let map = HeatMap::new(timeline, self.own, self.grid);
         html! {
             .map data-rows=(ix) data-highest=(rate(map.highest, self.unit())) {
                 h3 { (rows_of(timeline)) }
@@ -446,7 +447,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
+    fn new(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
         let values = means(&metric.values, own, grid);
         let known = || values.iter().copied().filter(|value| value.is_finite());
         let least = known().reduce(f64::min);
@@ -476,9 +477,12 @@ impl Line {
             return String::new();
         };
         let room = (LINE - 4) as f64;
-        let part = |value: f64| match most > least {
-            true => (value - least) / (most - least),
-            false => 0.5,
+        let part = |value: f64| {
+            if most > least {
+                (value - least) / (most - least)
+            } else {
+                0.5
+            }
         };
         let mut path = String::new();
         let mut before = f64::NAN;

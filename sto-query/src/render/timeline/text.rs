@@ -36,9 +36,10 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
         text += &title(style, &with_inlined(style));
     }
     let mut table = Table::new(vec![
-        Column::number(match is_by_code {
-            true => timeline.order.name(),
-            false => "share",
+        Column::number(if is_by_code {
+            timeline.order.name()
+        } else {
+            "share"
         }),
         Column::text("over time"),
         Column::text(match timeline.by {
@@ -55,12 +56,11 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
         let is_beside = style
             .width
             .is_none_or(|width| beside + display_width(&name) <= width);
-        match is_beside {
-            true => table.line(format!("{:BEFORE$}{name}: {range}", "")),
-            false => {
-                table.line(format!("{:BEFORE$}{}", "", style.fit(&name, BEFORE)));
-                table.line(format!("{:BEFORE$}{}", "", style.fit(&range, BEFORE)));
-            }
+        if is_beside {
+            table.line(format!("{:BEFORE$}{name}: {range}", ""))
+        } else {
+            table.line(format!("{:BEFORE$}{}", "", style.fit(&name, BEFORE)));
+            table.line(format!("{:BEFORE$}{}", "", style.fit(&range, BEFORE)));
         }
         table.row(vec![Cell::from(""), Cell::from(line), Cell::from("")]);
     }
@@ -172,9 +172,10 @@ fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
     };
     let line = values.iter().map(height).collect();
     let shown = |value| shown(value, metric.unit.as_deref());
-    let range = match most > least {
-        true => format!("{} to {}", shown(least), shown(most)),
-        false => format!("always {}", shown(least)),
+    let range = if most > least {
+        format!("{} to {}", shown(least), shown(most))
+    } else {
+        format!("always {}", shown(least))
     };
     (line, range)
 }

@@ -2,13 +2,13 @@
 
 use crate::compare::Comparison;
 use crate::models::ModelChanges;
-use crate::render::findings::curves::{Weight, of};
+use crate::render::findings::curves::{Weight, changed};
 use crate::text::counted;
 use maud::{Markup, html};
 
 /// Returns the changed functions, and the number of unchanged ones.
 pub(super) fn section(comparison: &Comparison, curves: &ModelChanges) -> Markup {
-    let changed = of(comparison);
+    let changed = changed(comparison);
     let same = curves.functions.len() - changed.len() + curves.unchanged;
     html! {
         h3 { "Cost by " (curves.candidate.x) }

@@ -63,9 +63,10 @@ fn title(comparisons: &[Comparison]) -> String {
 /// Formats `demo: v1 → v2`, with the benchmark if there is one.
 fn subject(comparison: &Comparison) -> String {
     let (baseline, candidate) = (&comparison.baseline, &comparison.candidate);
-    let program = match baseline.executable == candidate.executable {
-        true => baseline.executable.clone(),
-        false => format!("{} → {}", baseline.executable, candidate.executable),
+    let program = if baseline.executable == candidate.executable {
+        baseline.executable.clone()
+    } else {
+        format!("{} → {}", baseline.executable, candidate.executable)
     };
     let benchmark = comparison.benchmark.iter();
     let benchmark: String = benchmark.map(|name| format!(", {name}")).collect();
@@ -90,7 +91,7 @@ impl Section<'_> {
                 h2 { (subject(comparison)) }
                 @if is_one_of_several { (verdict::sentence(comparison)) }
                 (changes::of_runs(comparison))
-                (sides::of(comparison))
+                (sides::section(comparison))
                 @if !comparison.warnings.is_empty() {
                     h3 { "Warnings" }
                     ul.warnings { @for warning in &comparison.warnings { li { (warning) } } }

@@ -9,7 +9,7 @@ use maud::Markup;
 use sto_core::units::Cost;
 
 /// Returns both sides, baseline first.
-pub(super) fn of(comparison: &Comparison) -> Markup {
+pub(super) fn section(comparison: &Comparison) -> Markup {
     sides([
         side("Baseline", comparison, &comparison.baseline),
         side("Candidate", comparison, &comparison.candidate),
@@ -33,9 +33,10 @@ fn side(heading: &'static str, comparison: &Comparison, side: &compare::Side) ->
     shown.fact("recorded", recorded(first.as_ref(), last.as_ref()));
     shown.fact(
         "host",
-        match side.hosts.is_empty() {
-            true => "unknown".to_owned(),
-            false => side.hosts.join(", "),
+        if side.hosts.is_empty() {
+            "unknown".to_owned()
+        } else {
+            side.hosts.join(", ")
         },
     );
     shown.fact("revision", side.revision.as_deref().map(shortened_revision));

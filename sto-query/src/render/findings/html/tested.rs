@@ -41,7 +41,7 @@ pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
         p.soft {
             "Functions of the two builds are one where their symbols are, without what compilers change \
              (version " (matching.rules_version) " of the rules"
-            @if let Some(explain) = words.of(Hint::ExplainMatch) {
+            @if let Some(explain) = words.name(Hint::ExplainMatch) {
                 ", which " code { (explain) } " shows"
             }
             ")"
