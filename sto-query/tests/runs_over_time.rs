@@ -273,7 +273,7 @@ fn doubts_are_in_seconds_of_each_run() {
     let text = render::align::text(&many, crate::words::plain());
     assert_eq!(text.matches("is nearly constant").count(), 2, "{text}");
     assert!(
-        text.contains("So it is in 38 more parts; JSON has all."),
+        text.contains("The same applies to 38 more parts; JSON lists all."),
         "{text}"
     );
 }

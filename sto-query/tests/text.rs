@@ -28,7 +28,7 @@ fn a_colour_is_one_of_16_names_or_256_numbers_with_attributes() {
         "bright-208",
     ] {
         let error = text.parse::<Look>().unwrap_err().to_string();
-        assert!(error.starts_with(&format!("`{text}` is no colour: expected black")));
+        assert!(error.starts_with(&format!("`{text}` is not a colour: expected black")));
     }
 }
 

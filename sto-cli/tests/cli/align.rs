@@ -58,7 +58,7 @@ fn noise_in_a_nearly_constant_stretch_is_warned_of() {
         "{run:?}"
     );
     let warning = "event:cpu-clock is nearly constant from 78.3 ms to 196 ms of the first run and from 78.3 ms to \
-        196 ms of the second: what belongs together there is by chance.";
+        196 ms of the second: the alignment there is arbitrary.";
     assert!(flowing(&run).contains(warning), "{run:?}");
     // "If the values were constant in the two sequences, there would be no local errors."
     let clean = levels(&[low, (12, 100), low, (12, 100), low]);
@@ -76,7 +76,7 @@ fn a_path_from_one_period_to_another_is_warned_of() {
     let warning = "repeats itself every 157 ms in the first run";
     assert!(flowing(&run).contains(warning), "{run:?}");
     assert!(
-        flowing(&run).contains("it may go from one repetition to another."),
+        flowing(&run).contains("it may confuse repetitions."),
         "{run:?}"
     );
     let run = aligned(&b, &b);

@@ -133,7 +133,7 @@ fn the_first_slower_commit_is_found_in_few_runs_and_a_second_search_makes_none()
     assert_eq!(again.stderr.matches("measuring").count(), 0, "{again:?}");
     let text = bisect(&repository, &[]).succeeds().stdout;
     assert!(
-        text.contains("(Commit 21) is the first commit that is worse, with"),
+        text.contains("(Commit 21) is the first bad commit, with"),
         "{text}"
     );
     assert!(text.contains("parse costs 3.0 times as much"), "{text}");

@@ -63,7 +63,7 @@ fn the_configuration_has_colours() {
     );
     let wrong = "[colors]\nheading = 'blurple'\n";
     Run::of(&mut with_config(&sandbox, wrong, &["ls"]))
-        .fails_with(&["config.toml, line 2: `heading`: `blurple` is no colour: expected black"]);
+        .fails_with(&["config.toml, line 2: `heading`: `blurple` is not a colour: expected black"]);
     let nothing = Run::of(sandbox.command(&["config"]).env("STO_CONFIG", ""));
     assert_eq!(nothing.succeeds().stdout, "no configuration file\n");
 }

@@ -115,7 +115,8 @@ fn of_several_files_that_may_be_meant_the_user_names_one() {
     write_old(&sandbox, "old/demo.c", &source());
     let run = sandbox.sto(&["hot"]);
     assert_eq!((run.status, &*run.stdout), (Some(3), ""));
-    let warning = "warning: demo.c may be old/demo.c, src/demo.c: name the one that is meant, or its folder\n";
+    let warning =
+        "warning: demo.c may be old/demo.c, src/demo.c: specify which one, or its folder\n";
     assert!(run.stderr.ends_with(warning), "{run:?}");
     for named in ["src", "src/demo.c"] {
         let run = sandbox.sto(&["hot", named]).succeeds();
@@ -174,8 +175,7 @@ fn where_it_is_not_known_what_was_built_there_are_functions_in_place_of_lines() 
         run.stdout,
         "src/demo.c:151: 32.4 % self, 32.5 % total of match_length\n"
     );
-    let note =
-        "note: src/demo.c: what was built is not known, so there are functions in place of lines\n";
+    let note = "note: src/demo.c: the content at build time is unknown, so functions are listed instead of lines\n";
     assert!(run.stderr.ends_with(note), "{run:?}");
     let blamed = sandbox.sto(&["blame", "src/demo.c"]).succeeds().stdout;
     assert!(

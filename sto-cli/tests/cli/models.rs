@@ -118,7 +118,7 @@ fn a_check_by_x_fails_where_a_function_grows_otherwise() {
     assert!(run.stdout.contains("\nCost by n\ndegradation: "), "{run:?}");
     let run = sandbox.sto(&["find-regressions", "v1", "v1", "--x", "n"]);
     assert_eq!(run.status, Some(0), "{run:?}");
-    assert!(run.stdout.contains("goes with n as before.\n"), "{run:?}");
+    assert!(run.stdout.contains("grows with n as before.\n"), "{run:?}");
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--x", "m"]);
     run.fails_with(&["no run of app@v1 has a metric or a label `m`"]);
 }

@@ -126,7 +126,10 @@ fn prune_on_a_full_disk(disk: &Path, sandbox: &Sandbox, sto: &dyn Fn(&[&str]) ->
     let filler = fill(disk, 0);
     let full = ["prune", "v1"];
     let dry = sto(&[&full[..], &["--dry-run"]].concat()).succeeds();
-    assert!(dry.stdout.contains("1 profile would go, 1 left"), "{dry:?}");
+    assert!(
+        dry.stdout.contains("1 profile would be removed, 1 left"),
+        "{dry:?}"
+    );
     assert!(fs::read(&file).unwrap() == before);
     let run = sto(&full).succeeds();
     assert!(run.stdout.contains("1 profile removed, 1 left"), "{run:?}");

@@ -51,7 +51,7 @@ fn a_dry_run_says_what_would_go_and_changes_nothing() {
     let prune = ["prune", "--benchmark", "startup", "--dry-run"];
     let run = sandbox.sto(&prune).succeeds();
     assert!(
-        run.stdout.contains("2 profiles would go, 2 left"),
+        run.stdout.contains("2 profiles would be removed, 2 left"),
         "{run:?}"
     );
     assert!(run.stdout.contains("demo@v3"), "{run:?}");

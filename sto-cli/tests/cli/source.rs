@@ -267,7 +267,7 @@ fn self_is_the_same_wherever_it_is_shown() {
         assert_eq!(report["with_inlined"], true);
         let text = sandbox.sto(&[command, "v2"]).succeeds().stdout;
         assert!(
-            text.contains("Self is with what was inlined into a function"),
+            text.contains("Self includes what was inlined into a function"),
             "{text}"
         );
     }

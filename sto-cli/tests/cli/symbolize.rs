@@ -81,7 +81,7 @@ fn a_store_whose_profiles_have_all_names_has_nothing_to_do() {
         .sto(&["ingest", "a.folded", "--build", "v1"])
         .succeeds();
     let said = sandbox.sto(&["symbolize"]).succeeds().stdout;
-    let expected = "Nothing to do: no address is kept that has no name.\n";
+    let expected = "Nothing to do: all stored addresses have names.\n";
     assert!(said.starts_with(expected), "{said}");
 }
 

@@ -33,7 +33,7 @@ fn a_tag_is_set_listed_moved_by_force_and_taken_away() {
     assert_eq!(json["tags"][1]["build"], "v2");
 
     let gone = sandbox.sto(&["tag", "--delete", "last-good"]).succeeds();
-    assert_eq!(gone.stdout, "demo@last-good is gone, it was v2\n");
+    assert_eq!(gone.stdout, "demo@last-good deleted, it was v2\n");
     let run = sandbox.sto(&["tag", "--delete", "last-good"]);
     run.fails_with(&["no build has the tag `last-good`"]);
     assert_eq!(sandbox.sto(&["tag"]).stdout, "demo@old  v1\n");
@@ -144,7 +144,7 @@ fn tags_go_with_merges_and_exports_and_hold_off_pruning() {
     assert!(
         pruned
             .stdout
-            .contains("demo@v1  stays, as it is tagged last-good"),
+            .contains("demo@v1  kept, as it is tagged last-good"),
         "{pruned:?}"
     );
     assert_eq!(sandbox.json(&["ls"])["builds"].as_array().unwrap().len(), 1);

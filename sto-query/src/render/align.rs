@@ -28,7 +28,7 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
     };
     let fit = &alignment.fit;
     let answer = format!(
-        "{which} goes with {to} by {}, {} of its range apart on average",
+        "{which} is aligned with {to} by {}, with a mean difference of {} of its range",
         printable(&fit.metric),
         percent(fit.mean_error)
     );
@@ -74,8 +74,7 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
     let span = |[from, to]: [f64; 2]| format!("{} to {}", time(from), time(to));
     let sentence = |doubt: &Doubt| match doubt {
         Doubt::NearlyConstant { first, second } => format!(
-            "{metric} is nearly constant from {} of the first run and from {} of the second: what belongs together \
-             there is by chance.",
+            "{metric} is nearly constant from {} of the first run and from {} of the second: the alignment there is arbitrary.",
             span(*first),
             span(*second)
         ),
@@ -87,7 +86,7 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
             second,
         } => format!(
             "{metric} repeats itself every {} in the {} run, and from {} of the first and from {} of the second the \
-             path is up to {} off: it may go from one repetition to another.",
+             path is up to {} off: it may confuse repetitions.",
             time(*period),
             ["first", "second"][usize::from(*run > 0)],
             span(*first),
@@ -107,7 +106,11 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
         .collect();
     if constant.len() > CONSTANT {
         let more = counted((constant.len() - CONSTANT) as u64, "more part");
-        text += &line(style, &format!("So it is in {more}; JSON has all."), 0);
+        text += &line(
+            style,
+            &format!("The same applies to {more}; JSON lists all."),
+            0,
+        );
     }
     text
 }

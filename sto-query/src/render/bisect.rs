@@ -30,7 +30,7 @@ pub fn text(bisection: &Bisection, subjects: &[ShownCommit], style: Style) -> St
         if !finding.others.is_empty() {
             let others: Vec<_> = finding.others.iter().map(|name| printable(name)).collect();
             let also = format!(
-                "The bad commit made worse as well: {}",
+                "The bad commit also made worse: {}",
                 some_of(&others, OTHERS)
             );
             text += &paragraph(style, "", &also, 0);
@@ -81,15 +81,15 @@ fn sentence(bisection: &Bisection, subjects: &[ShownCommit]) -> String {
     };
     match (&bisection.state, likeliest) {
         (BisectState::Found(first), Some(likeliest)) => format!(
-            "{} is the first commit that is worse, with {}",
+            "{} is the first bad commit, with {}",
             named(first),
             certainty(likeliest.first)
         ),
         (BisectState::NothingToFind, _) => {
-            "The bad commit is not worse than the good one, as far as their runs tell".to_owned()
+            "The runs do not show that the bad commit is worse than the good one".to_owned()
         }
         (_, Some(likeliest)) if bisection.finding.is_some() => format!(
-            "It is not sure which commit is the first that is worse; {} is with {}",
+            "The first bad commit is uncertain; the likeliest is {}, with {}",
             named(&likeliest.hash),
             certainty(likeliest.first)
         ),

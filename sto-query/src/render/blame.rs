@@ -29,8 +29,7 @@ pub fn text(report: &Blame, style: Style) -> String {
         return text + &paragraph(style, "", &none, 0);
     }
     if !report.text_known {
-        let unknown = "what this file was when the build was made is not known: lines have no costs, and functions are \
-                       where their names are";
+        let unknown = "the content of this file at build time is unknown: lines have no costs, and functions are placed by name";
         text += &paragraph(style, "warning: ", unknown, 9);
     }
     let columns = Columns::new(report);
@@ -85,7 +84,7 @@ fn what_is_compared(since: &BlamedSince) -> String {
     let was = if since.text_known {
         "`was` is the total of a line then, which is not tested"
     } else {
-        "what this file was then is not known, so lines have no costs of then"
+        "the content of this file at that time is unknown, so lines have no earlier costs"
     };
     let build = full_name(&since.subject);
     format!("Since {build} ({runs}): {tested}; {was}.")

@@ -83,7 +83,7 @@ fn visible(calibration: &Calibration, style: Style) -> String {
     if calibration.visible.is_empty() {
         return text;
     }
-    let heading = "What has to grow by how much to be found in 9 of 10 comparisons:";
+    let heading = "Growth that is detected in 9 of 10 comparisons:";
     text += &format!("\n{}\n", paragraph(style, "", heading, 0));
     let mut table = Table::new(vec![
         Column::number("share").dispensable(1),

@@ -170,7 +170,7 @@ fn basis(ranked: &RankedMetrics) -> String {
             for (ix, other) in others.iter().enumerate() {
                 let how = match &other.fit {
                     Some(fit) => format!(
-                        "by {}, {} of its range apart on average",
+                        "by {}, with a mean difference of {} of its range",
                         printable(&fit.metric),
                         percent(fit.mean_error)
                     ),

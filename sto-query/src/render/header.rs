@@ -16,7 +16,7 @@ pub(super) fn with_inlined(style: Style) -> String {
     let separately = style
         .words
         .within("; ", Hint::CountInlined, " counts that separately");
-    format!("Self is with what was inlined into a function{separately}.")
+    format!("Self includes what was inlined into a function{separately}.")
 }
 
 /// Returns the heading of a report: `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`,

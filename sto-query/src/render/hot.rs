@@ -42,7 +42,7 @@ pub fn spots_notes(report: &HotSpots) -> Vec<String> {
     let mut notes = Vec::new();
     if report.spots.is_empty() {
         notes.push(format!(
-            "{build} has no such cost here. Source files are known where the program was built with line tables \
+            "{build} has no costs here. Source files are known if the program was built with line tables \
              (`-g`), and found by the ends of their paths"
         ));
     } else {
@@ -54,7 +54,7 @@ pub fn spots_notes(report: &HotSpots) -> Vec<String> {
     }
     if !report.edited.is_empty() {
         notes.push(format!(
-            "{}: what was built is not known, so there are functions in place of lines",
+            "{}: the content at build time is unknown, so functions are listed instead of lines",
             some_of(&report.edited, MAX_NAMED)
         ));
     }
@@ -64,7 +64,7 @@ pub fn spots_notes(report: &HotSpots) -> Vec<String> {
 /// Explains why a file has no costs, and the remedy.
 pub fn doubtful(file: &DoubtfulFile) -> String {
     format!(
-        "{} may be {}: name the one that is meant, or its folder",
+        "{} may be {}: specify which one, or its folder",
         file.file,
         some_of(&file.candidates, MAX_NAMED)
     )

@@ -156,7 +156,7 @@ pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], sty
     if unresolved.is_empty() {
         return;
     }
-    let _ = writeln!(text, "  Places in code without a symbol:");
+    let _ = writeln!(text, "  Locations without a symbol:");
     for module in unresolved.iter().take(MAX_MODULES) {
         let _ = writeln!(
             text,

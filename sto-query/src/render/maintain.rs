@@ -85,10 +85,10 @@ pub fn prune(report: &Pruned, style: Style) -> String {
     for build in &report.kept_by_tag {
         let name = name(&build.executable, &build.version);
         let tags = printable(&build.tags.join(", ")).into_owned();
-        let _ = writeln!(text, "{name}  stays, as it is tagged {tags}");
+        let _ = writeln!(text, "{name}  kept, as it is tagged {tags}");
     }
     let verb = if report.dry_run {
-        "would go"
+        "would be removed"
     } else {
         "removed"
     };
@@ -110,13 +110,13 @@ pub fn prune(report: &Pruned, style: Style) -> String {
         },
     );
     if report.in_place {
-        text += "the disk has no room for a compacted copy: profiles were taken out of the file as it is";
+        text += "the disk has no room for a compacted copy: profiles were removed from the file in place";
         let stacks = " removes the stacks that no profile has any more once there is room";
         text += &style.words.within(";\n", Hint::Compact, stacks);
         text.push('\n');
     }
     if report.fits == Some(false) {
-        text.push_str("this is still more than asked for: nothing else may go\n");
+        text.push_str("this is still more than asked for: nothing else may be removed\n");
     }
     text
 }
@@ -146,7 +146,7 @@ pub fn tag(report: &TagList, style: Style) -> String {
             (TagAction::Set, Some(before)) => {
                 writeln!(text, "{name} is {build} now, it was {}", printable(before))
             }
-            (TagAction::Deleted, _) => writeln!(text, "{name} is gone, it was {build}"),
+            (TagAction::Deleted, _) => writeln!(text, "{name} deleted, it was {build}"),
         };
     }
     text

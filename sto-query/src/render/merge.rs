@@ -82,8 +82,7 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
     let count = counted(conflicts.len() as u64, "profile");
     let remove = style.words.within(" (", Hint::RemoveRun, ")");
     let sentence = format!(
-        "{count} of recordings that are here with other content did not go in: a run counts once, and what is \
-         here stays. To take the other, remove the one here{remove} and merge again:"
+        "{count} not added: the same recordings are here with other content, and a run counts once. To take the other, remove the one here{remove} and merge again:"
     );
     *text += &paragraph(style, "  ", &sentence, 2);
     for conflict in conflicts.iter().take(MAX_IDS) {

@@ -69,7 +69,7 @@ pub fn text(report: &Phases, style: Style) -> String {
     text += &not_shown(report.omitted, "phase");
     if report.phases.len() > 1 {
         let exact = format!(
-            "Shares are with all that a function calls. Phases begin within {} of these times.",
+            "Shares include callees. Phases begin within {} of these times.",
             seconds(report.resolution)
         );
         text += &format!("\n{}", title(style, &exact));

@@ -22,7 +22,7 @@ pub fn text(report: &Potentials, style: Style) -> String {
             counted(u64::from(degree), "level")
         ),
     };
-    let sentence = format!("Potential: what could be saved at most in {reach}.");
+    let sentence = format!("Potential: the most that could be saved in {reach}.");
     text += &paragraph(style, "", &sentence, 0);
     if report.with_inlined {
         text += &paragraph(style, "", &with_inlined(style), 0);

@@ -15,7 +15,7 @@ pub fn text(report: &Scores, style: Style) -> String {
     );
     text += &title(style, &judged);
     if report.window < 2 {
-        text += "Two runs before, at least, are needed to know what to expect.\n";
+        text += "At least two earlier runs are needed to predict a run.\n";
         return text;
     }
     let far = format!(

@@ -20,7 +20,7 @@ pub fn text(report: &InStore<SymbolizedProfiles>, style: Style) -> String {
     if text.is_empty() {
         text += match report.answer.without_addresses {
             0 if profiles.is_empty() => "There is no profile.\n",
-            _ => "Nothing to do: no address is kept that has no name.\n",
+            _ => "Nothing to do: all stored addresses have names.\n",
         };
     }
     let unresolved: Vec<&FoundSymbols> = modules

@@ -118,7 +118,7 @@ impl fmt::Display for UnknownColor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no colour: expected {}, each also with `bright-` before it, or a number up to 255; \
+            "`{}` is not a colour: expected {}, each also with `bright-` before it, or a number up to 255; \
              before or in place of it `bold`, `dim` or `underline`; or `none`",
             super::printable(&self.0),
             NAMES.join(", ")

@@ -40,7 +40,7 @@ pub enum Window {
 #[non_exhaustive]
 pub enum WindowError {
     /// The window ends before or where it begins.
-    #[error("from {} to {} s there is nothing: the window has to end after it begins", exact(*.from), exact(*.to))]
+    #[error("the window from {} to {} s is empty: it must end after it begins", exact(*.from), exact(*.to))]
     Empty {
         /// Requested begin.
         from: Nanoseconds,
@@ -56,7 +56,7 @@ pub enum WindowError {
         profile: String,
     },
     /// The samples of a recording have no times.
-    #[error("{}: its samples have no times, so no part of its time can be taken", printable(.file))]
+    #[error("{}: its samples have no times, so no part of its time can be selected", printable(.file))]
     NoTime {
         /// The file.
         file: String,

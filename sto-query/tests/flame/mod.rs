@@ -273,7 +273,7 @@ fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
         "{svg}"
     );
     assert!(
-        svg.contains("Not drawn: what the baseline alone has, 25.00%."),
+        svg.contains("Not drawn: stacks that only the baseline has, 25.00%."),
         "{svg}"
     );
 }
@@ -285,7 +285,7 @@ fn a_difference_matches_functions_as_a_comparison_does() {
     let after = view("v2", &folded("main;run::{{closure}}.llvm.99;parse 50", 1));
     let svg = difference(&before, &after);
     assert_eq!(names(&svg), ["all", "main", "parse", "run::{closure}"]);
-    assert!(svg.contains("Not drawn: what the baseline alone has, 0.00%."));
+    assert!(svg.contains("Not drawn: stacks that only the baseline has, 0.00%."));
     let exact = FlameOptions {
         matching: with!(KeyOptions {
             exact_symbols: true,
@@ -293,7 +293,7 @@ fn a_difference_matches_functions_as_a_comparison_does() {
         ..FlameOptions::default()
     };
     let svg = difference_with(&before, &after, Widths::default(), &exact).unwrap();
-    assert!(svg.contains("Not drawn: what the baseline alone has, 100.00%."));
+    assert!(svg.contains("Not drawn: stacks that only the baseline has, 100.00%."));
     // Focus takes the name that any build or finding shows.
     for name in ["main.part.0", "parse.constprop.0", "parse"] {
         assert_eq!(names(&focused(&before, &after, name)).len(), 4, "{name}");
@@ -318,7 +318,7 @@ fn functions_of_one_name_are_told_apart_by_their_modules() {
     );
     let other = view("v2", &stacks("libxml.so"));
     let svg = difference(&library, &other);
-    assert!(svg.contains("Not drawn: what the baseline alone has, 50.00%."));
+    assert!(svg.contains("Not drawn: stacks that only the baseline has, 50.00%."));
 }
 
 #[test]

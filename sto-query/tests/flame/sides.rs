@@ -30,7 +30,7 @@ fn widths_of_the_baseline_show_what_it_has_alone() {
     assert!(is_blue(&find(&frames, "old").fill));
     assert!(is_blue(&find(&frames, "same").fill));
     assert!(
-        of_baseline.contains("Not drawn: what the candidate alone has, 60.00%."),
+        of_baseline.contains("Not drawn: stacks that only the candidate has, 60.00%."),
         "{of_baseline}"
     );
     let of_candidate = draw(Widths::Candidate);
@@ -77,7 +77,7 @@ fn elided_are_the_stacks_that_the_candidate_does_not_have_with_their_callers() {
         assert_eq!(frame.fill == NEUTRAL, !is_gone, "{name}");
     }
     assert!(
-        svg.contains("Blue: what the candidate does not have, 30.00%."),
+        svg.contains("Blue: stacks that the candidate lacks, 30.00%."),
         "{svg}"
     );
     assert_golden("flame-elided.svg", &without_script(&svg));

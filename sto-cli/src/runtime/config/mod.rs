@@ -322,11 +322,11 @@ mod tests {
             ("[alias]\nx = \"top 'v\"\n", "2: an alias is a command"),
             (
                 "[colors]\nheading = 'blurple'\n",
-                "2: `heading`: `blurple` is no colour: expected black, red",
+                "2: `heading`: `blurple` is not a colour: expected black, red",
             ),
             (
                 "[colours]\n\ndim = 256\n",
-                "3: `dim`: `256` is no colour: expected black",
+                "3: `dim`: `256` is not a colour: expected black",
             ),
             (
                 "[colors]\nheader = 'red'\n",

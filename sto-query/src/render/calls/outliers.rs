@@ -58,10 +58,10 @@ pub fn text(report: &Outliers, style: Style) -> String {
     let mut about =
         "Typical is the median of all calls of the function by these callers".to_owned();
     if stacks.iter().any(|of| of[0].typical_ns == 0) {
-        about += "; rare is what most calls of its caller do not call";
+        about += "; rare means that most calls of its caller do not call it";
     }
     if is_shared {
-        about += "; (+n) says how many more outliers have that stack";
+        about += "; (+n) is the number of further outliers with that stack";
     }
     text += &format!("\n{}", title(style, &format!("{about}.")));
     text

@@ -184,7 +184,7 @@ fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
     let mut table = path_table(&finding.call_paths, style, detail);
     if finding.more_call_paths > 0 {
         let more = counted(finding.more_call_paths as u64, "more path");
-        table.line(format!("and {more} that changed alike"));
+        table.line(format!("and {more} with a similar change"));
     }
     table.render(style)
 }

@@ -100,7 +100,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     let in_full: Vec<Ranked> = in_full.take(IN_FULL).collect();
     let left_out = [
         (warnings_left_out, "warning"),
-        (curves_left_out, "function that grows otherwise"),
+        (curves_left_out, "function whose growth changed"),
         (
             page.pieces(in_full.into_iter().map(details)),
             "finding in detail",
@@ -111,7 +111,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
                     .iter()
                     .map(|comparison| how_tested(comparison, words)),
             ),
-            "account of how it was tested",
+            "description of how it was tested",
         ),
     ];
     let left_out = left_out.iter().filter(|(count, _)| *count > 0);
@@ -288,7 +288,7 @@ fn details(
     }
     if finding.more_call_paths > 0 {
         let more = counted(finding.more_call_paths as u64, "more path");
-        let _ = writeln!(text, "\n… and {more} that changed alike.");
+        let _ = writeln!(text, "\n… and {more} with a similar change.");
     }
     text + &shell("\n", &finding.command) + "</details>\n\n"
 }
@@ -314,7 +314,7 @@ fn how_tested(comparison: &Comparison, words: Words) -> String {
     for note in statistics.flat_map(|statistics| notes(comparison, statistics, words)) {
         let _ = writeln!(text, "- {}", prose(&note));
     }
-    text + &shell("\nTo do it again:\n\n", &comparison.command) + "</details>\n\n"
+    text + &shell("\nTo repeat it:\n\n", &comparison.command) + "</details>\n\n"
 }
 
 /// Formats a name as code, without markup or mentions.

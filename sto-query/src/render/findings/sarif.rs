@@ -171,7 +171,10 @@ fn of_curves(comparison: &Comparison) -> Vec<Value> {
             })),
         })
     };
-    curves::changed(comparison).into_iter().map(result).collect()
+    curves::changed(comparison)
+        .into_iter()
+        .map(result)
+        .collect()
 }
 
 /// Returns the kind and level of a result.

@@ -163,7 +163,7 @@ fn chosen(options: &FlameOptions) -> Option<String> {
 
 fn order_note(options: &FlameOptions) -> &'static str {
     if options.inverted {
-        "Callers below what they call. "
+        "Callers below their callees. "
     } else {
         ""
     }
@@ -174,7 +174,7 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
     let [more, less] = palette.of_change();
     if drawing.is_elided {
         return format!(
-            "Width: share in the baseline. {less}: what the candidate does not have, {}.",
+            "Width: share in the baseline. {less}: stacks that the candidate lacks, {}.",
             percent(drawing.share_drawn(Side::Baseline)),
         );
     }
@@ -183,8 +183,7 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
         Side::Baseline => ("baseline", "candidate"),
     };
     format!(
-        "Width: share in the {side}. {more}: more in the candidate. {less}: less. Not drawn: what the \
-         {other} alone has, {}.",
+        "Width: share in the {side}. {more}: more in the candidate. {less}: less. Not drawn: stacks that only the {other} has, {}.",
         percent(drawing.alone(drawing.side.other())),
     )
 }

@@ -23,7 +23,7 @@ pub(crate) fn name(symbol: &str) -> Markup {
 pub(crate) fn whole_name(symbol: &str) -> Markup {
     html! {
         @if short_name(symbol) != printable(symbol) {
-            details { summary { "Its whole name" } code { (symbol) } }
+            details { summary { "Full name" } code { (symbol) } }
         }
     }
 }

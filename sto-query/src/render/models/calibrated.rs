@@ -15,7 +15,7 @@ pub fn calibrated(report: &CurveCalibration, style: Style) -> String {
     };
     let times = counted(first.comparisons.comparisons as u64, "time");
     let sentence = format!(
-        "Runs of each {} were dealt to two sides {times}. So often equal builds were a degradation:",
+        "Runs of each {} were dealt to two sides {times}. This often, equal builds were reported as a degradation:",
         printable(&report.of.x)
     );
     let mut table = Table::new(vec![

@@ -65,7 +65,7 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
     };
     if same > 0 {
         let same = counted(same as u64, noun);
-        let sentence = format!("The cost of {same} goes with {x} as before.");
+        let sentence = format!("The cost of {same} grows with {x} as before.");
         text += &line(style, &sentence, 0);
     }
     text.truncate(text.trim_end().len());

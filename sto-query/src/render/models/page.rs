@@ -69,8 +69,8 @@ fn legend(report: &CostModel) -> Markup {
                 th scope="col" { "Formula" }
                 th scope="col" { "Coefficients" small { " with intervals of 95%" } }
                 (number_head("R²", "part of the variance"))
-                (number_head("adjusted R²", "less what chance explains"))
-                (number_head("AICc", "less is likelier"))
+                (number_head("adjusted R²", "corrected for chance"))
+                (number_head("AICc", "lower is better"))
             } }
             tbody {
                 @for (number, model) in report.function.models.iter().enumerate() {
@@ -124,7 +124,7 @@ fn method(report: &CostModel) -> Markup {
                 " " (counted(report.of.without_x as u64, "run")) " without a number " code { (report.of.x) } " left out."
             }
             @if let Some(spread) = function.spread {
-                " Points are weighed by how much they vary: their spread goes with the size of cost to the power of "
+                " Points are weighed by how much they vary: their spread grows with the cost to the power of "
                 (short(spread)) "."
             }
         }

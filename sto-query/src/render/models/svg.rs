@@ -154,7 +154,7 @@ pub(super) fn picture(
             @if best.is_some() {
                 (below.grid(2, &cost))
                 (below.dots(&residuals))
-                text x=(LEFT) y=(below.top - 8.0) { "what the curve leaves over" }
+                text x=(LEFT) y=(below.top - 8.0) { "residuals" }
             }
             @for step in 0..=TICKS {
                 @let value = x.value(step as f64 / TICKS as f64);

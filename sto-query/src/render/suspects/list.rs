@@ -116,8 +116,7 @@ pub(super) fn changed(found: &Suspects) -> Markup {
         @if !found.changed.is_empty() {
             h3 { "Level shifts in earlier runs" }
             p {
-                "These are no suspects: the judged runs are as those right before them. But over all \
-                 runs, their samples changed at one and stayed so. The largest change comes first."
+                "These are not suspects, as the judged runs are similar to the runs right before them. But their samples changed at an earlier run and stayed so. The largest change comes first."
             }
             table.scores.steps {
                 thead { tr {

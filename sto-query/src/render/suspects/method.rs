@@ -49,7 +49,7 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
                  far."
             }
             li {
-                "A score is no test: of many functions, some are far from expected by chance. So each is \
+                "A score is not a test: of many functions, some are far from expected by chance. So each is \
                  tested with Student’s t, where a build counts as one observation if builds differ more \
                  than their runs do, and q is p adjusted for the number of functions. "
                 @if let Some(check) = words.name(Hint::Check) {
@@ -59,7 +59,7 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
         }
         (options_table("Option", words, &rows))
         @if let Some(command) = found.command.line() {
-            p.soft { "This page is made again by " code { (command) } }
+            p.soft { "This page is reproduced by " code { (command) } }
         }
     }
 }

@@ -93,8 +93,7 @@ fn reason(found: &Suspects) -> String {
     let Some(farthest) = found.suspects.first() else {
         return match found.expected {
             None => {
-                "What to expect of a run is known from the runs before it, at least two; so nothing \
-                     can be said of this one."
+                "At least two earlier runs are needed to predict a run, so nothing can be said about this one."
                     .to_owned()
             }
             Some(_) => {

@@ -235,11 +235,11 @@ impl<'a> TimePage<'a> {
             @if !metrics.is_empty() {
                 details #pattern hidden data-option=(self.words.option) data-from=(seconds(self.grid.from()))
                     data-to=(seconds(self.grid.to())) data-slices=(self.grid.count()) {
-                    summary { "Draw what is to be explained" }
+                    summary { "Draw the pattern to explain" }
                     p.hint {
                         "A click on the line of a metric above sets a point of a pattern, a drag moves it, and a click on \
                          it takes it away; or write times and values below. A ranking of metrics takes what is \
-                         shown then, and says which of them go as the pattern does."
+                         shown then, and says which of them follow the pattern."
                     }
                     p.ends {
                         label { "Metric " select { @for metric in metrics { option { (printable(&metric.name)) } } } }

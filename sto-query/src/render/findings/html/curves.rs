@@ -23,7 +23,7 @@ pub(super) fn section(comparison: &Comparison, curves: &ModelChanges) -> Markup 
             }
         }
         @if same > 0 {
-            p { "The cost of " (counted(same as u64, "function")) " goes with " (curves.candidate.x) " as before." }
+            p { "The cost of " (counted(same as u64, "function")) " grows with " (curves.candidate.x) " as before." }
         }
     }
 }

@@ -55,7 +55,7 @@ impl Section<'_> {
                     a href={ "#" (self.graph_id()) } data-search=(short_name(&finding.function)) {
                         "Show it in the flame graph"
                     }
-                    @if command.is_some() { ", or alone by " }
+                    @if command.is_some() { ", or only this function by " }
                 } @else if command.is_some() {
                     "Show it in a flame graph by "
                 }

@@ -13,7 +13,7 @@ pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
         (
             "alpha",
             thresholds.alpha.to_string(),
-            "Of what is reported, the part that may be chance: the largest q of a finding.",
+            "The part of reported findings that may be chance: the largest q of a finding.",
         ),
         (
             "min-effect",
@@ -51,12 +51,12 @@ pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
         }
         @if let Some(policy) = &comparison.policy {
             p.soft {
-                "Thresholds, and findings that do not count, are those of the policy "
+                "Thresholds and ignored findings are from the policy "
                 code { (policy) } "."
             }
         }
         @if let Some(command) = comparison.command.line() {
-            p.soft { "This comparison is made again by " code { (command) } }
+            p.soft { "This comparison is reproduced by " code { (command) } }
         }
     }
 }
