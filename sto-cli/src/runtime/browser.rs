@@ -1,4 +1,4 @@
-//! The user's browser.
+//! Opens files in the user's browser.
 
 use crate::runtime::CliError;
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// A new folder of a random name that only this user can read.
+/// Creates a folder with a random name that only this user can read.
 pub(crate) fn folder() -> Result<PathBuf, CliError> {
     let folder = tempfile::Builder::new()
         .prefix("sto-")
@@ -21,13 +21,13 @@ pub(crate) fn folder() -> Result<PathBuf, CliError> {
     Ok(folder.keep())
 }
 
-/// Removes such a folder.
+/// Removes a folder that [`folder`] created.
 pub(crate) fn remove(folder: &Path) {
-    // What is left in a folder for temporary files does no harm.
+    // A leftover in the temporary folder does no harm.
     let _ = fs::remove_dir_all(folder);
 }
 
-/// Shows a file, and waits for what shows it: a browser in the terminal needs that.
+/// Opens a file and waits for the command that does so, because a browser may run in the terminal.
 pub(crate) fn open(file: &Path) -> Result<(), CliError> {
     for words in candidates(&|name| env::var_os(name)) {
         let words = with_file(&words, file);
@@ -42,7 +42,7 @@ pub(crate) fn open(file: &Path) -> Result<(), CliError> {
                     source: error,
                 });
             }
-            // The next one may do better.
+            // Try the next one.
             Ok(_) | Err(_) => {}
         }
     }
@@ -51,7 +51,7 @@ pub(crate) fn open(file: &Path) -> Result<(), CliError> {
     })
 }
 
-/// The commands to try: those of `$BROWSER` with colons between them, else those of the desktop.
+/// The commands to try: those in `$BROWSER`, separated by colons, otherwise that of the desktop.
 fn candidates(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Vec<String>> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(browsers) = set("BROWSER") {
@@ -68,7 +68,7 @@ fn candidates(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Vec<String>> {
     vec![vec![opener.to_owned()]]
 }
 
-/// The command with the file for `%s`, or at its end.
+/// The command with the file in place of `%s`, or at its end.
 fn with_file(words: &[String], file: &Path) -> Vec<OsString> {
     let mut command: Vec<OsString> = words
         .iter()
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_browsers_come_before_that_of_the_desktop() {
+    fn browser_variable_overrides_the_desktop() {
         let browsers = [("BROWSER", "firefox --new-window:w3m"), ("DISPLAY", ":0")];
         assert_eq!(
             found(&browsers),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_stands_where_the_browser_wants_it() {
+    fn the_file_replaces_the_placeholder_or_is_last() {
         let command = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             with_file(&words, Path::new("/tmp/x.svg"))

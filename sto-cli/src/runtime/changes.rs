@@ -1,4 +1,4 @@
-//! When source files were changed last, by the history of the work tree.
+//! When source files were last changed, according to the history of the work tree.
 
 use crate::runtime::git;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 use sto_core::units::UnixSeconds;
 
-/// When files were changed last before some time.
+/// Times of the last change of each file before some time.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     before: u64,
@@ -14,19 +14,19 @@ pub(crate) struct Changes {
     last: HashMap<String, u64>,
 }
 
-/// Ten half-lives: what was changed before counts less than a thousandth.
+/// Ten half-lives: an older change counts less than a thousandth.
 const LOOK_BACK: u64 = 150 * 86_400;
 
 impl Changes {
-    /// Of the work tree that the working directory is in, before a run was recorded; nothing where there
-    /// is no git or no work tree, or the run does not say when it was recorded.
+    /// Reads the history of the current work tree before a run was recorded; empty if there
+    /// is no git or no work tree, or if the time of the run is unknown.
     pub(crate) fn before(recorded: Option<UnixSeconds>) -> Changes {
         let Some(UnixSeconds(before)) = recorded else {
             return Changes::default();
         };
         let since = format!("--since=@{}", before.saturating_sub(LOOK_BACK));
         let until = format!("--until=@{before}");
-        // Of a change only the names of files are asked for, so that no program is run to show it.
+        // Only names of files are requested, so that git runs no external diff program.
         let log = ["log", "--format=@%ct", "--name-only", "-z"];
         let quiet = ["--no-ext-diff", "--no-textconv", &since, &until];
         match git::said(Path::new("."), &[&log[..], &quiet[..]].concat()) {
@@ -38,8 +38,8 @@ impl Changes {
         }
     }
 
-    /// How long before that time a file was changed last. A profile may know the file by more folders
-    /// than the work tree, or by fewer.
+    /// How long before that time a file was last changed. The profile's path of the file may have more folders
+    /// than the path in the work tree, or fewer.
     pub(crate) fn age(&self, file: &str) -> Option<Duration> {
         let is_same = |path: &str| {
             let (long, short) = if path.len() < file.len() {
@@ -56,7 +56,7 @@ impl Changes {
     }
 }
 
-/// From what `git log --format=@%ct --name-only -z` prints: a time, an empty line, and paths, each ended
+/// Parses the output of `git log --format=@%ct --name-only -z`: a time, an empty line, and paths, each ended
 /// by a NUL.
 fn last_changes(log: &str) -> HashMap<String, u64> {
     let mut last: HashMap<String, u64> = HashMap::new();
@@ -64,7 +64,7 @@ fn last_changes(log: &str) -> HashMap<String, u64> {
     for part in log.split(['\0', '\n']).filter(|part| !part.is_empty()) {
         match part.strip_prefix('@').and_then(|time| time.parse().ok()) {
             Some(committed) => time = committed,
-            // Newest commits come first, but clocks differ.
+            // Newest commits come first, but clocks may differ.
             None => {
                 let known = last.entry(part.to_owned()).or_default();
                 *known = time.max(*known);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_change_of_a_file_counts() {
+    fn uses_the_last_change_of_a_file() {
         let log = "@300\0\nsrc/a.rs\0src/b.rs\0\0@200\0\nsrc/a.rs\0lib/src/c.rs\0";
         let changes = Changes {
             before: 1000,

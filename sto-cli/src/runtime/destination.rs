@@ -1,4 +1,4 @@
-//! Where recordings go: into the store, or with `--to` into a dataset of Parquet files.
+//! The destination of recordings: the store, or with `--to` a dataset of Parquet files.
 
 use super::interrupt::temporaries;
 use super::{CliError, StorePath};
@@ -9,19 +9,19 @@ use sto_query::places::Machine;
 use sto_query::questions::{check_lake, ingest_to_lake};
 use sto_query::results::{InStore, IngestSummary, IngestedFile};
 
-/// A store, or a dataset.
+/// A store or a dataset.
 pub(crate) enum Destination<'a> {
     Store {
         path: &'a StorePath,
         store: Store,
-        /// Whether it was not there before.
+        /// Whether the store is created by this command.
         is_new: bool,
     },
     Dataset(&'a Path),
 }
 
 impl<'a> Destination<'a> {
-    /// The dataset, where one is named, else the store.
+    /// Opens the dataset if one is named, otherwise the store.
     pub(crate) fn open(
         to: Option<&'a Path>,
         path: &'a StorePath,
@@ -37,7 +37,7 @@ impl<'a> Destination<'a> {
         })
     }
 
-    /// Sees whether a profile could be added, before work that takes long.
+    /// Returns an error if no profile could be added, before work that takes long.
     pub(crate) fn check_writable(&self) -> Result<(), CliError> {
         match self {
             Destination::Store { store, .. } => Ok(store.check_writable()?),
@@ -45,7 +45,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Adds what a recording became.
+    /// Adds a recording.
     pub(crate) fn keep(
         &self,
         prepared: PreparedFile,
@@ -53,8 +53,8 @@ impl<'a> Destination<'a> {
     ) -> Result<IngestOutcome, CliError> {
         match self {
             Destination::Store { store, .. } => {
-                // A writer for each: others come to the store between them, and how the file is laid out does not
-                // depend on who waited for whom.
+                // One writer per recording: others can write to the store in between, and the layout of the file does not
+                // depend on the order in which writers waited.
                 Ok(prepared.store(&mut store.writer(), progress)?)
             }
             Destination::Dataset(place) => {
@@ -63,7 +63,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// What was added, and where that is; a store that nobody chose is said to be new.
+    /// Summarizes what was added and where. Notes if a store was created in the default folder.
     pub(crate) fn summary(&self, recordings: Vec<IngestedFile>) -> InStore<IngestSummary> {
         let (store, is_dataset) = match self {
             Destination::Store { path, is_new, .. } => {
@@ -82,7 +82,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// What places use of this machine.
+/// The parts of this machine that remote places need.
 pub(crate) fn machine() -> Machine {
     Machine {
         temporaries: temporaries().clone(),

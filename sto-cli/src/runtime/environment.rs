@@ -1,4 +1,4 @@
-//! What the libraries need to know of the user and the machine.
+//! The user and machine as seen by the libraries.
 
 use crate::runtime::changes::Changes;
 use crate::runtime::{Progress, git, interrupt, ui};
@@ -15,7 +15,7 @@ use sto_query::select::Commit;
 use sto_query::sources::{Ages, Surroundings};
 
 /// Servers at these addresses, separated by spaces, with the settings and the cache of elfutils
-/// (debuginfod-client-config(7)); `None` without any, and where there is no folder for a cache.
+/// (debuginfod-client-config(7)); `None` without servers or without a folder for the cache.
 pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let folder = |name| variable(name).map(PathBuf::from);
@@ -45,13 +45,13 @@ pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
     Some(servers)
 }
 
-/// What `FILE=PATH` says, unless there is a folder of that name.
+/// Splits `FILE=PATH`, unless there is a folder of that name.
 fn by_hand(named: &Path) -> Option<(String, PathBuf)> {
     let (file, path) = named.to_str()?.split_once('=')?;
     (!named.is_dir()).then(|| (file.to_owned(), path.into()))
 }
 
-/// Where symbols of a recording are looked for on this machine: first in these folders and files (`FILE=PATH`).
+/// Where to look for symbols of a recording on this machine: first in these folders and files (`FILE=PATH`).
 pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptions {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());
@@ -73,7 +73,7 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
         kallsyms: existing("/proc/kallsyms"),
         kernel_notes: existing("/sys/kernel/notes"),
         perf_maps: Some(PathBuf::from("/tmp")),
-        // What stands in the recording itself is believed, too.
+        // The owner of the recording is trusted, too.
         believed_users: [User::ROOT, User::of_this_process()]
             .into_iter()
             .chain(found.map(|file| User(file.uid())))
@@ -82,7 +82,7 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
     }
 }
 
-/// The user's machine, as questions need it.
+/// The user's machine, for queries.
 pub(crate) struct Machine;
 
 impl Surroundings for Machine {
@@ -143,13 +143,13 @@ impl Surroundings for Machine {
     }
 }
 
-/// Where sources are: the top of the work tree of the working directory, or that itself.
+/// The folder of source files: the top of the current work tree, otherwise the working directory.
 pub(crate) fn source_folder() -> PathBuf {
     let working = std::env::current_dir().unwrap_or_default();
     git::work_tree(&working).unwrap_or(working)
 }
 
-/// The time of this machine.
+/// The current time.
 pub(crate) fn now() -> UnixSeconds {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     UnixSeconds(now.unwrap_or_default().as_secs())

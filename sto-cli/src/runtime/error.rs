@@ -1,4 +1,4 @@
-//! What went wrong, how it is shown, and the exit status: nowhere else is one decided.
+//! Errors, their presentation, and the exit status. Exit statuses are decided only here.
 
 use crate::runtime::git::GitError;
 use crate::runtime::{hints, ui};
@@ -22,31 +22,31 @@ use sto_query::policy::PolicyError;
 use sto_query::tables::SqlError;
 use sto_query::text::printable;
 
-/// What a command that ran to its end found.
+/// The outcome of a command that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It did its work, and found nothing to warn of.
+    /// Success, with nothing to report by the exit status.
     Clean,
     /// The candidate is slower than the baseline.
     Regressions,
-    /// Two symbols are not one function.
+    /// Two symbols are not matched as one function.
     NoMatch,
-    /// There is too little data to say, or nothing of what was asked for.
+    /// There is too little data for a verdict, or nothing matches the request.
     TooLittleData,
-    /// The user ended it, by this signal.
+    /// A signal from the user ended it.
     Interrupted(i32),
-    /// The recorded command ended so.
+    /// The recorded command ended with this status.
     Command(ExitStatus),
-    /// The client of a server went away, or ended it, before it asked it to shut down: what LSP has a status for.
+    /// The client of the language server ended the session without a `shutdown` request, for which LSP prescribes a status.
     NotShutDown,
 }
 
-/// What the help of commands says that need runs before.
+/// Exit statuses in the help of commands that need previous runs.
 pub(crate) const OF_WINDOW: &str =
     "Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
 
 impl Outcome {
-    /// Of a command that judges a run by those before it.
+    /// The outcome of a command that judges a run by the previous ones.
     pub(crate) fn of_window(runs: usize) -> Outcome {
         match runs {
             0 | 1 => Outcome::TooLittleData,
@@ -59,20 +59,20 @@ impl Outcome {
             Outcome::Clean => 0,
             Outcome::Regressions | Outcome::NoMatch | Outcome::NotShutDown => 1,
             Outcome::TooLittleData => 3,
-            // As shells have it for a command that the signal ended.
+            // The convention of shells for a command that a signal ended.
             Outcome::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(FAILURE),
             Outcome::Command(status) => status_of(status),
         }
     }
 }
 
-/// Says how to build a program that has a feature.
+/// How to build sto with a feature.
 fn build_with(feature: &str) -> String {
     format!("build it with `cargo build --release --features full`, or `--features {feature}`")
 }
 
-/// The status of a command, as shells have it: of one that a signal ended, 128 more than the signal's
-/// number.
+/// The exit status of a command by the convention of shells: 128 plus the signal's number if a signal
+/// ended it.
 pub(crate) fn status_of(status: ExitStatus) -> u8 {
     let status = status
         .code()
@@ -81,14 +81,14 @@ pub(crate) fn status_of(status: ExitStatus) -> u8 {
     status.unwrap_or(FAILURE)
 }
 
-/// Wrong usage or failure; clap uses the same status for arguments that it refuses.
+/// Wrong usage or failure; clap uses the same status for invalid arguments.
 pub(crate) const FAILURE: u8 = 2;
 
-/// What to do where memory does not suffice.
+/// The hint for errors that are caused by too little memory.
 pub(crate) const MORE_MEMORY: &str =
-    "`--max-memory SIZE` lets it take more, if the machine has more to give";
+    "raise the limit with `--max-memory SIZE`, if the machine has more memory";
 
-/// Why a command came to no result.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     #[error(transparent)]
@@ -106,7 +106,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(
-        "commit {id} cannot be measured, and without it nothing can be found: {}",
+        "commit {id} is one end of the search and cannot be measured: {}",
         printable(why)
     )]
     EndNotMeasured { id: String, why: String },
@@ -120,10 +120,10 @@ pub(crate) enum CliError {
     #[error("expected {0}")]
     Names(&'static str),
     #[error(
-        "`{0}` is of one variable, and there are two `--x`: their model is a normal form, as text or JSON"
+        "`{0}` only applies to one variable; with two `--x`, the model is a normal form, as text or JSON"
     )]
     OfOneVariable(&'static str),
-    #[error("`{option}` belongs to `--kind {kinds}`, and the kind is {kind}")]
+    #[error("`{option}` only applies to `--kind {kinds}`, but the kind is {kind}")]
     OtherKind {
         option: &'static str,
         kinds: String,
@@ -135,7 +135,7 @@ pub(crate) enum CliError {
         source: CorrelateError,
     },
     #[error(
-        "a trace is of one recording, and there are {recordings}; ingest the one that it belongs to by itself"
+        "a trace belongs to one recording, but there are {recordings}; ingest the recording of the trace separately"
     )]
     TraceOfSeveral { recordings: usize },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
@@ -157,7 +157,7 @@ pub(crate) enum CliError {
     },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
-    #[error("a flame graph is of one benchmark, and {0} are named")]
+    #[error("a flame graph shows one benchmark, but {0} are named")]
     SeveralBenchmarks(usize),
     #[error("an SVG drawing would fill the terminal with markup")]
     DrawingOnTerminal,
@@ -179,23 +179,23 @@ pub(crate) enum CliError {
     BinaryOnTerminal,
     #[error("--debuginfod: this program was built without debuginfod")]
     WithoutDebuginfod,
-    #[error("a dataset has whole profiles")]
+    #[error("a dataset contains only whole profiles")]
     PartOfDataset,
-    #[error("a dataset is many files, and standard output is one")]
+    #[error("a dataset is a folder of files and cannot be written to standard output")]
     DatasetToStdout,
-    #[error("`--x` is of models, and this format has none")]
+    #[error("--x only applies to model output (--format perun)")]
     XWithoutModels,
     #[error(transparent)]
     Sql(SqlError),
-    #[error("`{}` is no command of the shell", printable(.0))]
+    #[error("`{}` is not a command of the shell", printable(.0))]
     UnknownDotCommand(String),
     #[error("there is no table or function `{}`", printable(.0))]
     UnknownTable(String),
-    #[error("no query `{}` is shipped", printable(.0))]
+    #[error("there is no built-in query `{}`", printable(.0))]
     UnknownExample(String),
     #[error("cannot read from the terminal: {0}")]
     Terminal(String),
-    #[error("there is no `perf` to record with")]
+    #[error("cannot find `perf`, which is needed to record")]
     NoPerf,
     #[error("perf cannot record: {said}")]
     PerfRefused { said: String },
@@ -205,21 +205,21 @@ pub(crate) enum CliError {
     NoSamples,
     #[error("there is no process {pid} to record")]
     NoProcess { pid: u32 },
-    #[error("perf may not look into process {pid}")]
+    #[error("perf has no permission to record process {pid}")]
     ProcessRefused { pid: u32, source: io::Error },
     #[error("{}: there is no such program to run", printable(command))]
     NoCommand { command: String },
     #[error("{}: this file is not executable", printable(command))]
     NotExecutable { command: String },
-    #[error("{}: this is a folder, and no program", printable(command))]
+    #[error("{}: this is a folder, not a program", printable(command))]
     FolderAsCommand { command: String },
     #[error("{}: there is no such program in $PATH", printable(command))]
     NotInPath { command: String },
     #[error("{}: cannot run it", printable(command))]
     RunCommand { command: String, source: io::Error },
-    #[error("{}: a shell could not read this command line", printable(line))]
+    #[error("{}: cannot split this command line into words", printable(line))]
     CommandLine { line: String },
-    #[error("there is no `{place}` in `{line}` where the sizes would stand")]
+    #[error("`{line}` has no placeholder `{place}` for the sizes")]
     NoPlace { place: String, line: String },
     #[error("perf does not know the event: {said}")]
     NoEvent { said: String },
@@ -230,7 +230,7 @@ pub(crate) enum CliError {
         program: &'static str,
         source: io::Error,
     },
-    #[error("there is no browser here to open {} with", path.display())]
+    #[error("found no browser to open {} with", path.display())]
     NoBrowser { path: PathBuf },
     #[error("cannot run the browser {}", printable(program))]
     Browser { program: String, source: io::Error },
@@ -240,12 +240,12 @@ pub(crate) enum CliError {
     NothingShown,
     #[error("cannot write to standard output")]
     Stdout(#[source] io::Error),
-    #[error("sto came to what should not be, and stopped: {}", printable(text))]
+    #[error("internal error (please report it): {}", printable(text))]
     Panicked { text: String },
 }
 
 impl CliError {
-    /// What the library says can be done about it.
+    /// The hint that the library gives for this error.
     fn library_hint(&self) -> Option<Hint> {
         match self {
             CliError::Store(error) => error.hint(),
@@ -295,28 +295,28 @@ impl CliError {
             CliError::Query(QueryError::Compare(CompareError::Metric {
                 metric, first, ..
             })) => {
-                // It stands in a command to paste.
+                // The name becomes part of a command to paste.
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
                 let name = match metric.chars().all(is_plain) {
                     true => metric,
                     false => "METRIC",
                 };
                 Some(format!(
-                    "give it to each of them: `printf 'profile,{name}\\n{:.12},NUMBER\\n' | sto annotate -`; \
-                     --force replaces what is there",
+                    "add it to each of them: `printf 'profile,{name}\\n{:.12},NUMBER\\n' | sto annotate -`; \
+                 --force replaces existing values",
                     first.to_string()
                 ))
             }
             CliError::DamagedStore { .. } => Some(
-                "bring back a copy of it; without one, merge what can still be read into a new \
-                 store, and ingest the recordings of the rest again"
+                "restore a backup; without one, merge what is still readable into a new \
+                 store, and ingest the remaining recordings again"
                     .to_owned(),
             ),
             CliError::Merge(MergeError { added, .. }) if *added > 0 => Some(format!(
-                "profiles that went in before: {added}; they stay, and merging again adds the others"
+                "profiles that were added before: {added}; they are kept, and merging again adds the rest"
             )),
             CliError::Query(QueryError::OtherMetric { .. }) => {
-                Some("nothing was changed; --force replaces what the runs have".to_owned())
+                Some("nothing was changed; --force replaces the existing values".to_owned())
             }
             CliError::Query(QueryError::NoBaseline) => Some(
                 "name a build before the candidate, or a tag with --baseline TAG, or write \
@@ -337,31 +337,31 @@ impl CliError {
                     .to_owned(),
             ),
             CliError::PerfRefused { .. } => Some(
-                "where the kernel does not let you: `sudo sysctl kernel.perf_event_paranoid=1`, or \
+                "if the kernel denies it: `sudo sysctl kernel.perf_event_paranoid=1`, or \
                  record as root; in a container, allow perf_event_open too (--cap-add PERFMON \
                  --security-opt seccomp=unconfined)"
                     .to_owned(),
             ),
             CliError::NothingRecorded { .. } => Some(
-                "what it said of that stands above; where there is nothing, `perf record -v` says more"
+                "see its messages above; if there are none, `perf record -v` shows more"
                     .to_owned(),
             ),
             CliError::NotExecutable { command } => {
-                Some(format!("`chmod +x {}` makes it so", printable(command)))
+                Some(format!("make it executable with `chmod +x {}`", printable(command)))
             }
             CliError::NotInPath { command } => Some(format!(
-                "for the file of that name here, write ./{}",
+                "to run the file of that name in this folder, write ./{}",
                 printable(command)
             )),
             CliError::CommandLine { .. } => {
-                Some("it needs a program, and an end for each quote".to_owned())
+                Some("it needs a program, and every quote must be closed".to_owned())
             }
             CliError::NoPlace { place, .. } => Some(format!(
                 "write {place} where the command takes the size, as in `./sort {place}`"
             )),
             CliError::NoEvent { .. } => Some("`perf list` names all events".to_owned()),
             CliError::NoRoom { .. } => Some(
-                "make room there, or name another folder: TMPDIR=DIR, or --keep DIR to keep the \
+                "make room there, or use another folder: TMPDIR=DIR, or --keep DIR to keep the \
                  recordings"
                     .to_owned(),
             ),
@@ -370,10 +370,10 @@ impl CliError {
             }
             CliError::ProcessRefused { .. } => Some("record as its user, or as root".to_owned()),
             CliError::NoBrowser { .. } => Some(
-                "name one in $BROWSER, or open the file elsewhere: it needs nothing but itself".to_owned(),
+                "name one in $BROWSER, or open the file elsewhere: it is self-contained".to_owned(),
             ),
             CliError::OtherUsers { what, option, .. } => Some(format!(
-                "whoever wrote it decides what this command says; if you trust them, name the {what}: {option}"
+                "its owner could control what this command reports; if you trust them, name the {what}: {option}"
             )),
             CliError::Query(
                 QueryError::Function(FunctionError::Several { text, .. })
@@ -386,10 +386,10 @@ impl CliError {
                 Some("draw one: --pattern T:VALUE,T:VALUE,...".to_owned())
             }
             CliError::PartOfDataset => {
-                Some("leave the event, the benchmark, the part of the time and --x to who asks it".to_owned())
+                Some("leave out the event, the benchmark, the time window and --x, and filter when you query the dataset".to_owned())
             }
             CliError::DatasetToStdout => {
-                Some("name a folder, or s3://, gs://, az:// or ssh:// (./- is a folder called so)".to_owned())
+                Some("name a folder, or s3://, gs://, az:// or ssh:// (./- means a folder named `-`)".to_owned())
             }
             CliError::XWithoutModels => {
                 Some("leave it out, or export with `--format perun`".to_owned())
@@ -397,7 +397,7 @@ impl CliError {
             CliError::Sql(error) => match error {
                 SqlError::MissingParameter(name) => {
                     let name = name.trim_start_matches([':', '@', '$']);
-                    Some(format!("give it one: --param {}=VALUE", printable(name)))
+                    Some(format!("set it with --param {}=VALUE", printable(name)))
                 }
                 SqlError::Syntax { .. } => {
                     Some("`sto sql .schema` lists tables, columns and functions".to_owned())
@@ -411,7 +411,7 @@ impl CliError {
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::Panicked { .. } => Some(
-                "`sto verify` says whether the store is damaged; if it is sound, this is a defect of sto"
+                "`sto verify` shows whether the store is damaged; if it is not, this is a bug in sto"
                     .to_owned(),
             ),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
@@ -419,7 +419,7 @@ impl CliError {
         }
     }
 
-    /// The functions that fit where one is meant.
+    /// The functions that match an ambiguous name.
     fn functions(&self) -> &[String] {
         match self {
             CliError::Query(
@@ -433,7 +433,7 @@ impl CliError {
         }
     }
 
-    /// Whether the reader of the output had enough: no failure of this command.
+    /// Whether the reader of the output closed it, which is not a failure of this command.
     fn is_broken_pipe(&self) -> bool {
         let CliError::WriteFile { source, .. } = self else {
             return false;
@@ -443,7 +443,7 @@ impl CliError {
 }
 
 impl From<SqlError> for CliError {
-    /// What a question cannot answer is the question's.
+    /// Unwraps errors of queries that SQL functions run.
     fn from(error: SqlError) -> CliError {
         match error {
             SqlError::Question(error) => CliError::Query(*error),
@@ -452,7 +452,7 @@ impl From<SqlError> for CliError {
     }
 }
 
-/// Shows the user what went wrong, if anything did, and the caller how it ended.
+/// Prints the error, if there is one, and returns the exit code.
 pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     let error = match result {
         Ok(outcome) => return ExitCode::from(outcome.status()),
@@ -475,12 +475,12 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     ExitCode::from(FAILURE)
 }
 
-/// The error with its causes, and what the library says can be done about it.
+/// The error with its causes and the library's hint.
 pub(crate) fn sentence(error: &CliError) -> String {
     hints::with_hint(&with_causes(error), error.library_hint())
 }
 
-/// The error and the causes that its message does not say already.
+/// The error, and the causes that its message does not contain already.
 fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     for cause in causes(error) {

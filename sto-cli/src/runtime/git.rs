@@ -1,8 +1,8 @@
-//! Asking git about the work tree that the working directory is in.
+//! Queries git about the work tree that contains the working directory.
 //!
-//! Somebody else may have made that work tree, as where an archive was unpacked: its `.git/config` can
-//! name programs for git to run. None of them is run here. Whether git looks into a work tree of another
-//! user at all is left to its `safe.directory`.
+//! Somebody else may have made that work tree, for example by packing it into an archive: its `.git/config` can
+//! name programs for git to run. All of them are disabled here. Whether git reads a work tree of another
+//! user at all is decided by its `safe.directory` setting.
 
 mod log;
 mod notes;
@@ -21,7 +21,7 @@ use sto_core::model::{Commit, CommitHash};
 use sto_core::units::UnixSeconds;
 use sto_query::select;
 
-/// What git says of the work tree that a folder is in; `None` where it fails, as where there is no work tree, or says
+/// Runs git in a folder and returns its trimmed output; `None` if git fails, for example outside of a work tree, or prints
 /// nothing.
 pub(crate) fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
     let said = answered(folder, arguments)?;
@@ -29,7 +29,7 @@ pub(crate) fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
     (!said.is_empty()).then(|| said.to_owned())
 }
 
-/// The same, where nothing may be an answer; `None` where git fails.
+/// Like [`said`], but the output may be empty.
 fn answered(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = git(folder).args(arguments).output().ok()?;
     let said = String::from_utf8_lossy(&output.stdout);
@@ -44,9 +44,9 @@ fn git(folder: &Path) -> Command {
         .args(["-c", "core.fsmonitor=false"])
         .args(["-c", "core.hooksPath=/dev/null"])
         .args(["-c", "log.showSignature=false"])
-        // Nothing is written, as to refresh the index, which would run a hook.
+        // Do not write, for example to refresh the index, which would run a hook.
         .env("GIT_OPTIONAL_LOCKS", "0")
-        // Objects that are missing are not fetched, by whatever program.
+        // Do not fetch missing objects with any program.
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "")
         .stdin(Stdio::null())
@@ -54,10 +54,10 @@ fn git(folder: &Path) -> Command {
     git
 }
 
-/// The revision of the work tree that a folder is in, as `git describe` gives it with the whole id of the commit, and with
-/// `-dirty` where files of it were changed; `None` where there is no git or no work tree.
+/// The revision of the work tree that contains a folder, as `git describe` prints it with the full id of the commit, and with
+/// `-dirty` if its files were changed; `None` without git or a work tree.
 ///
-/// What was changed within submodules is not looked at, as git would do that by their own settings: so
+/// Changes within submodules are ignored, because git would look for them with the submodules' own settings: so
 /// this is not `git describe --dirty`.
 pub(crate) fn revision_of(folder: &Path) -> Option<String> {
     let revision = said(folder, &DESCRIBE)?;
@@ -67,7 +67,7 @@ pub(crate) fn revision_of(folder: &Path) -> Option<String> {
 
 const DESCRIBE: [&str; 5] = ["describe", "--always", "--tags", "--long", "--abbrev=40"];
 
-/// A revision as it is stored with a build, and what git knows of its commit.
+/// A revision as it is stored with a build, and git's data about its commit.
 #[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) revision: String,
@@ -84,13 +84,13 @@ impl Described {
     }
 }
 
-/// The work tree that the working directory is in.
+/// The current state of the work tree that contains the working directory.
 pub(crate) fn work_tree_now() -> Option<Described> {
     let revision = revision_of(here())?;
     Some(Described::of(here(), revision))
 }
 
-/// A revision of the repository that the working directory is in, without changes; `None` where git does not
+/// A revision of the repository of the working directory, without uncommitted changes; `None` if git does not
 /// know it.
 pub(crate) fn described(revision: &str) -> Option<Described> {
     let id = id_of(revision)?;
@@ -98,7 +98,7 @@ pub(crate) fn described(revision: &str) -> Option<Described> {
     Some(Described::of(here(), revision))
 }
 
-/// What git calls a commit of the repository that the working directory is in: `v1.2-3-g0123456789ab`.
+/// The name of a commit of the repository of the working directory: `v1.2-3-g0123456789ab`.
 pub(crate) fn name(commit: &str) -> Option<String> {
     said(
         here(),
@@ -106,7 +106,7 @@ pub(crate) fn name(commit: &str) -> Option<String> {
     )
 }
 
-/// What git has of a commit. Its parents are those that it was made with, also where a shallow clone has none of
+/// Git's data about a commit. Its parents are those that are stored in the commit, even if a shallow clone lacks
 /// them.
 fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
     let id = hash.to_string();
@@ -132,7 +132,7 @@ fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
     let commit = Commit {
         hash,
         parents: parents.ok()?,
-        // One before 1970 is none that git itself writes.
+        // git itself writes no times before 1970.
         author_time: UnixSeconds(author.parse().unwrap_or(0)),
         subject,
         dirty,
@@ -140,7 +140,7 @@ fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
     (commit.parents.len() <= MAX_PARENTS).then_some(commit)
 }
 
-/// The id of the commit that a revision is in the work tree that the working directory is in.
+/// The full id of a revision's commit.
 fn id_of(revision: &str) -> Option<String> {
     let commit = format!("{revision}^{{commit}}");
     let arguments = [
@@ -153,7 +153,7 @@ fn id_of(revision: &str) -> Option<String> {
     said(here(), &arguments)
 }
 
-/// The commit that a revision is, as builds are found by it.
+/// The commit of a revision, to find builds by.
 pub(crate) fn commit(revision: &str) -> Option<select::Commit> {
     let id = id_of(revision)?;
     let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
@@ -161,14 +161,14 @@ pub(crate) fn commit(revision: &str) -> Option<select::Commit> {
     Some(select::Commit { id, tags })
 }
 
-/// The commits of a range of revisions, such as `v1.2..HEAD`, as builds are found by them; newest first.
+/// The commits of a range of revisions such as `v1.2..HEAD`, newest first, to find builds by.
 pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
     let listed = answered(here(), &["rev-list", "--end-of-options", range, "--"])?;
     let named = "--format=%(objectname) %(*objectname) %(refname:strip=2)";
     let tags = answered(here(), &["for-each-ref", named, "refs/tags"]).unwrap_or_default();
     let mut of_commit: HashMap<&str, Vec<String>> = HashMap::new();
     for line in tags.lines() {
-        // The commit that a tag with a message points to stands second; else that is empty.
+        // The second field is the commit that an annotated tag points to; it is empty for other tags.
         if let [tag, commit, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] {
             let commit = if commit.is_empty() { tag } else { commit };
             of_commit.entry(commit).or_default().push(name.to_owned());
@@ -181,8 +181,8 @@ pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
     Some(commits.collect())
 }
 
-/// The text of a file of a work tree as it was at a revision, as it is stored: no program of the repository's makes
-/// another text of it.
+/// The text of a file of a work tree at a revision, as it is stored: filters that the repository configures
+/// are not applied.
 pub(crate) fn text_at(path: &Path, revision: &str) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let id = CommitHash::of_revision(revision)?;
@@ -192,8 +192,8 @@ pub(crate) fn text_at(path: &Path, revision: &str) -> Option<String> {
     )
 }
 
-/// Whether files of the work tree were changed; `None` where that cannot be asked without running a program
-/// that the repository names.
+/// Whether files of the work tree were changed; `None` if that cannot be determined without running a program
+/// that the repository configures.
 fn is_dirty(folder: &Path) -> Option<bool> {
     let mut diff = git(folder);
     for setting in filters(folder)? {
@@ -201,12 +201,12 @@ fn is_dirty(folder: &Path) -> Option<bool> {
     }
     diff.args(["diff", "--quiet", "--no-ext-diff", "--no-textconv"])
         .args(["--ignore-submodules=dirty", "HEAD"]);
-    // A bare repository has no work tree, and it fails.
+    // In a bare repository, which has no work tree, this fails.
     Some(diff.stdout(Stdio::null()).status().ok()?.code() == Some(1))
 }
 
-/// The settings of filters that the repository itself names: git would run them to see whether a file was
-/// changed. Those of the user (say, of Git LFS) stay. `None` where one cannot be taken away.
+/// The filters that the repository itself configures, which git would run to see whether a file was
+/// changed. Filters of the user (such as Git LFS) stay enabled. `None` if one cannot be disabled.
 fn filters(folder: &Path) -> Option<Vec<String>> {
     let list = ["config", "--show-scope", "--name-only", "-z"];
     let listed = git(folder)
@@ -214,13 +214,13 @@ fn filters(folder: &Path) -> Option<Vec<String>> {
         .args(["--get-regexp", r"^filter\."])
         .output()
         .ok()?;
-    // 1 where there is none, another one where this git does not know the question.
+    // 1 means that there are none; another status, that this version of git lacks an option.
     if !matches!(listed.status.code(), Some(0 | 1)) {
         return None;
     }
     let listed = String::from_utf8_lossy(&listed.stdout);
     let mut settings = Vec::new();
-    // A scope and a name by turns, each ended by a NUL.
+    // Scopes and names alternate, each ended by a NUL.
     let mut fields = listed.split('\0');
     while let (Some(scope), Some(name)) = (fields.next(), fields.next()) {
         if scope == "local" || scope == "worktree" {
@@ -231,7 +231,7 @@ fn filters(folder: &Path) -> Option<Vec<String>> {
     Some(settings)
 }
 
-/// The top of the git work tree that a folder is in.
+/// The top of the git work tree that contains a folder.
 pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
     let mut folders = folder.ancestors();
     folders

@@ -1,20 +1,20 @@
-//! The options and commands that do what the libraries' hints are about.
+//! Options and commands for the libraries' hints.
 
 use sto_core::{Hint, Notice};
 use sto_query::text::Words;
 
-/// The words of this command.
+/// The names that this command uses for hints and options.
 pub(crate) const WORDS: Words = Words {
     hint: |hint| words(hint)[1],
     option: "--",
 };
 
-/// The notice with the option or command that does something about it.
+/// The notice, with the option or command for its hint.
 pub(crate) fn say(notice: &Notice) -> String {
     with_hint(&notice.text, notice.hint)
 }
 
-/// The text with the option or command that does something about it.
+/// The text, with the option or command for its hint.
 pub(crate) fn with_hint(text: &str, hint: Option<Hint>) -> String {
     let words = hint.map_or(String::new(), |hint| words(hint).concat());
     match text.strip_suffix('.') {
@@ -23,7 +23,7 @@ pub(crate) fn with_hint(text: &str, hint: Option<Hint>) -> String {
     }
 }
 
-/// The option or command, between what leads to it from a sentence and what the sentence ends with.
+/// The option or command, with the text before and after it.
 fn words(hint: Hint) -> [&'static str; 3] {
     match hint {
         Hint::AllowTruncated => [": `", "sto ingest --allow-truncated", "`"],
@@ -41,7 +41,7 @@ fn words(hint: Hint) -> [&'static str; 3] {
         Hint::SliceTime => [
             "; name its file, or store it with `",
             "sto ingest --slices 1000",
-            "`, after `sto prune` where it stands there without",
+            "`, after `sto prune` if it is stored without slices",
         ],
         Hint::KeepCalls => ["; `", "sto ingest --keep-calls", "` keeps every one"],
         Hint::WholeTime => [
@@ -74,7 +74,7 @@ fn words(hint: Hint) -> [&'static str; 3] {
         Hint::ShowAll => ["; ", "--verbose", " shows all"],
         Hint::SourceFolder => [" with ", "--source-dir", ""],
         Hint::TopInlined => ["; see `", "sto top --inlined", "`"],
-        // One that this command has no option for.
+        // This command has no option for other hints.
         _ => [""; 3],
     }
 }

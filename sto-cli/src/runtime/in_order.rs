@@ -1,11 +1,11 @@
-//! Work on several threads, its results in order.
+//! Parallel work with results in order.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Does `work` on each item on as many threads, or as the system gives, and `then` with each result on this one, in the order
-/// of the items. At most one result a thread waits, so that memory stays bounded. The first failure
-/// of `then` ends it.
+/// Runs `work` on each item on up to `threads` threads, and `then` on this thread with each result, in the order
+/// of the items. Each thread holds at most one finished result, so memory is bounded. Stops at the first failure
+/// of `then`.
 pub(crate) fn in_order<T: Sync, R: Send, E>(
     items: &[T],
     threads: usize,
@@ -21,7 +21,7 @@ pub(crate) fn in_order<T: Sync, R: Send, E>(
         let started: Vec<_> = (0..threads)
             .map_while(|first| {
                 let (done, results) = sync_channel(0);
-                // How many threads there are is known when all have started.
+                // The number of threads is known when all have started.
                 let (begin, step) = sync_channel(1);
                 let run = move || {
                     for item in items.iter().skip(first).step_by(step.recv().unwrap_or(1)) {
@@ -38,11 +38,11 @@ pub(crate) fn in_order<T: Sync, R: Send, E>(
             return items.iter().try_for_each(|item| then(item, work(item)));
         }
         for (begin, _) in &started {
-            // Each waits for it.
+            // Each thread waits for it.
             let _ = begin.send(started.len());
         }
         for (item, (_, results)) in items.iter().zip(started.iter().cycle()) {
-            // A thread that panicked sends no more; leaving the scope hands its panic on.
+            // A thread that panicked sends nothing; leaving the scope propagates its panic.
             let Ok(result) = results.recv() else { break };
             then(item, result)?;
         }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_in_order_ends_it() {
+    fn stops_at_the_first_failure_in_order() {
         let items: Vec<u32> = (0..100).collect();
         let mut seen = 0;
         let failed = in_order(
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_done() {
+    fn accepts_no_items() {
         let done: Result<(), ()> = in_order(&[], 4, |item: &u8| *item, |_, _| Err(()));
         assert_eq!(done, Ok(()));
     }

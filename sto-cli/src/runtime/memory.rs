@@ -1,9 +1,9 @@
-//! How much memory a command may take, and its end where that is not enough.
+//! Memory limit of a command.
 //!
-//! Whatever a file or store makes a command hold, it asks for it here. So the limit holds for all there
-//! is, libraries included, and a command that meets it ends with a sentence and a status, where the
-//! kernel would end it without, or another process in its place. What was not committed to a store is not in
-//! it, and temporary files are removed: it is the end that `kill -9` gives, but for what is said.
+//! The global allocator counts all memory, including that of libraries. A command that reaches the limit ends with
+//! a message and an exit status, instead of being killed by the kernel, possibly along with other processes. Uncommitted
+//! changes to a store are lost and temporary files are removed, as after `kill -9`, except that the
+//! reason is printed.
 
 use crate::runtime::error::{FAILURE, MORE_MEMORY};
 use crate::runtime::interrupt;
@@ -23,23 +23,23 @@ use sto_core::units::Bytes;
 #[global_allocator]
 static COUNTED: Counted = Counted;
 
-/// The system's allocator, and how much it gave.
+/// The system's allocator, with counting.
 struct Counted;
 
-/// What all threads have together, but for less than [`STEP`] of each.
+/// Bytes that all threads have allocated, except for less than [`STEP`] per thread.
 static TAKEN: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 static ENDS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What this thread took, or gave back, since it last said so.
+    /// Bytes that this thread has allocated or freed since it last updated [`TAKEN`].
     static UNSAID: Cell<i64> = const { Cell::new(0) };
 }
 
-/// What a thread takes before it says so: a counter that every thread writes to is slow.
+/// Bytes that a thread allocates before it updates the shared counter, which is slow to write to.
 const STEP: i64 = 256 << 10;
 
-/// The file or store that the command works on, for the sentence.
+/// The file or store that the command works on, for the message.
 static SUBJECT: Mutex<String> = Mutex::new(String::new());
 
 // SAFETY: everything is the system allocator's work; counting neither allocates nor unwinds.
@@ -87,7 +87,7 @@ fn say(bytes: i64) {
     let taken = TAKEN.fetch_add(bytes, Relaxed) + bytes;
     if bytes > 0 && taken > LIMIT.load(Relaxed) {
         end(format_args!(
-            "needs more than {}, which is all the memory that it may take",
+            "needs more than its memory limit of {}",
             Size(LIMIT.load(Relaxed).unsigned_abs())
         ));
     }
@@ -97,14 +97,14 @@ fn say(bytes: i64) {
 fn given(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
         end(format_args!(
-            "needs more memory than the system gives it; it has {}",
+            "needs more memory than the system provides; it already uses {}",
             Size(TAKEN.load(Relaxed).unsigned_abs())
         ));
     }
     memory
 }
 
-/// Ends the process. Nothing is allocated, and nobody waited for: another thread may hold any lock.
+/// Ends the process without allocating or waiting, because another thread may hold any lock.
 #[cold]
 fn end(why: std::fmt::Arguments<'_>) -> ! {
     if ENDS.swap(true, Relaxed) {
@@ -133,32 +133,32 @@ fn end(why: std::fmt::Arguments<'_>) -> ! {
     exit(FAILURE.into())
 }
 
-/// Takes the limit of this process: what the user says, else a quarter of the machine's memory; none where the
-/// system does not say how much there is.
+/// Sets the limit of this process: the user's, otherwise a quarter of the machine's memory, otherwise none if
+/// the size of memory is unknown.
 pub(crate) fn set_limit(given: Option<Bytes>) {
     let Some(Bytes(limit)) = given.or_else(default_limit) else {
         return;
     };
     LIMIT.store(limit.try_into().unwrap_or(i64::MAX), Relaxed);
-    // What is known to be too much is not begun.
+    // Work that is known to need more is not started.
     memory::set_limit(Bytes(limit));
 }
 
-/// Says what the command works on now.
+/// Sets the file or store that the command works on.
 pub(crate) fn works_on(path: &Path) {
     if let Ok(mut subject) = SUBJECT.lock() {
         *subject = sto_query::text::printable(&path.display().to_string()).into_owned();
     }
 }
 
-/// A quarter of what there is, but no less than 1 GiB of it: a small container does one thing.
+/// A quarter of the available memory, but at least 1 GiB or all of it: a small container runs one program.
 fn default_limit() -> Option<Bytes> {
     let all = of_machine(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let all = of_container().map_or(all, |of_container| all.min(of_container));
     Some(Bytes((all / 4).max(all.min(1 << 30))))
 }
 
-/// `MemTotal` of proc_meminfo(5).
+/// Parses `MemTotal` of proc_meminfo(5).
 fn of_machine(meminfo: &str) -> Option<u64> {
     let total = meminfo
         .lines()
@@ -167,7 +167,7 @@ fn of_machine(meminfo: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// The least `memory.max` of this process' cgroup and those above it (cgroups(7), version 2).
+/// The smallest `memory.max` of this process's cgroup and its ancestors (cgroups(7), version 2).
 fn of_container() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let group = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -175,7 +175,7 @@ fn of_container() -> Option<u64> {
         let file = PathBuf::from("/sys/fs/cgroup")
             .join(group)
             .join("memory.max");
-        // Where there is none, it says `max`.
+        // Without a limit, the file contains `max`.
         fs::read_to_string(file).ok()?.trim().parse().ok()
     };
     Path::new(group).ancestors().filter_map(limit).min()
@@ -186,19 +186,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_of_the_machine_is_what_proc_meminfo_has() {
+    fn reads_memory_of_the_machine_from_proc_meminfo() {
         let meminfo = "MemTotal:       24688964 kB\nMemFree:        1 kB\n";
         assert_eq!(of_machine(meminfo), Some(24_688_964 << 10));
         assert_eq!(of_machine("MemTotal: much\n"), None);
     }
 
     #[test]
-    fn what_is_given_back_counts_no_more() {
+    fn freed_memory_is_not_counted() {
         let before = TAKEN.load(Relaxed);
         for _ in 0..64 {
             drop(std::hint::black_box(vec![1u8; 1 << 20]));
         }
-        // Other tests of this process take some, too.
+        // Other tests in this process allocate, too.
         assert!(TAKEN.load(Relaxed) - before < 32 << 20);
         let kept = std::hint::black_box(vec![1u8; 64 << 20]);
         assert!(TAKEN.load(Relaxed) - before > 48 << 20, "{}", kept.len());

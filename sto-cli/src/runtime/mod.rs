@@ -1,5 +1,5 @@
-//! What stands between the commands and the machine: the terminal, files, the store, other programs,
-//! and how errors become exit statuses.
+//! The layer between commands and the machine: the terminal, files, the store, other programs,
+//! and the mapping of errors to exit statuses.
 
 pub(crate) mod browser;
 pub(crate) mod changes;

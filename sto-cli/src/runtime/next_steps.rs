@@ -1,11 +1,11 @@
-//! The commands that make a result again, or show more of it, as a user types them.
+//! Commands for the user to repeat a result or to see more of it.
 
 use sto_query::questions::{CompareOptions, KeyOptions, NormalisationMethod, SuspectOptions};
 use sto_query::results::{Comparison, Suspects};
 use sto_query::text::Command;
 
-/// Fills in the commands of a comparison. `sides` is how the sides are named, `options` what else has to be
-/// said to find the same again.
+/// Fills in the commands of a comparison. `sides` are the names of the sides, `options` the other options
+/// that are needed to repeat it.
 pub(crate) fn of_comparison(comparison: &mut Comparison, sides: &[&str], options: &[String]) {
     let mut words = thresholds(&comparison.thresholds);
     if let Some(benchmark) = &comparison.benchmark {
@@ -21,7 +21,7 @@ pub(crate) fn of_comparison(comparison: &mut Comparison, sides: &[&str], options
 fn of_sides(subcommand: &str, sides: &[&str], options: Vec<String>) -> Command {
     let sides: Vec<String> = sides.iter().map(|&side| side.to_owned()).collect();
     let mut words = vec!["sto".to_owned(), subcommand.to_owned()];
-    // A name that begins like an option would be taken for one.
+    // A name that begins with `-` would be parsed as an option.
     if sides.iter().any(|side| side.starts_with('-')) {
         words.extend(options);
         words.push("--".to_owned());
@@ -83,7 +83,7 @@ pub(crate) fn of_suspects(found: &mut Suspects, options: &[String]) {
     let mut words = options.to_vec();
     words.extend(
         named.flat_map(|(option, value)| match value.starts_with('-') {
-            // It would be taken for an option.
+            // It would be parsed as an option.
             true => vec![format!("{option}={value}")],
             false => vec![option.to_owned(), value.to_owned()],
         }),
@@ -115,7 +115,7 @@ pub(crate) fn of_suspects(found: &mut Suspects, options: &[String]) {
     found.command = command("report", &[&options, &["-o", "report.html"][..]].concat());
 }
 
-/// Options with their values, of those that are not as usual.
+/// The options with their values that differ from the default.
 fn unusual<const N: usize>(options: [(&str, f64, f64); N]) -> Vec<String> {
     let unusual = options
         .into_iter()
@@ -125,7 +125,7 @@ fn unusual<const N: usize>(options: [(&str, f64, f64); N]) -> Vec<String> {
         .collect()
 }
 
-/// A share as options have it, without what a binary fraction adds to a decimal one.
+/// A share in percent, rounded to hide the error of binary fractions.
 fn percent(share: f64) -> f64 {
     (share * 1e8).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! Data on its way out: to standard output, or whole into a file.
+//! Writes results to standard output or to a file.
 
 use crate::runtime::interrupt::temporaries;
 use crate::runtime::{CliError, pager, ui};
@@ -12,7 +12,7 @@ use sto_core::files::Folder;
 use sto_query::results::{Answer, json};
 use sto_query::text::Style;
 
-/// How data is written.
+/// Output format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     Text,
@@ -22,25 +22,25 @@ pub(crate) enum Format {
 /// The choice between text and JSON, for every command that prints data.
 #[derive(Debug, Args)]
 pub(crate) struct FormatArg {
-    /// Write the result for people or for programs
+    /// Write the result in this format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
 
 impl FormatArg {
-    /// For people.
+    /// Text, for people.
     pub(crate) fn text() -> Self {
         FormatArg {
             format: Format::Text,
         }
     }
 
-    /// Whether people read the result.
+    /// Whether the format is text.
     pub(crate) fn is_text(&self) -> bool {
         self.format == Format::Text
     }
 
-    /// Prints an answer to standard output, by this renderer or as JSON.
+    /// Prints an answer to standard output, with this renderer or as JSON.
     pub(crate) fn print<A: Answer>(
         &self,
         answer: &A,
@@ -51,7 +51,7 @@ impl FormatArg {
 }
 
 impl Format {
-    /// Prints an answer to standard output, by this renderer or as JSON.
+    /// Prints an answer to standard output, with this renderer or as JSON.
     pub(crate) fn print<A: Answer>(
         self,
         answer: &A,
@@ -67,28 +67,28 @@ impl Format {
     }
 }
 
-/// The file that a user named for output; `None` where that is standard output.
+/// The file that the user named for output; `None` for standard output.
 pub(crate) fn file(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path))
 }
 
-/// How much a command lists.
+/// The number of entries that a command lists.
 #[derive(Debug, Args)]
 pub(crate) struct LimitArg {
-    /// List this many; 0 lists all [default: 30 in text, all in JSON]
+    /// List at most this many; 0 lists all [default: 30 in text, all in JSON]
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<usize>,
 }
 
 impl LimitArg {
-    /// The most to list; `None` for all.
+    /// The maximum number to list; `None` for all.
     pub(crate) fn of(&self, format: &FormatArg) -> Option<usize> {
         let limit = self.limit.or(format.is_text().then_some(30));
         limit.filter(|&limit| limit > 0)
     }
 }
 
-/// Writes text to standard output, on a terminal with fewer lines through a pager.
+/// Writes text to standard output, through a pager if it is longer than the terminal.
 pub(crate) fn show(text: &str) -> Result<(), CliError> {
     match pager::show(text) {
         true => Ok(()),
@@ -96,9 +96,9 @@ pub(crate) fn show(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes to standard output, to the last byte.
+/// Writes all data to standard output.
 ///
-/// A reader that leaves early, as `head` does, has had enough: the command ends as it would have.
+/// If the reader closes the pipe early, as `head` does, that is not an error.
 pub(crate) fn write_stdout(data: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(data).and_then(|()| stdout.flush()) {
@@ -107,13 +107,13 @@ pub(crate) fn write_stdout(data: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// Writes a file as a whole: who reads it sees the old one or the new one, never half of one.
+/// Replaces a file atomically: readers see the old or the new content.
 ///
-/// What is no regular file (`/dev/stdout`, a named pipe) is written directly.
+/// Special files (`/dev/stdout`, a named pipe) are written directly.
 pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
     let written = match fs::metadata(path) {
         Ok(found) if !found.is_file() => File::create(path).and_then(|mut f| f.write_all(data)),
-        // Through a symbolic link, so that the link stays one.
+        // Follow a symbolic link, so that the link is kept.
         Ok(_) => fs::canonicalize(path).and_then(|target| replace(&target, data)),
         Err(_) => replace(path, data),
     };
@@ -123,7 +123,7 @@ pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
     })
 }
 
-/// Puts a file in place of another one, with the mode of that one, or makes a new one.
+/// Replaces a file and keeps its mode, or creates a new one.
 fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let folder = Arc::new(Folder::of(path)?);
@@ -141,7 +141,7 @@ fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether a file's name has this extension, in any case.
+/// Whether a file's name has this extension, ignoring case.
 pub(crate) fn ends_in(file: &Path, extension: &str) -> bool {
     let found = file.extension();
     found.is_some_and(|found| found.eq_ignore_ascii_case(extension))

@@ -1,23 +1,23 @@
-//! Whose a file is that nobody named, and that was found on the way up from the working directory.
+//! Checks the owner of files that were found by searching upwards from the working directory.
 //!
-//! `/tmp`, or a folder above a shared one, may have a store or a policy of anybody. As git does with a
-//! repository (its `safe.directory`), one of another user is refused unless it is named.
+//! `/tmp`, or a folder above a shared one, may contain a store or a policy of anybody. As git does with a
+//! repository (`safe.directory`), those of another user are refused unless they are named.
 
 use crate::runtime::CliError;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_core::files::User;
 
-/// Checks that a file or folder that was found is this user's, where there is one.
+/// Returns an error if a file or folder that was found belongs to another user.
 ///
-/// Root may be who calls for another user: that one's are root's then, as sudo says.
+/// For root, files of the user who called sudo are accepted, too.
 pub(crate) fn check(path: &Path, what: &'static str, option: &'static str) -> Result<(), CliError> {
     let own = User::of_this_process();
     let sudo = std::env::var("SUDO_UID")
         .ok()
         .and_then(|id| id.parse().ok());
     let sudo = sudo.map(User).filter(|_| own == User::ROOT);
-    // A link, and what it leads to.
+    // Check a link and its target.
     for found in [path.symlink_metadata(), path.metadata()]
         .into_iter()
         .flatten()

@@ -1,45 +1,45 @@
-//! Text that is longer than the terminal, a page at a time, as git shows it.
+//! Shows text that is longer than the terminal in a pager, as git does.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the user does not want a pager.
+/// Whether the user turned paging off.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
-/// Whether a pager has the terminal.
+/// Whether a pager is using the terminal.
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// Shows no text through a pager from here on.
+/// Turns paging off.
 pub(crate) fn turn_off() {
     IS_OFF.store(true, Ordering::Relaxed);
 }
 
-/// Whether a pager has the terminal: Ctrl-C is its own then.
+/// Whether a pager is using the terminal, and handles Ctrl-C.
 pub(crate) fn is_running() -> bool {
     IS_RUNNING.load(Ordering::Relaxed)
 }
 
-/// Shows text through a pager where standard output is a terminal with fewer lines; whether it did.
+/// Shows text in a pager if standard output is a terminal with fewer lines; returns whether it did.
 ///
-/// A reader that leaves the pager early has had enough: that is no failure.
+/// Leaving the pager early is not an error.
 pub(crate) fn show(text: &str) -> bool {
     let Some(mut pager) = start(text) else {
         return false;
     };
     IS_RUNNING.store(true, Ordering::Relaxed);
     if let Some(mut input) = pager.stdin.take() {
-        // It may have ended before it read everything.
+        // The pager may exit before it has read everything.
         let _ = input.write_all(text.as_bytes());
     }
     let status = pager.wait();
     IS_RUNNING.store(false, Ordering::Relaxed);
-    // What a shell says of a program that there is not, or that it may not run.
+    // Exit statuses of a shell for a program that does not exist or cannot be run.
     status.is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }
 
-/// `$STO_PAGER`, `$PAGER`, or `less`, with its input to be written; `None` where text needs none, none is
-/// wanted, or there is none.
+/// Starts `$STO_PAGER`, `$PAGER`, or `less`, with a pipe to its input; `None` if no pager is needed or
+/// wanted, or if none can be started.
 fn start(text: &str) -> Option<Child> {
     if IS_OFF.load(Ordering::Relaxed) || !io::stdout().is_terminal() || fits(text) {
         return None;
@@ -57,7 +57,7 @@ fn start(text: &str) -> Option<Child> {
             shell
         }
     };
-    // As git does: keep colours, leave the screen as it is, and leave at once where the text fits.
+    // As git does: keep colours, leave the screen as it is, and exit at once if the text fits.
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
         if variable(name).is_none() {
             command.env(name, value);

@@ -1,10 +1,10 @@
-//! What becomes of panics.
+//! Panic handling.
 
 use super::error::CliError;
 use std::panic::{self, AssertUnwindSafe};
 
-/// Keeps panics of redb and parquet off the terminal: they panic on damaged files, which the library turns into errors.
-/// Others are printed as before.
+/// Hides panics of redb and parquet on damaged files, which the library turns into errors.
+/// Other panics are printed as before.
 pub(crate) fn hide_those_of_readers() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
@@ -19,8 +19,7 @@ pub(crate) fn hide_those_of_readers() {
     }));
 }
 
-/// Runs the command, or another piece of work that others do not depend on. A panic that the library does not turn into
-/// an error is one all the same, as nothing may have been printed of it.
+/// Runs `run`, and returns a panic as an error, because the panic message may have been hidden.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_that_reaches_main_is_an_error_with_its_message() {
+    fn a_panic_becomes_an_error_with_its_message() {
         let index = std::hint::black_box(1);
         let result = caught(|| {
             let _ = [0][index];

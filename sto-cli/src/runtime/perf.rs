@@ -1,4 +1,4 @@
-//! Running perf.
+//! Runs perf.
 
 use crate::runtime::{CliError, Outcome, interrupt};
 use clap::ValueEnum;
@@ -22,21 +22,21 @@ pub(crate) enum CallGraph {
     Dwarf,
 }
 
-/// What perf is to record, and how.
+/// Parameters of a recording with perf.
 pub(crate) struct Recording<'a> {
     pub(crate) frequency: u32,
     pub(crate) call_graph: CallGraph,
-    /// The events to sample; where there are none, perf chooses.
+    /// The events to sample; if empty, perf chooses.
     pub(crate) events: &'a [String],
     pub(crate) target: Target<'a>,
     pub(crate) command: &'a [OsString],
-    /// Whether what the command prints is thrown away.
+    /// Whether the command's standard output is discarded.
     pub(crate) is_silent: bool,
-    /// Where it is run; by default in the working directory.
+    /// The folder in which the command runs [default: the working directory].
     pub(crate) folder: Option<&'a Path>,
 }
 
-/// Whose samples are taken.
+/// The processes to record.
 #[derive(Clone, Copy)]
 pub(crate) enum Target<'a> {
     /// The command and what it starts.
@@ -47,36 +47,36 @@ pub(crate) enum Target<'a> {
     System,
 }
 
-/// perf, and what this process is asked meanwhile: a request to end it (Ctrl-C, SIGTERM) is handed on
-/// to perf, which then writes what it has.
+/// Runs perf and other commands. Requests to end this process (Ctrl-C, SIGTERM) are passed on
+/// to perf, which then finishes writing its recording.
 pub(crate) struct Perf {
     running: Arc<Mutex<Vec<Running>>>,
-    /// The signal that asked this process to end; 0 before one did.
+    /// The signal that asked this process to end, or 0.
     signal: Arc<AtomicI32>,
-    /// Which of [`NEWER`] it understands.
+    /// The options of [`NEWER`] that the installed perf supports.
     newer: Vec<&'static str>,
 }
 
-/// Options that older versions of perf do not have.
+/// Options that older versions of perf lack.
 const NEWER: [&str; 2] = [
-    // Build ids of files without a sample of their own (Linux 4.7): else their frames have names in some runs and in others not.
+    // Build ids of files without samples (Linux 4.7): without them, the names of their frames differ between runs.
     "--buildid-all",
-    // No events of BPF programs (Linux 5.1), which /proc/kallsyms names: perf waits for them up to a second at the end.
+    // No events for BPF programs (Linux 5.1): perf waits for them up to a second at the end, and /proc/kallsyms names them, too.
     "--no-bpf-event",
 ];
 
-/// What is asked to end where this process is.
+/// A child process that must end when this process is asked to.
 #[derive(Clone, Copy, PartialEq)]
 struct Running {
     pid: Pid,
-    /// How: perf writes what it has at the signal of Ctrl-C.
+    /// The signal to send; perf finishes its recording on SIGINT.
     signal: Signal,
-    /// Whether it leads a group of processes, all of which are to end.
+    /// Whether to end its whole process group.
     leads: bool,
 }
 
 impl Running {
-    /// A terminal sent the signal to it already, or it is gone: there is nothing to say then.
+    /// Errors are ignored: the terminal may have signalled the process already, or it is gone.
     fn end(self) {
         let _ = match self.leads {
             true => kill_process_group(self.pid, self.signal),
@@ -86,7 +86,7 @@ impl Running {
 }
 
 impl Perf {
-    /// From here on, this process goes on where it is asked to end, until perf has ended.
+    /// From now on, a request to end this process is only recorded and passed on to its children.
     pub(crate) fn new() -> Result<Perf, CliError> {
         let mut requests = interrupt::requests().map_err(cannot_run)?;
         let perf = Perf {
@@ -107,7 +107,7 @@ impl Perf {
         Ok(perf)
     }
 
-    /// How this process was asked to end, if it was.
+    /// The request to end this process, if there was one.
     pub(crate) fn interrupted(&self) -> Option<Outcome> {
         match self.signal.load(Ordering::SeqCst) {
             0 => None,
@@ -115,7 +115,7 @@ impl Perf {
         }
     }
 
-    /// Records into a file, and returns how perf ended, which is how the command did. That has this
+    /// Records into a file, and returns the exit status of the command, which has this
     /// process's standard input, output and error.
     pub(crate) fn record(
         &self,
@@ -129,7 +129,7 @@ impl Perf {
         self.wait(&mut perf, Signal::INT, false).map_err(cannot_run)
     }
 
-    /// Runs a command without recording it, and returns how it ended.
+    /// Runs a command without recording it, and returns its exit status.
     pub(crate) fn run(
         &self,
         command: &[OsString],
@@ -152,8 +152,8 @@ impl Perf {
         })
     }
 
-    /// Lets a shell build something in a folder, with what that prints in a file; several may be built at once. All that it
-    /// started ends where this process is asked to end.
+    /// Runs a shell command that builds something in a folder, with its output in a file. Several may run at once. All its
+    /// processes end when this process is asked to end.
     pub(crate) fn build(&self, line: &str, folder: &Path, log: &File) -> io::Result<ExitStatus> {
         let mut shell = Command::new("sh");
         shell
@@ -179,11 +179,11 @@ impl Perf {
     }
 
     fn running(&self) -> MutexGuard<'_, Vec<Running>> {
-        // The thread that has the other side never panics with the lock.
+        // The signal thread never panics while it holds the lock.
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sees whether perf is there and may record this.
+    /// Returns an error if perf is missing or cannot record this.
     pub(crate) fn check(
         &mut self,
         folder: &Path,
@@ -203,7 +203,7 @@ impl Perf {
         };
         let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
         let mut output = probe(&self.newer)?;
-        // It names the first that it does not know.
+        // perf names the first option that it does not know.
         for option in NEWER {
             let unknown = format!("unknown option `{}'", option.trim_start_matches('-'));
             if said(&output).contains(&unknown) {
@@ -236,7 +236,7 @@ impl Perf {
 impl Recording<'_> {
     fn perf(&self, file: &Path) -> Command {
         let mut perf = Command::new("perf");
-        // jitdumps have times of this clock.
+        // jitdumps use this clock.
         perf.args(["record", "-q", "-k", "mono", "-F"])
             .arg(self.frequency.to_string())
             .arg("--call-graph")
@@ -266,7 +266,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Comes last: what follows it is the command's.
+    /// Must be called last: all further arguments belong to the command.
     fn add_command(&self, perf: &mut Command) {
         if !self.command.is_empty() {
             perf.arg("--").args(self.command);
@@ -277,12 +277,12 @@ impl Recording<'_> {
     }
 }
 
-/// Sees whether there is such a program, as perf does not distinguish that from its own failures.
+/// Returns an error if there is no such program, because perf does not distinguish that from its own failures.
 pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
     check_command_in(Path::new(""), program)
 }
 
-/// The same of a program that is run in a folder.
+/// Like [`check_command`], for a program that runs in a folder.
 pub(crate) fn check_command_in(folder: &Path, program: &OsStr) -> Result<(), CliError> {
     let command = || program.to_string_lossy().into_owned();
     let is_program = |path: &Path| {
@@ -306,8 +306,8 @@ pub(crate) fn check_command_in(folder: &Path, program: &OsStr) -> Result<(), Cli
     }
 }
 
-/// Sees whether there is such a process and perf may look at what it has mapped: of either perf says
-/// nothing.
+/// Returns an error if there is no such process or its mappings cannot be read, which perf does not
+/// report.
 pub(crate) fn check_process(pid: u32) -> Result<(), CliError> {
     match File::open(format!("/proc/{pid}/maps")) {
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! What is worked on, on a terminal, where that takes more than a second.
+//! Progress on the terminal for work that takes more than a second.
 
 use crate::runtime::{memory, threads, ui};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -12,32 +12,32 @@ use sto_core::formats::OnRead;
 use sto_core::ingest::Stage;
 use sto_query::text::printable;
 
-/// A display: a bar with the rate and the time left where it is known how much there is to do, and else the
-/// time it has taken.
+/// A progress display: a bar with rate and remaining time if the amount of work is known, otherwise the
+/// elapsed time.
 pub(crate) struct Progress {
     bar: ProgressBar,
     name: String,
-    /// How much of the work each file is; none of a single one, of which the stages are shown.
+    /// Units of work of each file; empty for a single file, whose stages are shown.
     files: Vec<u64>,
-    /// Bytes of a single file, where it has a size.
+    /// Size of a single file in bytes, if known.
     size: Option<u64>,
     begun: Instant,
-    /// Begins to show it in time, unless the sender is gone by then.
+    /// A thread that shows the display after a delay, unless the sender is dropped first.
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Work that takes less is done before a display could be read.
+    /// Shorter work would end before the display could be read.
     const WORTH_SHOWING: Duration = Duration::from_secs(1);
 
-    /// Of a file that is read.
+    /// Progress of reading a file.
     pub(crate) fn new(file: &Path) -> Progress {
         let mut progress = Progress::begin(Vec::new(), file);
         progress.size = size(file);
         progress
     }
 
-    /// Of files that are read: how many bytes of them are done, or how many files where one has no size.
+    /// Progress of reading files: by bytes, or by number of files if a size is unknown.
     pub(crate) fn of_files<'a>(files: impl Iterator<Item = &'a Path>) -> Progress {
         let files: Vec<&Path> = files.collect();
         if let [file] = files[..] {
@@ -56,7 +56,7 @@ impl Progress {
         progress
     }
 
-    /// Of a store that is worked on.
+    /// Progress of work on a store.
     pub(crate) fn of_store(doing: &str, path: &Path) -> Progress {
         let progress = Progress::begin(Vec::new(), path);
         progress
@@ -65,7 +65,7 @@ impl Progress {
         progress
     }
 
-    /// So many of the files are done, the first ones.
+    /// Reports that the first `done` files are finished.
     pub(crate) fn files_done(&self, done: usize) {
         self.bar.set_position(self.files.iter().take(done).sum());
         self.bar
@@ -73,7 +73,7 @@ impl Progress {
         self.show_if_late();
     }
 
-    /// Says a line above the display.
+    /// Prints a line above the display.
     pub(crate) fn say(&self, kind: &str, message: &str) {
         self.bar.suspend(|| ui::say(kind, message));
     }
@@ -88,7 +88,7 @@ impl Progress {
         let wait = move |ended: Receiver<()>| {
             if ended.recv_timeout(Self::WORTH_SHOWING) == Err(RecvTimeoutError::Timeout) {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
-                // It moves by a thread of its own.
+                // A thread of its own keeps it moving.
                 shown.enable_steady_tick(Duration::from_millis(100));
             }
         };
@@ -111,7 +111,7 @@ impl Progress {
         }
     }
 
-    /// Without a thread that does it, it is shown as the work goes on.
+    /// Shows the display when it is due, if there is no thread to do so.
     fn show_if_late(&self) {
         let is_late = self.begun.elapsed() >= Self::WORTH_SHOWING;
         if self.waiting.is_none() && is_late && self.bar.is_hidden() && io::stderr().is_terminal() {
@@ -119,7 +119,7 @@ impl Progress {
         }
     }
 
-    /// What is done with the file; several are in work at once, of which it is not shown.
+    /// Shows the stage of a single file; not shown for several, which are processed in parallel.
     pub(crate) fn stage(&self, stage: Stage) {
         let doing = match stage {
             Stage::Reading => "reading",
@@ -135,7 +135,7 @@ impl Progress {
         }
     }
 
-    /// Shows how much of a single file is read, where its reader says so.
+    /// Reports how much of a single file was read, if its reader tells.
     pub(crate) fn on_read(&self) -> OnRead {
         let Some(size) = self.size else {
             return OnRead::default();
@@ -153,14 +153,14 @@ impl Progress {
         })
     }
 
-    /// So many of the store's profiles are merged, or need not be.
+    /// Reports that this many of the profiles are merged or need not be.
     pub(crate) fn merged(&self, done: usize, profiles: usize) {
         if self.bar.length().is_none() {
             self.bar.set_style(bar_style(
                 "{wide_bar} {msg}: {pos} of {len} profiles, {rate}/s{left}",
             ));
             self.bar.set_length(profiles as u64);
-            // What need not be merged says nothing of the rate.
+            // Profiles that need not be merged do not count for the rate.
             self.bar.set_position(done as u64);
             self.bar.reset_eta();
         }
@@ -169,7 +169,7 @@ impl Progress {
     }
 }
 
-/// Bytes of a regular file.
+/// The size of a regular file in bytes.
 fn size(file: &Path) -> Option<u64> {
     let found = file.metadata().ok()?;
     found.is_file().then_some(found.len())
@@ -185,7 +185,7 @@ fn bar_style(template: &str) -> ProgressStyle {
     let rate = |state: &ProgressState, to: &mut dyn fmt::Write| {
         let _ = write!(to, "{:.1}", state.per_sec());
     };
-    // It is not known before something is done.
+    // The remaining time is unknown until something is done.
     let left = |state: &ProgressState, to: &mut dyn fmt::Write| {
         if state.per_sec() > 0.0 {
             let _ = write!(to, ", {:#} left", HumanDuration(state.eta()));

@@ -1,5 +1,5 @@
-//! Which of several files of the work tree a source file of the profiles is: the user is asked once, and what they
-//! said is kept in the store's folder.
+//! The user's choices between several source files that may match one file of the profiles. Each is
+//! asked for once, and kept in the store's folder.
 
 use super::environment::source_folder;
 use super::{CliError, StorePath, output};
@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Name of the file in the store's folder: by work tree, then by path of profiles, a path below that tree.
+/// Name of the file in the store's folder: maps work trees to maps from profile paths to paths in the work tree.
 const FILE_NAME: &str = "sources.json";
 
-/// The files that were meant, by the paths that profiles have.
+/// The chosen file for each path in the profiles.
 pub(crate) type Chosen = BTreeMap<String, PathBuf>;
 
-/// What was said, and asked.
+/// The choices so far, and the questions that were asked.
 pub(crate) struct Choices {
-    /// `None` where there is no store, or none with a folder of its own.
+    /// `None` without a store, or if the store is a single file.
     file: Option<PathBuf>,
     root: PathBuf,
     pub(crate) chosen: Chosen,
@@ -24,7 +24,7 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// What was said of this work tree before.
+    /// Loads the choices for this work tree.
     pub(crate) fn of(store: Option<&Path>, root: &Path) -> Choices {
         let folder = store.filter(|store| !store.is_file());
         let file = folder.map(|folder| folder.join(FILE_NAME));
@@ -32,7 +32,7 @@ impl Choices {
         let of_root = all.get(root.to_string_lossy().as_ref());
         let said = of_root.and_then(Value::as_object).into_iter().flatten();
         let chosen = said.filter_map(|(meant, path)| {
-            // Whatever else stands there is none of the files that are asked about.
+            // Ignore values that are not paths.
             Some((meant.clone(), root.join(path.as_str()?)))
         });
         Choices {
@@ -43,18 +43,18 @@ impl Choices {
         }
     }
 
-    /// Whether a file of the profiles is to be asked about: once in a session.
+    /// Whether to ask about a file of the profiles: only once per session.
     pub(crate) fn asks(&mut self, meant: &str) -> bool {
         self.asked.insert(meant.to_owned())
     }
 
-    /// A path as it is shown, and kept.
+    /// A path relative to the work tree, as it is shown and stored.
     pub(crate) fn name(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.root).unwrap_or(path);
         below.to_string_lossy().into_owned()
     }
 
-    /// Keeps what was said.
+    /// Stores a choice.
     pub(crate) fn choose(&mut self, meant: &str, path: &Path) -> Result<(), CliError> {
         self.chosen.insert(meant.to_owned(), path.to_owned());
         let Some(file) = &self.file else {
@@ -70,12 +70,12 @@ impl Choices {
     }
 }
 
-/// What was said in an editor of the sources here.
+/// The choices for the current source folder.
 pub(crate) fn chosen(store: &StorePath) -> Chosen {
     Choices::of(Some(&store.folder), &source_folder()).chosen
 }
 
-/// What the file has; what is none of ours is as if it were empty.
+/// The content of the file; empty if it is not a JSON object.
 fn read(file: &Path) -> Value {
     let text = fs::read_to_string(file).unwrap_or_default();
     let read = serde_json::from_str(&text).ok();

@@ -1,4 +1,4 @@
-//! Which folder the store is in.
+//! Finds the folder of the store.
 
 use crate::runtime::interrupt::temporaries;
 use crate::runtime::user_folder::user_folder;
@@ -9,38 +9,38 @@ use std::sync::Arc;
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions};
 use sto_query::sources::Sources;
 
-/// The store's folder, and who chose it.
+/// The store's folder, and how it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StorePath {
     pub(crate) folder: PathBuf,
     /// Whether the command line names it.
     pub(crate) is_named: bool,
-    /// Whether nobody named the folder: it was found in the working directory or above it.
+    /// Whether it was found by searching from the working directory upwards.
     is_searched_for: bool,
-    /// Whether nobody chose the folder: it is the one in the user's data folder.
+    /// Whether it is the default in the user's data folder.
     pub(crate) is_default: bool,
 }
 
 impl StorePath {
-    /// What questions are asked of: the store, and files.
+    /// The sources for queries: the store, and files.
     pub(crate) fn sources(&self) -> Sources {
         let folder = self.folder.clone();
         let open = move || Snapshot::open(&folder, options());
         Sources::opened_by(open).within(Arc::new(Machine))
     }
 
-    /// The same of the store as it is now, or of an empty one that the first profile makes.
+    /// Like [`StorePath::sources`], but of the store's current state; creates the store if there is none.
     pub(crate) fn sources_or_empty(&self) -> Result<Sources, StoreError> {
         let snapshot = self.open_or_create()?.snapshot()?;
         Ok(Sources::of_snapshot(snapshot).within(Arc::new(Machine)))
     }
 
-    /// The store, which must be there.
+    /// Opens the store, which must exist.
     pub(crate) fn open(&self) -> Result<Store, StoreError> {
         Store::open_with(&self.folder, options())
     }
 
-    /// The store, or an empty one that the first profile makes.
+    /// Opens the store; if there is none, the first profile creates it.
     pub(crate) fn open_or_create(&self) -> Result<Store, StoreError> {
         let options = StoreOptions {
             create: true,
@@ -49,7 +49,7 @@ impl StorePath {
         Store::open_with(&self.folder, options)
     }
 
-    /// The option that names the store, where one was given.
+    /// The `--store` option, if it was given.
     pub(crate) fn option(&self) -> Vec<String> {
         match self.is_named {
             true => vec!["--store".to_owned(), self.folder.display().to_string()],
@@ -57,7 +57,7 @@ impl StorePath {
         }
     }
 
-    /// Says that a store was made where nobody chose the folder.
+    /// Notes that a new store was created in the default folder.
     pub(crate) fn say_if_new(&self, is_new: bool) {
         if is_new && self.is_default {
             let folder = self.folder.display();
@@ -67,7 +67,7 @@ impl StorePath {
     }
 }
 
-/// How this command opens stores: it says what it waits for, and leaves no temporary files.
+/// Options for opening stores: prints what it waits for, and leaves no temporary files.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         on_wait: Some(Arc::new(ui::say_waiting)),
@@ -76,11 +76,11 @@ pub(crate) fn options() -> StoreOptions {
     }
 }
 
-/// The store of this process: `--store`, else `$STO_STORE`, else the nearest `.sto/` above the
-/// working directory, else `usual`, else `$XDG_DATA_HOME/sto`, else `~/.local/share/sto`.
+/// Finds the store: `--store`, otherwise `$STO_STORE`, otherwise the nearest `.sto/` from the
+/// working directory upwards, otherwise `usual`, otherwise `$XDG_DATA_HOME/sto`, otherwise `~/.local/share/sto`.
 ///
 /// # Errors
-/// Where there is none, or it was found, is another user's, and is none of the `safe` ones.
+/// Returns an error if there is none, or if it was found by searching, belongs to another user and is not in `safe`.
 pub(crate) fn find(
     option: Option<PathBuf>,
     usual: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Text files that the user, or a repository, names.
+//! Reads text files that the user or a repository names.
 
 use crate::runtime::CliError;
 use std::fs::File;
@@ -6,13 +6,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use sto_core::files::{Links, SafeFile};
 
-/// Longest policy or configuration, in bytes.
+/// Size limit of a policy or configuration, in bytes.
 const MAX_SETTINGS: u64 = 16 << 20;
 
-/// A policy or configuration.
+/// Reads a policy or configuration.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn read_settings(path: &Path) -> Result<String, CliError> {
     read(path, MAX_SETTINGS).map_err(|source| CliError::ReadFile {
         path: path.to_owned(),
@@ -20,10 +20,10 @@ pub(crate) fn read_settings(path: &Path) -> Result<String, CliError> {
     })
 }
 
-/// A text file of at most so many bytes. Never waits for a pipe, unless a shell handed it to this process.
+/// Reads a text file of at most `most` bytes. Never waits for a pipe, unless a shell passed it to this process.
 ///
 /// # Errors
-/// Where it cannot be read, is no regular file, is longer, or is not UTF-8.
+/// Returns an error if the file cannot be read, is not a regular file, is longer, or is not UTF-8.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
     if path.starts_with("/dev/fd") {
         return read_stream(File::open(path)?, most);
@@ -33,10 +33,10 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
     read_stream(found.file, most)
 }
 
-/// The same, where `-` is standard input.
+/// Like [`read`], but `-` is standard input.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn read_or_stdin(path: &Path, most: u64) -> io::Result<String> {
     match path == Path::new("-") {
         true => read_stream(io::stdin().lock(), most),
@@ -44,10 +44,10 @@ pub(crate) fn read_or_stdin(path: &Path, most: u64) -> io::Result<String> {
     }
 }
 
-/// The same of a stream.
+/// Like [`read`], for a stream.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn read_stream(stream: impl Read, most: u64) -> io::Result<String> {
     let mut text = String::new();
     match stream.take(most + 1).read_to_string(&mut text)? as u64 > most {

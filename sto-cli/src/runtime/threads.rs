@@ -1,28 +1,28 @@
-//! The threads that there are to work with.
+//! The worker threads of this process.
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::{env, io, thread};
 
-/// Whether the system gave this process fewer threads than it has cores.
+/// Whether the system allowed this process fewer threads than it has cores.
 static SCARCE: OnceLock<bool> = OnceLock::new();
 
-/// Whether the system gave this process fewer threads than it has cores, as [`start`] found.
+/// Whether [`start`] found that the system allows fewer threads than there are cores.
 pub(crate) fn are_scarce() -> bool {
     SCARCE.get().is_some_and(|&scarce| scarce)
 }
 
-/// Starts a thread for each core; where the system does not give so many (`ulimit -u`, a container's limit
-/// on processes), all work is done by one, or by the first.
+/// Starts a thread for each core. If the system does not allow that many (`ulimit -u`, a container's limit
+/// on processes), all work is done by one thread, or by the current one.
 pub(crate) fn start() {
     SCARCE.get_or_init(|| {
-        // rayon attempts to start its threads once, so they are there before it asks for them.
+        // rayon tries to start its threads only once, so start them before.
         let wanted = wanted();
         let mut threads: Vec<_> = (0..wanted).map_while(|_| waiting().ok()).collect();
         let are_scarce = threads.len() < wanted;
         if are_scarce {
-            // The others end: something else may need one.
+            // The others exit: something else may need a thread.
             threads.truncate(1);
         }
         let pool = ThreadPoolBuilder::new().num_threads(threads.len().max(1));
@@ -40,7 +40,7 @@ pub(crate) fn start() {
     });
 }
 
-/// As many as rayon would start.
+/// The number of threads that rayon would start.
 fn wanted() -> usize {
     let named = env::var("RAYON_NUM_THREADS").ok();
     let named = named.and_then(|number| number.parse().ok());
@@ -48,7 +48,7 @@ fn wanted() -> usize {
     named.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// A thread that waits for what it is to do, and ends where there is nothing.
+/// A thread that waits for work, and exits if there is none.
 fn waiting() -> io::Result<Sender<ThreadBuilder>> {
     let (give, take) = channel::<ThreadBuilder>();
     let work = move || {

@@ -1,4 +1,4 @@
-//! What the terminal can do, and what is said on standard error.
+//! The capabilities of the terminal, and messages on standard error.
 
 use crate::runtime::{WORDS, hints};
 use clap::ColorChoice;
@@ -10,8 +10,8 @@ use sto_core::Notice;
 use sto_core::store::Waiting;
 use sto_query::text::{Colors, Style, printable};
 
-/// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
-/// it gets and plain where it goes elsewhere.
+/// Style of text on standard output: as wide as the terminal and coloured; without limit and
+/// plain if output goes elsewhere.
 pub(crate) fn style() -> Style {
     let terminal = io::stdout().is_terminal();
     let (choice, colors) = COLORS.get().copied().unwrap_or_default();
@@ -22,7 +22,7 @@ pub(crate) fn style() -> Style {
     }
 }
 
-/// How text is laid out that goes into a file.
+/// Style of text that goes into a file.
 pub(crate) fn plain() -> Style {
     Style {
         words: WORDS,
@@ -30,12 +30,12 @@ pub(crate) fn plain() -> Style {
     }
 }
 
-/// The columns that help has, where that is known.
+/// The width of help in columns, if known.
 pub(crate) fn help_width() -> Option<usize> {
     columns().or_else(terminal_width)
 }
 
-/// What `$COLUMNS` says.
+/// The value of `$COLUMNS`.
 fn columns() -> Option<usize> {
     let columns = std::env::var("COLUMNS").ok()?.parse().ok();
     columns.filter(|&width| width > 0)
@@ -46,15 +46,15 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(width.0)).filter(|&width| width > 0)
 }
 
-/// What `--color` and the configuration say.
+/// The choices of `--color` and the configuration.
 static COLORS: OnceLock<(ColorChoice, Colors)> = OnceLock::new();
 
-/// Takes the user's choice, once.
+/// Sets the user's choice, once.
 pub(crate) fn set_colors(choice: ColorChoice, colors: Colors) {
     let _ = COLORS.set((choice, colors));
 }
 
-/// Whether output is coloured: the user's choice, and else the rules of <https://no-color.org> and
+/// Whether output is coloured: the user's choice, otherwise the rules of <https://no-color.org> and
 /// <https://bixense.com/clicolors/>.
 pub(crate) fn wants_color(choice: ColorChoice, is_terminal: bool) -> bool {
     wants_color_by(choice, is_terminal, &|name| std::env::var_os(name))
@@ -80,17 +80,17 @@ fn wants_color_by(
     terminal && variable("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Says a line on standard error, such as `warning: ...`.
+/// Prints a line on standard error, such as `warning: ...`.
 ///
-/// Nothing is left to do where standard error itself cannot be written.
+/// Errors are ignored, as they could not be reported.
 pub(crate) fn say(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
-/// Names that a list shows at most.
+/// Maximum number of names in a list.
 const LISTED: usize = 20;
 
-/// Says a line on standard error, and under it names that can be pasted into a command.
+/// Prints a line on standard error, and below it names that can be pasted into a command.
 pub(crate) fn list(message: &str, names: &[String]) {
     let mut text = format!("{}:\n", printable(message));
     for name in names.iter().take(LISTED) {
@@ -102,12 +102,12 @@ pub(crate) fn list(message: &str, names: &[String]) {
     write(&text);
 }
 
-/// Writes text to standard error, where standard output is another program's.
+/// Writes text to standard error, when standard output belongs to another program.
 pub(crate) fn write(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Says whom this command waits for.
+/// Notes which process this command waits for.
 pub(crate) fn say_waiting(waiting: &Waiting) {
     let by = waiting.holders.as_deref().unwrap_or("another process");
     let locked = waiting.path.display();
@@ -117,7 +117,7 @@ pub(crate) fn say_waiting(waiting: &Waiting) {
     );
 }
 
-/// Says what a user should know of a file that was read all the same.
+/// Prints warnings about a file that was read nevertheless.
 pub(crate) fn warn(file: &Path, warnings: &[Notice]) {
     for warning in warnings {
         let warning = hints::say(warning);
@@ -125,14 +125,14 @@ pub(crate) fn warn(file: &Path, warnings: &[Notice]) {
     }
 }
 
-/// Says which of several runs is made: on a terminal in one line, where what is run does not print there
-/// itself; else in a line each.
+/// Shows which of several runs is being made: in one line on a terminal, unless the program prints there
+/// itself; otherwise with one line per run.
 pub(crate) struct Counter {
     is_one_line: bool,
 }
 
 impl Counter {
-    /// `is_silent` is whether what is run prints nothing on standard output.
+    /// `is_silent` tells whether the program prints nothing on standard output.
     pub(crate) fn new(is_silent: bool) -> Counter {
         let prints = io::stdout().is_terminal() && !is_silent;
         Counter {
@@ -143,7 +143,7 @@ impl Counter {
     pub(crate) fn show(&self, text: &str) {
         let text = printable(text);
         match self.is_one_line {
-            // A line that is broken in two would stay.
+            // A wrapped line could not be erased.
             true => {
                 let width = terminal_size::terminal_size_of(io::stderr());
                 let width = width.map_or(80, |(width, _)| usize::from(width.0));
@@ -154,7 +154,7 @@ impl Counter {
         }
     }
 
-    /// Leaves the line to what is said next.
+    /// Clears the line for other messages.
     pub(crate) fn end(&self) {
         if self.is_one_line {
             write("\r\x1b[K");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dumb_terminal_stays_plain() {
+    fn a_dumb_terminal_is_not_coloured() {
         assert!(!color(true, &[("TERM", "dumb")]));
         assert!(color(true, &[("TERM", "xterm")]));
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The folder that a variable names, else the usual one in `$HOME`. A path that is empty or relative counts as none.
+/// The folder in a variable, otherwise `usual` below `$HOME`. Empty or relative paths are ignored.
 pub(crate) fn user_folder(
     variable: &dyn Fn(&str) -> Option<OsString>,
     name: &str,

@@ -186,19 +186,19 @@ fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
     repository.git(&["checkout", "-q", "main"]);
     bisect(&repository, &["--bad", "nowhere"]).fails_with(&["git knows no commit `nowhere` here"]);
     let run = bisect(&repository, &["--bad", "other"]);
-    run.fails_with(&["`other` does not follow `c0`: they have no commit in common"]);
+    run.fails_with(&["`other` is not a descendant of `c0`: they have no common ancestor"]);
     let run = sto(
         &repository,
         &["bisect", "--good", "c1", "--bad", "c0", "--", LINE],
     );
-    run.fails_with(&["`c0` does not follow `c1`: the last commit that both have is"]);
+    run.fails_with(&["`c0` is not a descendant of `c1`: their last common commit is"]);
     bisect(&repository, &["--bad", "c0"]).fails_with(&["there is no commit between"]);
     repository.sandbox.write("build.sh", "changed");
-    bisect(&repository, &[]).fails_with(&["the work tree has changes that are not committed"]);
+    bisect(&repository, &[]).fails_with(&["the work tree has uncommitted changes"]);
     repository.git(&["checkout", "-q", "build.sh"]);
     let mut command = command(&repository, &["bisect", "--good", "c0", "--", LINE]);
     Run::of(command.env("PATH", repository.sandbox.path("home")))
-        .fails_with(&["there is no program `git`"]);
+        .fails_with(&["cannot find `git`"]);
     let clone = [
         "clone",
         "-q",
@@ -217,7 +217,7 @@ fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
     };
     let run = bisect(&broken, &[]);
     assert_eq!(run.status, Some(2), "{run:?}");
-    let why = "cannot be measured, and without it nothing can be found";
+    let why = "is one end of the search and cannot be measured";
     assert!(run.stderr.contains(why), "{run:?}");
     assert_removed(&broken);
 }
@@ -251,7 +251,7 @@ fn an_end_by_a_signal_removes_work_trees_and_keeps_what_was_measured() {
     let run = Run::of(env.current_dir(repository.sandbox.path("")));
     assert_eq!(run.status, Some(143), "{run:?}");
     assert!(
-        run.stderr.contains("the same command goes on from there"),
+        run.stderr.contains("the same command resumes from there"),
         "{run:?}"
     );
     assert_removed(&repository);
@@ -287,7 +287,7 @@ fn a_history_is_filled_once_and_its_runs_are_known_to_a_search() {
     let run = sto(&repository, &fill).succeeds();
     assert!(
         run.stderr
-            .contains("is passed over: its build ended with status 3"),
+            .contains("is skipped: its build ended with status 3"),
         "{run:?}"
     );
     assert_removed(&repository);
@@ -349,7 +349,7 @@ fn a_history_is_filled_once_with_each_size() {
         sizes.sort_by(f64::total_cmp);
         sizes
     };
-    fill("n=10,20", "n").fails_with(&["there is no `{n}` in"]);
+    fill("n=10,20", "n").fails_with(&["has no placeholder `{n}`"]);
     fill("n=10,20", "{n}").succeeds();
     assert_eq!(of_each(), [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 20.0, 20.0]);
     let again = fill("n=20,10", "{n}").succeeds();

@@ -171,7 +171,7 @@ fn open_says_where_the_file_is_where_there_is_no_browser() {
     let run = Run::of(&mut command);
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(
-        run.stderr.contains("there is no browser here to open"),
+        run.stderr.contains("found no browser to open"),
         "{run:?}"
     );
     assert!(run.stderr.contains("flame.svg"), "{run:?}");

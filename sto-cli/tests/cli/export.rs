@@ -57,7 +57,7 @@ fn a_format_has_to_be_named_and_what_it_needs() {
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("--x"), "{run:?}");
     let run = sandbox.sto(&["export", "v1", "--format", "csv", "--x", "n"]);
-    run.fails_with(&["`--x` is of models"]);
+    run.fails_with(&["--x only applies to model output"]);
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn the_whole_store_or_a_build_is_added_to_a_dataset() {
         assert_eq!(std::fs::read_dir(builds).unwrap().count(), 2);
     }
     let run = sandbox.sto(&[&export[..], &["--event", "cycles"]].concat());
-    run.fails_with(&["a dataset has whole profiles"]);
+    run.fails_with(&["a dataset contains only whole profiles"]);
     sandbox.write("lake/manifest.json", r#"{"layout":"sto-lake","version":2}"#);
     let run = sandbox.sto(&export);
     run.fails_with(&["lake/manifest.json", "`sto-lake 2`"]);
     let run = sandbox.sto(&["export", "--format", "parquet", "-o", "-"]);
-    run.fails_with(&["a dataset is many files"]);
+    run.fails_with(&["a dataset is a folder of files"]);
     let run = sandbox.sto(&["export", "--format", "parquet"]);
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("--output"), "{run:?}");

@@ -225,11 +225,11 @@ fn every_profile_in_a_folder_goes_in() {
     assert!(of("b.folded") < of("deep/a.folded"), "{run:?}");
     assert!(of("b.folded").is_some(), "{run:?}");
     assert!(
-        run.stderr.contains("note: runs/notes.txt: passed over"),
+        run.stderr.contains("note: runs/notes.txt: skipped"),
         "{run:?}"
     );
     assert!(
-        run.stderr.contains("note: runs/empty: passed over"),
+        run.stderr.contains("note: runs/empty: skipped"),
         "{run:?}"
     );
     assert!(!run.stderr.contains(".hidden"), "{run:?}");

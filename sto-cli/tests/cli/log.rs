@@ -144,7 +144,7 @@ fn what_git_cannot_say_is_an_error_that_says_what_to_do() {
     log(&["--commits=--all"]).fails_with(&["git knows no commit `--all` here"]);
     log(&["/"]).fails_with(&["/: there is no git repository here"]);
     let mut command = sandbox.command(&["log"]);
-    Run::of(command.env("PATH", sandbox.path("home"))).fails_with(&["there is no program `git`"]);
+    Run::of(command.env("PATH", sandbox.path("home"))).fails_with(&["cannot find `git`"]);
     let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/history/history.sto");
     if empty.exists() {
         let run = log(&["--store", empty.to_str().unwrap()]).succeeds();

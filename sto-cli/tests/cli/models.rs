@@ -268,7 +268,7 @@ fn two_numbers_make_a_normal_form_and_what_is_of_one_is_refused() {
     for (option, value) in [("--output", "a.svg"), ("--kind", "kernel")] {
         let run = sandbox.sto(&[&args[..], &[option, value]].concat());
         run.fails_with(&[&format!(
-            "`{option}` is of one variable, and there are two `--x`"
+            "`{option}` only applies to one variable; with two `--x`"
         )]);
     }
     let run = sandbox.sto(&["model", "--all", "v1", "--x", "n", "--x", "m"]);

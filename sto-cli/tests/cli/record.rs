@@ -225,7 +225,7 @@ fn a_program_is_recorded_with_each_size_in_turns_and_its_runs_have_the_size() {
     let refused = sandbox.sto(&["record", "--scale", "n=1", "--metric", "n=2", "echo", "{n}"]);
     refused.fails_with(&["metric", "`n`"]);
     let refused = sandbox.sto(&["record", "--scale", "n=1", "echo", "n"]);
-    refused.fails_with(&["there is no `{n}` in `echo n`"]);
+    refused.fails_with(&["`echo n` has no placeholder `{n}`"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn command_lines_that_no_shell_could_read_are_refused() {
     let sandbox = Sandbox::new();
     for line in ["sh 'x", "", "  "] {
         let run = sandbox.sto(&["record", "--compare", "sh x", line]);
-        run.fails_with(&["a shell could not read this command line"]);
+        run.fails_with(&["cannot split this command line into words"]);
     }
 }
 
@@ -245,7 +245,7 @@ fn a_file_that_is_not_executable_is_no_missing_program() {
     let run = run.fails_with(&["this file is not executable"]);
     assert!(run.stderr.contains("chmod +x"), "{run:?}");
     let run = sandbox.sto(&["record", sandbox.path("").to_str().unwrap()]);
-    run.fails_with(&["this is a folder, and no program"]);
+    run.fails_with(&["this is a folder, not a program"]);
 }
 
 #[test]
@@ -481,7 +481,7 @@ fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
 
 #[test]
 fn without_perf_the_message_says_how_to_install_it() {
-    let run = with_perf(None).fails_with(&["there is no `perf`"]);
+    let run = with_perf(None).fails_with(&["cannot find `perf`"]);
     assert!(run.stderr.contains("apt install linux-perf"), "{run:?}");
 }
 
@@ -520,7 +520,7 @@ fn where_perf_fails_nothing_is_stored() {
     // It lets the probe pass, and records nothing.
     let run = with_perf(Some("case \"$*\" in *probe*) exit 0;; esac\nexit 9"));
     let run = run.fails_with(&["perf recorded nothing: it ended with status 9"]);
-    assert!(run.stderr.contains("`perf record -v` says more"), "{run:?}");
+    assert!(run.stderr.contains("`perf record -v` shows more"), "{run:?}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_query_is_an_argument_a_file_standard_input_or_shipped() {
             .starts_with("self,total,self_share,function,module\n9000,9000,"),
         "{run:?}"
     );
-    // A file is meant before what is shipped.
+    // A file takes precedence over a built-in query.
     sandbox.write("top", "SELECT 'a file'");
     let run = sandbox
         .sto(&["sql", "-f", "top", "--format", "raw"])
@@ -85,7 +85,7 @@ fn shipped_queries_are_listed_and_shown() {
         shown.stdout.starts_with("-- The functions that cost most"),
         "{shown:?}"
     );
-    asked(&["--examples", "caller"]).fails_with(&["no query `caller` is shipped"]);
+    asked(&["--examples", "caller"]).fails_with(&["there is no built-in query `caller`"]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_mistake_has_a_caret_below_it_and_status_2() {
     asked(&[endless, "--timeout", "10ms"])
         .fails_with(&["the query exceeded its time limit of 0.01 s"]);
     asked(&["SELECT * FROM potential('v3')"]).fails_with(&["`v3`", "demo@v1"]);
-    asked(&[".nope"]).fails_with(&["`.nope` is no command of the shell"]);
+    asked(&[".nope"]).fails_with(&["`.nope` is not a command of the shell"]);
     asked(&[".schema nope"]).fails_with(&["there is no table or function `nope`"]);
 }
 

@@ -1,22 +1,22 @@
-//! What builds a commit, and what is recorded of it.
+//! The command that builds a commit, and the command that is recorded.
 
 use std::ffi::OsString;
 
-/// A line for a shell, as far as it goes until commits are there.
+/// A command line, split into a build step and the command to record.
 #[derive(Debug, PartialEq)]
 pub(super) struct Commands {
-    /// What a shell builds a commit with.
+    /// The shell command that builds a commit.
     pub(super) build: Option<String>,
-    /// What is recorded.
+    /// The command to record.
     pub(super) run: Vec<OsString>,
 }
 
-/// What only a shell understands.
+/// Characters that only a shell interprets.
 const OF_SHELL: &str = "|&;<>()$`*?[]#~=%!{}\n";
 
 impl Commands {
-    /// From what stands on the command line: one word is a line for a shell, of which all but what follows the last `&&` builds,
-    /// unless something else does; several words are a program and its arguments.
+    /// Splits the words of the command line. A single word is a shell command line; without `build`, everything
+    /// before its last `&&` is the build step. Several words are a program and its arguments.
     pub(super) fn of(words: &[OsString], build: Option<&String>) -> Commands {
         let line = match words {
             [line] => line.to_str(),
@@ -39,7 +39,7 @@ impl Commands {
     }
 }
 
-/// Where the last `&&` stands that is in no quotes and no parentheses.
+/// The offset of the last `&&` outside of quotes and parentheses.
 fn last_and(line: &str) -> Option<usize> {
     let mut found = None;
     let mut quote = None;
@@ -63,7 +63,7 @@ fn last_and(line: &str) -> Option<usize> {
     found
 }
 
-/// A program with its arguments, run by a shell only where it takes one.
+/// The words of a program and its arguments; `sh -c` runs the line if it needs a shell.
 fn words_of(line: &str) -> Vec<OsString> {
     let is_plain = !line.contains(|c| OF_SHELL.contains(c));
     let words = shlex::split(line).filter(|words| is_plain && !words.is_empty());
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_the_last_and_builds_and_is_not_recorded() {
+    fn the_part_before_the_last_and_is_the_build_step() {
         assert_split("make && ./bench 'a b'", Some("make"), &["./bench", "a b"]);
         assert_split("cd x && make&&./bench", Some("cd x && make"), &["./bench"]);
         assert_split("./bench", None, &["./bench"]);

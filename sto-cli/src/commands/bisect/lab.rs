@@ -1,4 +1,4 @@
-//! Runs of commits: each is built when it is first measured.
+//! Builds each commit when it is first measured, and records runs of it.
 
 use crate::commands::record::{Built, Checkouts, Program, Session};
 use crate::runtime::error::status_of;
@@ -6,7 +6,7 @@ use crate::runtime::{CliError, Outcome};
 use std::ffi::OsString;
 use sto_core::model::CommitHash;
 
-/// Work trees that are kept for another run of their commits, of which the end needs several.
+/// Number of work trees that are kept for further runs; the end of a bisection needs several runs of a few commits.
 const KEPT: usize = 4;
 
 /// Builds and measures commits.
@@ -14,15 +14,15 @@ pub(super) struct Lab<'a> {
     checkouts: Checkouts<'a>,
     session: Session<'a>,
     command: &'a [OsString],
-    /// Commits that are built, with the number of their program, the one that was measured last at the end.
+    /// Built commits with the number of their program in the session, most recently measured last.
     built: Vec<(CommitHash, Built<'a>, usize)>,
 }
 
-/// What became of a run.
+/// The result of measuring a commit.
 pub(super) enum Measured {
-    /// It is in the store.
+    /// The run is in the store.
     Stored,
-    /// It cannot be made.
+    /// The commit cannot be measured, for this reason.
     Failed(String),
     /// This process was asked to end.
     Interrupted(Outcome),
@@ -42,7 +42,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Records a run of a commit; `executable` is what the program is called in the store.
+    /// Records a run of a commit. `executable` is the program's name in the store.
     pub(super) fn measure(
         &mut self,
         commit: &CommitHash,
@@ -52,7 +52,7 @@ impl<'a> Lab<'a> {
         let entry = match known {
             Some(known) => self.built.remove(known),
             None => match self.build(commit, executable) {
-                // What was interrupted failed for that.
+                // An interrupted build fails, too.
                 Err(_) | Ok(Err(_)) if self.interrupted().is_some() => {
                     return Ok(self
                         .interrupted()
@@ -92,7 +92,7 @@ impl<'a> Lab<'a> {
         };
         let program = match Program::of_commit(self.command, built.place()) {
             Ok(program) => program,
-            // As where it has another name there.
+            // The program may have another name in that commit.
             Err(error) => return Ok(Err(error.to_string())),
         };
         let which = self.session.add(program, executable);
@@ -103,7 +103,7 @@ impl<'a> Lab<'a> {
         self.checkouts.perf.interrupted()
     }
 
-    /// Says what there is to warn of.
+    /// Prints the collected warnings.
     pub(super) fn finish(self) {
         self.session.finish();
     }

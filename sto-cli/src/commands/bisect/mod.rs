@@ -1,4 +1,4 @@
-//! `sto bisect`: which commit made a program slower.
+//! `sto bisect`: finds the commit that made a program slower.
 
 mod command;
 mod lab;
@@ -23,26 +23,26 @@ use sto_query::text::Date;
 const EXAMPLES: &str = "\
 Examples:
   sto bisect --good v1.2 --bad HEAD -- 'make && ./bench'
-                                             Build each commit, record ./bench, find the first that is slower
+                                           Build each commit, record ./bench, find the first slower one
   sto bisect --good v1 --bad v2 --build-with 'cargo build --release' -- target/release/app in.txt
   sto bisect --good v1 --bad v2 --function parse -- 'make && ./bench'
                                              Find the first in which this function is slower
 
-Of a line in quotes, what stands before the last `&&` builds a commit, and is not recorded. Runs stay in the store: \
-the same command goes on from there. Runs that are there already count, such as those of `sto record --commits`.
+In a quoted command line, the part before the last `&&` builds a commit and is not recorded. Runs stay in the store: \
+the same command resumes from there. Existing runs count, such as those of `sto record --commits`.
 
-Exit status: 0 the commit was found, 2 wrong usage or failure, 3 it is not sure, or nothing got slower; 128 and the \
-signal's number where a signal ended it.";
+Exit status: 0 the commit was found, 2 wrong usage or failure, 3 the result is uncertain, or nothing got slower; 128 plus the \
+signal's number if a signal ended it.";
 
 /// Find the commit that made a program slower
 ///
-/// Builds commits in work trees of their own, records runs of them, and weighs what each run tells: the next one is always that
-/// which tells most. It ends when one commit is the first that is slower with a probability of 95 %. Commits that cannot be built are
-/// passed over.
+/// Builds commits in separate work trees, records runs of them, and chooses for each run the commit that gives most
+/// information. Stops when one commit is the first slower one with a probability of 95 %. Commits that cannot be built are
+/// skipped.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BisectArgs {
-    /// Search after this commit, which is as fast as it should be
+    /// Search after this commit, which is fast enough
     #[arg(long, value_name = "REV", value_parser = NonEmptyStringValueParser::new())]
     #[arg(conflicts_with_all = ["build", "revision"])]
     good: String,
@@ -51,16 +51,16 @@ pub(crate) struct BisectArgs {
     #[arg(long, value_name = "REV", default_value = "HEAD", value_parser = NonEmptyStringValueParser::new())]
     bad: String,
 
-    /// Search for the commit that made this function slower: its name, a part of it, or `re:` and a regular expression; by
-    /// default the one that is slower most clearly
+    /// Search for the commit that made this function slower: its name, part of it, or `re:` and a regular expression
+    /// [default: the function that is most clearly slower]
     #[arg(long, value_name = "FUNCTION")]
     function: Option<String>,
 
-    /// Build each commit with this line for a shell
+    /// Build each commit with this shell command
     #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new())]
     build_with: Option<String>,
 
-    /// Record this many runs at most
+    /// Record at most this many runs
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..))]
     budget: u32,
 
@@ -73,7 +73,7 @@ pub(crate) struct BisectArgs {
     #[command(flatten)]
     format: FormatArg,
 
-    /// Record this command, in the top folder of each commit: a line in quotes, or a program and its arguments
+    /// Record this command, in the top folder of each commit: a quoted command line, or a program and its arguments
     #[arg(trailing_var_arg = true, required = true)]
     command: Vec<OsString>,
 }
@@ -123,14 +123,14 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
                 }
                 ui::say(
                     "note",
-                    &format!("commit {} is passed over: {why}", &id[..12]),
+                    &format!("commit {} is skipped: {why}", &id[..12]),
                 );
                 request.skipped.insert(next.commit.clone(), why);
             }
             Measured::Interrupted(outcome) => {
                 counter.end();
                 let note =
-                    "what was measured stays in the store; the same command goes on from there";
+                    "the measurements stay in the store; the same command resumes from there";
                 ui::say("note", note);
                 return Ok(outcome);
             }
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
     })
 }
 
-/// `run of 0123456789ab; 5 runs; 3 commits may be the first, ...`.
+/// The progress line: `measuring 0123456789ab; 5 runs; ...`.
 fn progress(bisection: &Bisection, next: &NextRun) -> String {
     let id = next.commit.to_string();
     let known = render::bisect::progress(bisection);
@@ -164,7 +164,7 @@ impl BisectArgs {
         let about = self.recording.about.options();
         let history = &mut request.history;
         history.executable = about.executable;
-        // Runs that name no benchmark are not those of one that does.
+        // Runs without a benchmark are not mixed with runs that name one.
         history.benchmark = Some(about.benchmark.unwrap_or_default());
         history.matching = request.check.matching;
         Ok(request)

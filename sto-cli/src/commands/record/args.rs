@@ -11,28 +11,28 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   sto record --build v1 ./server --port 80          Record a program until it ends, or until Ctrl-C
-  sto record --build v1 --runs 5 ./benchmark        Record five runs, to compare builds by
+  sto record --build v1 --runs 5 ./benchmark        Record five runs, to compare builds
   sto record --compare './old in' './new in' --runs 10
-                                                    Record two programs in turns, and compare them
+                                                    Record two programs alternately, and compare them
   sto record --scale n=1000,2000,4000 ./sort {n}    Record a program with several sizes of its input
   sto record --commits v1..HEAD --build-with make -- ./bench
-                                                    Record a program as it was at each commit
-  sto record --call-graph dwarf ./stripped          Where programs have no frame pointers
+                                                    Record a program at each commit
+  sto record --call-graph dwarf ./stripped          Record a program without frame pointers
   sto record -p 1234 sleep 10                       Record a running process for ten seconds
   sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
 
-Exit status: that of the command; 128 and the signal's number where a signal ended it, or sto; with
---compare that of `sto find-regressions`; with --commits 0, or 3 where none could be built; 2 where sto fails.";
+Exit status: that of the command; 128 plus the signal's number if a signal ended it or sto; with
+--compare, that of `sto find-regressions`; with --commits 0, or 3 if none could be built; 2 if sto fails.";
 
 /// Record a program with perf, and store the runs
 ///
-/// Options stand before the program; what follows it is the program's own. The program has this
-/// command's standard input and output; the report goes to standard error. Where standard input is a
+/// Options go before the program; everything after it belongs to the program. The program has this
+/// command's standard input and output; the report goes to standard error. If standard input is a
 /// file, each of several runs reads all of it. Each run has two metrics: `seconds`, from the program's
 /// start to its end, and `exit_status`.
 ///
 /// Callers are found by frame pointers: build with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or use
-/// --call-graph dwarf. Just-in-time compilers must write down what they compile: `node --perf-basic-prof
+/// --call-graph dwarf. Just-in-time compilers must write symbols: `node --perf-basic-prof
 /// --interpreted-frames-native-stack`, `python -X perf`, `java -XX:+PreserveFramePointer
 /// -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`.
 #[derive(Debug, Args)]
@@ -41,11 +41,11 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(super) recording: RecordingArgs,
 
-    /// Add the runs to this dataset of Parquet files, as `sto export --format parquet` writes them, and to no store
+    /// Add the runs to this dataset of Parquet files, as written by `sto export --format parquet`, instead of a store
     #[arg(long, value_name = "DATASET", conflicts_with_all = ["compare", "commits"])]
     pub(super) to: Option<PathBuf>,
 
-    /// Record the command this many times; a run that fails is the last
+    /// Record the command this many times; stop after a run that fails
     #[arg(
         long,
         value_name = "N",
@@ -55,13 +55,13 @@ pub(crate) struct RecordArgs {
     )]
     pub(super) runs: u32,
 
-    /// Run the command this many times before, without recording it
+    /// First run the command this many times without recording it
     #[arg(long, value_name = "N", default_value = "0", conflicts_with_all = ["processes", "all"])]
     pub(super) warmup: u32,
 
-    /// Record two programs in turns, so that noise of the machine affects both alike, and
-    /// compare them as `sto find-regressions` does. Each is a command line in quotes. What they print is
-    /// thrown away; runs that fail are not compared
+    /// Record two programs alternately, so that noise of the machine affects both alike, and
+    /// compare them as `sto find-regressions` does. Each is a quoted command line. Their standard output is
+    /// discarded; runs that fail are not compared
     #[arg(
         long,
         num_args = 2,
@@ -70,8 +70,8 @@ pub(crate) struct RecordArgs {
     )]
     pub(super) compare: Vec<String>,
 
-    /// Record the command with each of these sizes of its input in place of `{NAME}`, which each run has as a
-    /// metric: `sto model --x NAME` says how cost grows with it
+    /// Record the command with each of these input sizes in place of `{NAME}`; each run stores its size as a
+    /// metric: `sto model --x NAME` shows how cost grows with it
     #[arg(
         long,
         value_name = "NAME=N,N,...",
@@ -81,8 +81,8 @@ pub(crate) struct RecordArgs {
     )]
     pub(super) scale: Option<Scale>,
 
-    /// Record the command as it was built of each commit of this range, in work trees of their own that are removed again.
-    /// Commits that have as many runs in the store already, of each size, are passed over, and so are those that cannot be built
+    /// Build each commit of this range in a temporary work tree, and record the command there.
+    /// Commits that already have that many runs of each size are skipped, and so are those that cannot be built
     #[arg(
         long,
         value_name = "RANGE",
@@ -92,11 +92,11 @@ pub(crate) struct RecordArgs {
     )]
     pub(super) commits: Option<String>,
 
-    /// Build each commit with this line for a shell
+    /// Build each commit with this shell command
     #[arg(long, value_name = "COMMAND", requires = "commits", value_parser = NonEmptyStringValueParser::new())]
     pub(super) build_with: Option<String>,
 
-    /// Build so many commits at a time; none is built while runs are made
+    /// Build this many commits at a time; nothing is built while runs are recorded
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     #[arg(requires = "commits")]
     pub(super) jobs: u16,

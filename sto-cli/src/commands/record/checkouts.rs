@@ -1,4 +1,4 @@
-//! Commits that are built, each in a work tree of its own.
+//! Builds commits, each in a work tree of its own.
 
 use super::work_folder::WorkFolder;
 use crate::runtime::git::{self, Described, Repository, Worktree};
@@ -16,33 +16,33 @@ pub(crate) struct Checkouts<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) perf: &'a Perf,
     pub(crate) work: &'a WorkFolder,
-    /// What a shell builds a commit with; `None` where there is nothing to build.
+    /// The shell command that builds a commit; `None` if there is nothing to build.
     pub(crate) build: Option<&'a str>,
 }
 
-/// A commit in a work tree of its own, built.
+/// A commit that was built in a work tree of its own.
 pub(crate) struct Built<'a> {
     worktree: Worktree<'a>,
     place: Place,
 }
 
-/// Where a program is run, and what is known of the commit that it was built of.
+/// The folder where a program runs, and the commit that it was built from.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
-    /// What git calls the commit.
+    /// The commit's name, as git describes it.
     pub(crate) name: String,
     pub(crate) described: Described,
 }
 
-/// Why a commit could not be built: a clause.
+/// The reason why a commit could not be built: a clause.
 pub(crate) type NotBuilt = String;
 
-/// Columns of what a build said last.
+/// Number of characters to show of the last line that a build printed.
 const SAID: usize = 120;
 
 impl Built<'_> {
-    /// Where its program is run.
+    /// The place where the commit's program runs.
     pub(crate) fn place(&self) -> Place {
         debug_assert_eq!(self.worktree.path, self.place.folder);
         self.place.clone()
@@ -50,15 +50,15 @@ impl Built<'_> {
 }
 
 impl<'a> Checkouts<'a> {
-    /// Checks commits out, and builds them, so many at a time. Of one that cannot be built it is said why. Fewer come
-    /// back where this process is asked to end.
+    /// Checks out commits and builds them, `jobs` at a time. The result has a reason for each commit that cannot be
+    /// built. It is shorter than `commits` if the process is asked to end.
     pub(crate) fn build(
         &self,
         commits: &[CommitHash],
         jobs: usize,
     ) -> Result<Vec<Result<Built<'a>, NotBuilt>>, CliError> {
         let mut checked_out = Vec::with_capacity(commits.len());
-        // git locks what it writes for this, so it is one after another.
+        // git locks the files that it writes for this, so check out one commit after another.
         for commit in commits {
             if self.perf.interrupted().is_some() {
                 break;
@@ -117,7 +117,7 @@ impl<'a> Checkouts<'a> {
         })
     }
 
-    /// Runs what builds it; what that prints is kept back.
+    /// Runs the build command, with its output in a log file.
     fn build_in(&self, folder: &Path) -> Result<(), NotBuilt> {
         let Some(line) = self.build else {
             return Ok(());

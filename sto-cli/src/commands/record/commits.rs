@@ -1,4 +1,4 @@
-//! A history that is filled: a command as it was built of each commit of a range.
+//! `sto record --commits`: records a command at each commit of a range.
 
 use super::args::RecordArgs;
 use super::checkouts::Checkouts;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use sto_core::model::CommitHash;
 use sto_query::internal::commits::recorded_runs;
 
-/// Commits whose work trees are there at a time, and whose runs are made in turns.
+/// Number of commits that are checked out at a time, and whose runs are made alternately.
 const TOGETHER: usize = 8;
 
 /// The commits of a range that are to be recorded.
@@ -21,18 +21,18 @@ pub(super) struct Commits {
     repository: Repository,
     /// Oldest first.
     commits: Vec<CommitHash>,
-    /// Whether others have their runs already.
+    /// Whether other commits of the range already have enough runs.
     are_some_measured: bool,
 }
 
-/// What came of them.
+/// The outcome and what was recorded.
 pub(super) struct Filled {
     pub(super) outcome: Result<Outcome, CliError>,
     pub(super) recorded: Vec<Recorded>,
 }
 
 impl Commits {
-    /// Those of a range that have not as many runs yet.
+    /// The commits of a range that do not have enough runs yet.
     pub(super) fn of(
         range: &str,
         args: &RecordArgs,
@@ -43,7 +43,7 @@ impl Commits {
             Err(GitError::Dirty) => {
                 ui::say(
                     "warning",
-                    "the work tree has changes that are not committed: no commit has them",
+                    "the work tree has uncommitted changes, which are not recorded",
                 );
             }
             checked => checked?,
@@ -82,7 +82,7 @@ impl Commits {
         })
     }
 
-    /// Builds and records them.
+    /// Builds and records the commits.
     pub(super) fn record(
         &self,
         args: &RecordArgs,
@@ -131,7 +131,7 @@ impl Commits {
                         let id = commit.to_string();
                         ui::say(
                             "note",
-                            &format!("commit {} is passed over: {why}", &id[..12]),
+                            &format!("commit {} is skipped: {why}", &id[..12]),
                         );
                     }
                 }

@@ -1,17 +1,17 @@
-//! Standard input that is a file: every run is to read the same.
+//! Standard input from a file: every run has to read the same.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsFd;
 
-/// The file, and where it stood before the first run.
+/// The file, and its offset before the first run.
 pub(super) struct Input {
     file: File,
     start: u64,
 }
 
 impl Input {
-    /// `None` where standard input is something else.
+    /// Returns `None` if standard input is not a file.
     pub(super) fn here() -> Option<Input> {
         let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
         let start = file.stream_position().ok()?;
@@ -20,7 +20,7 @@ impl Input {
     }
 
     pub(super) fn rewind(&mut self) {
-        // It said where it stood, so that it can be put there.
+        // Getting the offset worked, so seeking works.
         let _ = self.file.seek(SeekFrom::Start(self.start));
     }
 }

@@ -1,4 +1,4 @@
-//! Copies of what describes code that was made at run time, beside its recording.
+//! Copies perf maps and jitdumps next to the recording of a program with generated code.
 
 use crate::runtime::CliError;
 use std::fs::{self, File};
@@ -8,15 +8,15 @@ use sto_core::files::{Links, SafeFile, user_of_process};
 use sto_core::ingest::IngestOutcome;
 use sto_core::limits::{MAX_JIT_DUMP, MAX_PERF_MAP};
 
-/// Copies the perf map of a process that runs, where it has one: it may have been written long before the
+/// Copies the perf map of a running process, if it has one: it may have been written long before the
 /// recording.
 ///
 /// # Errors
-/// With a clause that says why one was left out. What the process made of that name may be anything: it
-/// must be its user's own file, and not a link to one that only this process may read.
+/// Returns a clause that says why a map was left out. The process may have put anything in that place: the
+/// map must be a file of its own user, and not a link to one that only this process may read.
 pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
     let name = format!("perf-{pid}.map");
-    // Through the process, which may have a `/tmp` of its own. Most processes have no map.
+    // By way of /proc, because the process may have its own `/tmp`. Most processes have no map.
     let path = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
     let refuse =
         |why: &dyn std::fmt::Display| Err(format!("{} is left out: {why}", path.display()));
@@ -27,15 +27,15 @@ pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
     };
     if user_of_process(pid) != Some(file.owner()) {
         return refuse(&format!(
-            "it belongs to {}, who is not that of the process",
+            "it belongs to {}, who is not the user of the process",
             file.owner()
         ));
     }
     copy(&file, &recording.with_file_name(name), MAX_PERF_MAP).or_else(|error| refuse(&error))
 }
 
-/// Copies the perf maps and jitdumps that gave names; what perf's own cache has (programs, libraries, the
-/// kernel's symbols) is found there by build id.
+/// Copies the perf maps and jitdumps that named functions. Other files (programs, libraries, the
+/// kernel's symbols) are in perf's own cache, by build id.
 pub(super) fn copy_all(report: &IngestOutcome, folder: &Path) -> Result<(), CliError> {
     let files = report.modules.iter();
     for path in files.filter_map(|(_, symbols)| symbols.file.as_deref()) {
@@ -54,7 +54,7 @@ pub(super) fn copy_all(report: &IngestOutcome, folder: &Path) -> Result<(), CliE
     Ok(())
 }
 
-/// In place of what an earlier recording may have left there.
+/// Copies a file, replacing one that an earlier recording may have left.
 fn copy(file: &SafeFile, target: &Path, most: u64) -> io::Result<()> {
     file.check_size(most)?;
     let _ = fs::remove_file(target);

@@ -1,4 +1,4 @@
-//! `sto record`: runs a program under perf, and stores what it did.
+//! `sto record`: runs a program under perf, and stores the recording.
 //!
 #![doc = include_str!("record.md")]
 
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     for &pid in &args.pids {
         perf::check_process(pid)?;
     }
-    // A store that cannot be written is reported before anything runs; nobody waits for it meanwhile.
+    // Report a store that cannot be written before anything runs.
     let to = Destination::open(args.to.as_deref(), store_path)?;
     to.check_writable()?;
     let commits = commits.map(|range| Commits::of(range, args, store_path));
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     }
 }
 
-/// Says what was stored.
+/// Prints what was stored.
 fn say(recordings: Vec<IngestedFile>, to: &Destination<'_>) {
     if !recordings.is_empty() {
         let summary = to.summary(recordings);

@@ -1,4 +1,4 @@
-//! How programs are recorded.
+//! Options of all commands that record programs.
 
 use crate::args::About;
 use crate::args::quantities::slice_count;
@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sto_core::tree::SliceCount;
 
-/// What every command that records has in common.
+/// Options of all commands that record programs.
 #[derive(Debug, Args)]
 pub(crate) struct RecordingArgs {
     #[command(flatten)]
@@ -17,8 +17,8 @@ pub(crate) struct RecordingArgs {
     #[arg(short = 'F', long, value_name = "HZ", default_value = "997", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) frequency: u32,
 
-    /// Sample this event, as `perf list` names it; may be given several times. By default processor
-    /// cycles, or else cpu-clock
+    /// Sample this event, as `perf list` names it; may be given several times [default: processor
+    /// cycles, or cpu-clock without them]
     #[arg(short = 'e', long = "event", value_name = "EVENT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) events: Vec<String>,
 
@@ -26,7 +26,7 @@ pub(crate) struct RecordingArgs {
     #[arg(long, value_enum, default_value = "fp")]
     pub(super) call_graph: CallGraph,
 
-    /// Keep also what each thread did in each of N equal parts of the recording's time
+    /// Also keep what each thread did in each of N equal parts of the recording's time
     #[arg(long, value_name = "N", value_parser = slice_count)]
     pub(super) slices: Option<SliceCount>,
 }

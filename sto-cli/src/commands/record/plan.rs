@@ -1,4 +1,4 @@
-//! What is to be recorded: one program, two, or one with several sizes of its input.
+//! What to record: one program, two, or one with several input sizes.
 
 use super::{Place, RecordingArgs};
 use crate::runtime::perf::{Recording, Target};
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use sto_query::sources::distinct_names;
 use sto_query::text::Command;
 
-/// How often programs are recorded, and how.
+/// What to record, how often, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
     pub(crate) how: &'a RecordingArgs,
     pub(crate) target: Target<'a>,
     pub(crate) runs: u32,
     pub(crate) warmup: u32,
-    /// Whether what programs print is thrown away.
+    /// Whether the output of programs is discarded.
     pub(crate) is_silent: bool,
-    /// Whether a run that fails is the last.
+    /// Whether to stop after a run that fails.
     pub(crate) ends_with_failure: bool,
-    /// Where recordings are kept.
+    /// The folder in which recordings are kept.
     pub(crate) keep: Option<&'a Path>,
 }
 
 impl<'a> Plan<'a> {
-    /// What perf is to do with a command in a folder.
+    /// The parameters of perf for a command in a folder.
     pub(crate) fn recording(
         &self,
         command: &'a [OsString],
@@ -41,30 +41,30 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the command is what is recorded: with processes, or the system, it only says for how long.
+    /// Whether the command itself is recorded; otherwise it only sets the duration of the recording.
     pub(super) fn records_command(&self) -> bool {
         matches!(self.target, Target::Command)
     }
 }
 
-/// A program with its arguments, and the build that its runs are of.
+/// A program with its arguments, and the build that its runs belong to.
 pub(crate) struct Program {
     pub(super) command: Vec<OsString>,
-    /// `None` where the user names it, or nobody does.
+    /// `None` if the user names the build, or nobody does.
     pub(super) build: Option<String>,
-    /// The folder of its recordings among others.
+    /// The program's subfolder for recordings.
     pub(super) folder: PathBuf,
-    /// What its runs are given, as a metric of them.
+    /// The input size, which its runs store as a metric of this name.
     pub(super) size: Option<(String, f64)>,
-    /// The commit that it is of, and where it is run; by default that of the working directory.
+    /// The commit that it was built from, and where it runs [default: the working directory].
     pub(super) place: Option<Place>,
 }
 
-/// Sizes of input that a program is recorded with, by the name that stands for them in its command: `n=1000,2000`.
+/// Input sizes that a program is recorded with, and the name of their placeholder: `n=1000,2000`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     pub(super) name: String,
-    /// As they were written, with their numbers.
+    /// Each size as written and as a number.
     pub(super) sizes: Vec<(String, f64)>,
 }
 
@@ -95,12 +95,12 @@ impl Scale {
         }
     }
 
-    /// What stands for a size in a command.
+    /// The placeholder for a size in a command.
     fn place(&self) -> String {
         format!("{{{}}}", self.name)
     }
 
-    /// Checks that a command has a place for the sizes.
+    /// Returns an error if the command has no placeholder for the sizes.
     pub(super) fn check_place(&self, command: &[OsString]) -> Result<(), CliError> {
         let place = self.place();
         let has_place = |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
@@ -115,7 +115,7 @@ impl Scale {
 }
 
 impl Program {
-    /// The only one; without words where a process is recorded that runs already.
+    /// The only program; `command` is empty if only running processes are recorded.
     pub(super) fn only(command: &[OsString]) -> Result<Program, CliError> {
         if let Some(program) = command.first() {
             perf::check_command(program)?;
@@ -129,7 +129,7 @@ impl Program {
         })
     }
 
-    /// A program as it was built of a commit.
+    /// A program as it was built from a commit.
     pub(crate) fn of_commit(command: &[OsString], place: Place) -> Result<Program, CliError> {
         if let Some(program) = command.first() {
             perf::check_command_in(&place.folder, program)?;
@@ -143,7 +143,7 @@ impl Program {
         })
     }
 
-    /// The same program with each size of its input in place of `{NAME}`.
+    /// One program for each input size, with the size in place of `{NAME}`.
     pub(super) fn with_sizes(self, scale: &Scale) -> Vec<Program> {
         let place = scale.place();
         let with = |word: &OsString, size: &str| match word.to_str() {
@@ -160,8 +160,8 @@ impl Program {
         scale.sizes.iter().map(of_size).collect()
     }
 
-    /// Two that are compared, from their command lines. Their builds are named by as much as makes
-    /// them differ: the file's name, else the folders that it is in, else the command line.
+    /// Two programs to compare, from their command lines. Their builds have the shortest distinct names:
+    /// the file names, otherwise with folders, otherwise the command lines.
     pub(super) fn pair(lines: &[String]) -> Result<Vec<Program>, CliError> {
         let [baseline, candidate] = lines else {
             unreachable!("clap takes two")
@@ -187,12 +187,12 @@ impl Program {
         ])
     }
 
-    /// Where it is run.
+    /// The folder in which the program runs, unless it is the working directory.
     pub(super) fn folder_of_run(&self) -> Option<&Path> {
         self.place.as_ref().map(|place| place.folder.as_path())
     }
 
-    /// As a shell reads it; of a commit also which.
+    /// The command line in shell syntax, prefixed by the commit if there is one.
     pub(super) fn line(&self) -> String {
         let line = line(&self.command);
         match &self.place {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn two_programs_are_named_by_what_tells_them_apart() {
+    fn compared_programs_have_distinct_names() {
         assert_names("./old -x 'a b'", "./new -x", ("old", "new"));
         assert_names("a/rg x", "b/rg x", ("a/rg", "b/rg"));
         assert_names(
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_has_a_command_and_a_metric_for_each_size() {
+    fn each_size_has_a_command_and_a_metric() {
         let scale = Scale::parse("n=1000,2e3").unwrap();
         let command = ["true", "--size={n}", "{n}"].map(OsString::from);
         let program = Program::only(&command).unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_none_are_refused_and_so_is_a_command_without_a_place_for_them() {
+    fn rejects_invalid_sizes_and_commands_without_placeholder() {
         for wrong in ["", "n", "=1", "n=", "n=1,x", "n=1,1.0", "n=inf", "a/b=1"] {
             assert!(Scale::parse(wrong).is_err(), "{wrong}");
         }
@@ -271,7 +271,7 @@ mod tests {
         let error = error.err().unwrap().to_string();
         assert_eq!(
             error,
-            "there is no `{n}` in `true n` where the sizes would stand"
+            "`true n` has no placeholder `{n}` for the sizes"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The runs, one after the other: each is recorded, and stored when it has ended.
+//! Makes runs one after another; each is recorded, and stored when it has ended.
 
 use super::input::Input;
 use super::kept::{copy_all, copy_perf_map};
@@ -18,28 +18,28 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, prepare};
 use sto_query::results::IngestedFile;
 
-/// The runs of a command, of two in turns, or of one with several sizes of its input in turns.
+/// The runs of one program, of two alternately, or of one with several input sizes.
 pub(crate) struct Session<'a> {
     plan: Plan<'a>,
     perf: &'a Perf,
     work: &'a WorkFolder,
     to: &'a Destination<'a>,
     programs: Vec<Program>,
-    /// What each program's runs are called, from its first run on: the program with most samples may
-    /// be another one in the next.
+    /// Each program's executable name, fixed by its first run: in the next run, another program may have the most
+    /// samples.
     executables: Vec<Option<String>>,
     input: Option<Input>,
     counter: Counter,
     warnings: Warnings,
     recorded: Recorded,
-    /// Runs that were made one by one.
+    /// Number of runs that [`Session::record_next`] made.
     made: u32,
 }
 
-/// What was stored.
+/// The stored runs.
 pub(crate) struct Recorded {
     pub(super) reports: Vec<IngestedFile>,
-    /// The profiles of each program.
+    /// The profile ids of each program.
     pub(super) ids: Vec<Vec<ProfileId>>,
 }
 
@@ -69,8 +69,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Makes all runs. Of several programs, or sizes, the order is turned round from run to run: so what drifts
-    /// drifts for all.
+    /// Makes all runs. The order of programs or sizes is reversed in every other run, so that drift affects all of
+    /// them alike.
     pub(super) fn record(&mut self) -> Result<Outcome, CliError> {
         for warmup in 1..=self.plan.warmup {
             for which in 0..self.programs.len() {
@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
         Ok(Outcome::Clean)
     }
 
-    /// Takes in another program, whose runs are called so, or as those of the first; returns its number.
+    /// Adds another program and returns its number. By default its runs have the executable name of the first program.
     pub(crate) fn add(&mut self, program: Program, executable: Option<&String>) -> usize {
         let first = self.executables.iter().flatten().next().cloned();
         self.executables.push(executable.cloned().or(first));
@@ -118,14 +118,14 @@ impl<'a> Session<'a> {
         self.record_one(self.made, which)
     }
 
-    /// Says what there is to warn of, and hands over what was stored.
+    /// Prints the warnings and returns the stored runs.
     pub(crate) fn finish(self) -> Recorded {
         self.counter.end();
         self.warnings.say(self.recorded.reports.len());
         self.recorded
     }
 
-    /// Says why the other runs were not made.
+    /// Warns that the remaining runs were not made.
     fn say_last(&self, run: u32, outcome: Outcome) {
         let (Outcome::Command(status), left @ 1..) = (outcome, self.plan.runs - run) else {
             return;
@@ -191,14 +191,14 @@ impl<'a> Session<'a> {
             source,
         })?;
         let file = folder.join("perf.data");
-        // perf may run elsewhere.
+        // perf may run in another folder.
         let file = std::path::absolute(&file).unwrap_or(file);
         let recording = plan.recording(&program.command, program.folder_of_run());
         let status = perf.record(&recording, &file)?;
         if let Some(interrupted) = perf.interrupted()
             && (plan.runs > 1 || self.programs.len() > 1)
         {
-            // Half a run is none to compare by.
+            // A partial run is useless for comparisons.
             self.counter.end();
             let note = format!("run {run} was interrupted, and is not stored");
             ui::say("note", &note);
@@ -224,7 +224,7 @@ impl<'a> Session<'a> {
         if plan.keep.is_some() {
             copy_all(&report, &folder)?;
         } else {
-            // A folder that stays is removed with the one that it is in.
+            // A folder that cannot be removed now is removed with the work folder.
             let _ = fs::remove_dir_all(&folder);
         }
         for profile in &report.profiles {
@@ -236,10 +236,10 @@ impl<'a> Session<'a> {
         Ok(self.outcome(status))
     }
 
-    /// How a recording that was made ended.
+    /// The outcome of a recording.
     fn outcome(&self, status: ExitStatus) -> Outcome {
         match self.perf.interrupted() {
-            // It is the user or the command who ends the recording of a process.
+            // The recording of a process is meant to be ended by Ctrl-C or by the command.
             Some(interrupted @ Outcome::Interrupted(signal)) => match self.plan.records_command() {
                 false if signal == signal_hook::consts::SIGINT => Outcome::Clean,
                 _ => interrupted,

@@ -1,15 +1,15 @@
-//! What runs are warned of, once for all of them.
+//! Warnings about runs, each printed once for all of them.
 
 use crate::runtime::ui;
 
-/// Warnings, each with how many runs it concerns.
+/// Warnings, each with the number of runs it concerns.
 #[derive(Default)]
 pub(super) struct Warnings {
     said: Vec<Warning>,
 }
 
 struct Warning {
-    /// Without the numbers in it, which differ from run to run.
+    /// The text without the digits in it, which differ from run to run.
     sort: String,
     text: String,
     runs: usize,
@@ -28,7 +28,7 @@ impl Warnings {
         }
     }
 
-    /// Says all, of so many runs.
+    /// Prints all warnings about `of` runs.
     pub(super) fn say(&self, of: usize) {
         for Warning { text, runs, .. } in &self.said {
             let text = match (of, *runs) {

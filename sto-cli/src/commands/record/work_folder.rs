@@ -1,4 +1,4 @@
-//! The folder that recordings are made in.
+//! The temporary folder for recordings.
 
 use crate::runtime::CliError;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use sto_core::files::{User, random_name};
 
-/// A folder of this process, which goes with it.
+/// A folder of this process that is removed when it is dropped.
 pub(crate) struct WorkFolder {
     pub(crate) path: PathBuf,
     /// Locked for as long as this process lives, however it ends.
@@ -19,11 +19,11 @@ pub(crate) struct WorkFolder {
 impl WorkFolder {
     const PREFIX: &str = "sto-record-";
 
-    /// Makes one below the folder of temporary files, where every user may make anything.
+    /// Creates a folder in the temporary folder of the system, which every user may write to.
     pub(crate) fn make() -> Result<WorkFolder, CliError> {
         let parent = std::env::temp_dir();
         remove_abandoned(&parent);
-        // Copies of stacks hold whatever the program had there.
+        // Copies of stacks contain any data of the program.
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         let start = format!("{}{}-", Self::PREFIX, std::process::id());
@@ -36,7 +36,7 @@ impl WorkFolder {
             path: parent,
             source,
         })?;
-        // Where folders cannot be locked, nobody takes this one for abandoned either.
+        // If folders cannot be locked here, no other process considers this one abandoned either.
         let _ = alive.lock();
         Ok(WorkFolder {
             path,
@@ -45,7 +45,7 @@ impl WorkFolder {
     }
 }
 
-/// Whether the file system that a folder is on has no room left; perf says little of that.
+/// Whether the file system of a folder has no room left; perf's own message does not say so.
 pub(super) fn is_full(folder: &Path) -> bool {
     let probe = folder.join("room");
     let written = fs::write(&probe, vec![0; 64 << 10]);
@@ -55,12 +55,12 @@ pub(super) fn is_full(folder: &Path) -> bool {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever clears the folder of temporary files.
+        // A folder that cannot be removed is left to the cleaning of the temporary folder.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Removes the folders of this user's processes that were killed: recordings are large.
+/// Removes folders of this user's processes that were killed, because recordings are large.
 fn remove_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -68,7 +68,7 @@ fn remove_abandoned(parent: &Path) {
             .to_str()
             .and_then(|name| name.strip_prefix(WorkFolder::PREFIX));
         let pid = rest.and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
-        // It may have just made its folder; in another container, its number is nobody's here.
+        // Another process with this id may have just made its folder; in another container, the id means another process.
         let is_gone = |pid: u32| {
             pid == std::process::id() || !Path::new("/proc").join(pid.to_string()).exists()
         };
@@ -86,7 +86,7 @@ fn is_free(path: &Path) -> bool {
     })
 }
 
-/// Opens a folder; anything else of that name, such as a pipe or a link, is refused at once.
+/// Opens a folder; fails at once for anything else, such as a pipe or a link.
 fn open_folder(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(CWD, path, flags, Mode::empty())?.into())

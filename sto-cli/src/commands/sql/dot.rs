@@ -1,4 +1,4 @@
-//! Commands that are no SQL: they begin with a dot.
+//! Shell commands that are not SQL; they begin with a dot.
 
 use crate::runtime::CliError;
 use std::str::FromStr;
@@ -10,28 +10,28 @@ use sto_query::text::Style;
 #[derive(Debug, PartialEq)]
 pub(super) enum DotCommand {
     Help,
-    /// Of all names, or of one.
+    /// Shows the schema of all tables and functions, or of one.
     Schema(Option<String>),
-    /// The list, or the SQL of one.
+    /// Lists the example queries, or shows the SQL of one.
     Examples(Option<String>),
     Format(SqlFormat),
-    /// Gives a parameter a value.
+    /// Sets a parameter.
     Param(String, SqlValue),
     Quit,
 }
 
-/// What each is called, with what it takes and does.
+/// Each command with its arguments and description.
 pub(super) const COMMANDS: [(&str, &str, &str); 6] = [
     (".schema", "[NAME]", "tables, their columns, and functions"),
     (
         ".examples",
         "[NAME]",
-        "the queries that are shipped, or the SQL of one",
+        "the built-in queries, or the SQL of one",
     ),
-    (".param", "NAME VALUE", "give the parameter :NAME a value"),
+    (".param", "NAME VALUE", "set the parameter :NAME to a value"),
     (".format", "FORMAT", "table, csv, json, ndjson, md or raw"),
     (".help", "", "this list"),
-    (".quit", "", "leave, as Ctrl-D does"),
+    (".quit", "", "leave, like Ctrl-D"),
 ];
 
 impl FromStr for DotCommand {
@@ -66,7 +66,7 @@ fn format(name: &str) -> Option<SqlFormat> {
     SqlFormat::deserialize(name).ok()
 }
 
-/// What a command says; nothing of those that set something for what follows.
+/// The output of a command; empty for commands that set something.
 pub(super) fn answer(command: &DotCommand, style: Style) -> Result<String, CliError> {
     Ok(match command {
         DotCommand::Help => help(),
@@ -92,7 +92,7 @@ fn help() -> String {
     lines.concat() + sql
 }
 
-/// The queries that are shipped, or the SQL of one.
+/// Lists the built-in queries, or returns the SQL of one.
 pub(super) fn examples(name: &str) -> Result<String, CliError> {
     if name.is_empty() {
         let lines = EXAMPLES.iter().map(|example| {
@@ -113,7 +113,7 @@ pub(super) fn examples(name: &str) -> Result<String, CliError> {
                 question.about()
             )
         });
-        let title = "\nFor DuckDB, DataFusion, Ballista and Spark, of what `sto export --format parquet` writes:\n";
+        let title = "\nFor DuckDB, DataFusion, Ballista and Spark, on datasets written by `sto export --format parquet`:\n";
         let of_store = lines.collect::<String>();
         return Ok(of_store + title + &of_engines.collect::<String>());
     }

@@ -1,4 +1,4 @@
-//! What the shell knows while a line is typed: when it is whole, and which names fit.
+//! Line editing in the shell: completion, and detection of unfinished statements.
 
 use super::dot::COMMANDS;
 use rustyline::completion::{Completer, Pair};
@@ -9,12 +9,12 @@ use rustyline::{Context, Helper};
 use sto_query::lake::QUESTIONS;
 use sto_query::tables::{Database, EXAMPLES};
 
-/// Completes names, and goes on with the line until it is whole.
+/// Completes names, and continues the line until the statement ends.
 pub(super) struct SqlHelper {
     names: Vec<String>,
 }
 
-/// Words that queries begin with, or often have.
+/// Common SQL keywords.
 const KEYWORDS: [&str; 24] = [
     "SELECT",
     "FROM",
@@ -43,7 +43,7 @@ const KEYWORDS: [&str; 24] = [
 ];
 
 impl SqlHelper {
-    /// Of what the database has.
+    /// Collects the names of tables, columns and functions.
     pub(super) fn new() -> SqlHelper {
         let mut names: Vec<String> = KEYWORDS.map(str::to_owned).into();
         for name in Database::names() {
@@ -56,7 +56,7 @@ impl SqlHelper {
         SqlHelper { names }
     }
 
-    /// Where the word begins that ends here, and what it may be.
+    /// The start of the word before the cursor, and its completions.
     pub(super) fn completions(&self, line: &str, at: usize) -> (usize, Vec<String>) {
         let typed = line.get(..at).unwrap_or(line);
         if let Some(rest) = typed.strip_prefix(".examples ") {
@@ -122,7 +122,7 @@ impl Completer for SqlHelper {
     }
 }
 
-/// Whether a line is a command or whole statements.
+/// Whether a line is a command or ends with a complete statement.
 pub(super) fn is_whole(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('.') || line.ends_with(';')

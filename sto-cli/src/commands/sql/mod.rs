@@ -1,4 +1,4 @@
-//! `sto sql`: the store as tables.
+//! `sto sql`: queries the store in SQL.
 
 mod dot;
 mod helper;
@@ -19,26 +19,26 @@ use sto_query::tables::{Database, EXAMPLES, SqlError, SqlFormat, SqlOptions, Sql
 const EXAMPLES_OF_USE: &str = "\
 Examples:
   sto sql 'SELECT name, version, samples FROM executable'
-  sto sql -f top --param version=v1         A query that is shipped
-  sto sql --examples                        Lists those; with a name, shows its SQL
-  sto sql .schema                           The tables, their columns, and functions
-  sto sql                                   A shell
+  sto sql -f top --param version=v1         Run a built-in query
+  sto sql --examples                        List the built-in queries; with a name, show its SQL
+  sto sql .schema                           Show the tables, their columns, and functions
+  sto sql                                   Start a shell
   sto sql \"SELECT * FROM find_regressions('v1', 'v2')\" --format json
 
-The dialect is that of SQLite. The store is read as rows are asked for, and never changed.";
+The dialect is that of SQLite. The store is read on demand, and never changed.";
 
-/// Ask the store in SQL
+/// Query the store in SQL
 ///
-/// Tables are read from the store as their rows are asked for. Without a query, it is read from standard input, or
+/// Tables are read from the store on demand. Without a query argument, the query is read from standard input, or
 /// line by line in a shell that completes names.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_USE)]
 pub(crate) struct SqlArgs {
-    /// The query: statements with `;` between them, or one of the shell's commands such as `.schema`
+    /// The query: statements separated by `;`, or one of the shell's commands such as `.schema`
     #[arg(conflicts_with = "file")]
     query: Option<String>,
 
-    /// Read the query from this file, or take the shipped one of this name
+    /// Read the query from this file, or use the built-in query of this name
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -46,7 +46,7 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_parser = formats(), default_value = "table")]
     format: SqlFormat,
 
-    /// Give the parameter `:NAME` of the query this value
+    /// Set the parameter `:NAME` of the query to this value
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = label)]
     params: Vec<(String, String)>,
 
@@ -54,7 +54,7 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "TIME", value_parser = run_time)]
     timeout: Option<Nanoseconds>,
 
-    /// List the queries that are shipped, or show one
+    /// List the built-in queries, or show one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["query", "file"])]
     examples: Option<String>,
 }
@@ -64,9 +64,9 @@ fn formats() -> impl TypedValueParser<Value = SqlFormat> {
         word("table", "Aligned columns"),
         word("csv", "Comma-separated values with a heading"),
         word("json", "An array of objects"),
-        word("ndjson", "An object a line"),
-        word("md", "A table of Markdown"),
-        word("raw", "Cells as they are, with tabs between them"),
+        word("ndjson", "One object per line"),
+        word("md", "A Markdown table"),
+        word("raw", "Plain cells, separated by tabs"),
     ])
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &SqlArgs, store: &StorePath) -> Result<Outcome, CliError
     Ok(Outcome::Clean)
 }
 
-/// The query in a file, on standard input, or that is shipped under this name.
+/// The query in a file, on standard input, or the built-in query of this name.
 fn text_of(file: &Path) -> Result<String, CliError> {
     let mut text = String::new();
     let read = match file == Path::new("-") {
@@ -122,7 +122,7 @@ fn text_of(file: &Path) -> Result<String, CliError> {
     }
 }
 
-/// Prints the answers to a query.
+/// Runs a query and prints its rows.
 fn print(
     database: &mut Database,
     sql: &str,
@@ -133,7 +133,7 @@ fn print(
     if format == SqlFormat::Table {
         let mut writer = SqlWriter::new(format, style, Vec::new());
         let answered = database.query(sql, options, &mut writer);
-        // What was answered before a statement that cannot be.
+        // Statements before one that failed have answers, too.
         output::show(&String::from_utf8_lossy(&writer.into_inner()))?;
         return Ok(answered?);
     }
@@ -142,7 +142,7 @@ fn print(
     let answered = database.query(sql, options, &mut writer);
     let flushed = io::Write::flush(&mut writer.into_inner());
     match answered.and_then(|()| Ok(flushed?)) {
-        // Who reads it has had enough.
+        // The reader of the output has closed it.
         Err(SqlError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(SqlError::Write(error)) => Err(CliError::Stdout(error)),
         answered => Ok(answered?),

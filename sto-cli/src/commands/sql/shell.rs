@@ -1,4 +1,4 @@
-//! The shell: a query after another.
+//! The interactive shell.
 
 use super::dot::{self, DotCommand};
 use super::helper::SqlHelper;
@@ -19,7 +19,7 @@ use sto_query::tables::{Database, SqlError, SqlFormat, SqlOptions, SqlValue};
 
 type Line = Editor<SqlHelper, FileHistory>;
 
-/// Answers what is typed until there is no more.
+/// Reads and answers queries until the end of input.
 pub(super) fn run(
     mut database: Database,
     mut format: SqlFormat,
@@ -29,7 +29,7 @@ pub(super) fn run(
     let mut editor = editor().map_err(terminal)?;
     let history = history();
     if let Some(file) = &history {
-        // There is none at first.
+        // There is no history file at first.
         let _ = editor.load_history(file);
     }
     ui::write("SQL of SQLite; `.help` lists commands, Ctrl-D leaves.\n");
@@ -50,7 +50,7 @@ pub(super) fn run(
                 options.cancel = Cancel::default();
                 *running.lock().unwrap_or_else(PoisonError::into_inner) = options.cancel.clone();
                 match print(&mut database, text, format, &options) {
-                    // Given before, they are for what uses them.
+                    // Parameters may be set before a query uses them.
                     Err(CliError::Sql(SqlError::UnknownParameter(_))) => Ok(()),
                     answered => answered,
                 }
@@ -76,7 +76,7 @@ pub(super) fn run(
         }
     }
     if let Some(file) = history {
-        // A history that cannot be kept is no reason to fail.
+        // A history that cannot be saved is not an error.
         let _ = editor.save_history(&file);
     }
     Ok(Outcome::Clean)
@@ -100,7 +100,7 @@ fn terminal(error: ReadlineError) -> CliError {
     CliError::Terminal(error.to_string())
 }
 
-/// Where lines are kept: `$XDG_STATE_HOME/sto`, which is made for the user alone; `None` where that cannot be.
+/// The history file in `$XDG_STATE_HOME/sto`, a folder that only the user can read; `None` if it cannot be made.
 fn history() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name);
     let state = user_folder(&variable, "XDG_STATE_HOME", ".local/state")?;
@@ -112,7 +112,7 @@ fn history() -> Option<PathBuf> {
     made.ok().map(|()| folder.join("sql_history"))
 }
 
-/// What Ctrl-C stops from here on, which is the query that runs; the shell goes on.
+/// Makes Ctrl-C cancel the running query instead of the shell; returns a handle to that query.
 fn stopped_by_interrupts() -> Arc<Mutex<Cancel>> {
     let running: Arc<Mutex<Cancel>> = Arc::default();
     let stopped = running.clone();

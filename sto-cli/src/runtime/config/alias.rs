@@ -1,4 +1,4 @@
-//! Other names for commands and their arguments.
+//! Aliases of commands with arguments.
 
 use super::value::{ConfigProblem, scalar};
 use clap::{Arg, Command};
@@ -13,7 +13,7 @@ pub(super) struct Alias {
 }
 
 impl Alias {
-    /// Refuses what begins with no command, or has the name of one.
+    /// Returns an error if the alias does not begin with a command, or has the name of one.
     pub(super) fn check(&self, name: &str, command: &Command) -> Result<(), ConfigProblem> {
         let problem = |message| {
             Err(ConfigProblem {
@@ -29,14 +29,14 @@ impl Alias {
         }
         if !is_command(command, first) {
             return problem(format!(
-                "the alias `{name}` begins with `{first}`, which is no command"
+                "the alias `{name}` begins with `{first}`, which is not a command"
             ));
         }
         Ok(())
     }
 }
 
-/// Arguments of the process, with the words of an alias in its place.
+/// The arguments of the process, with an alias replaced by its words.
 pub(super) fn expanded(
     aliases: &BTreeMap<String, Alias>,
     mut args: Vec<OsString>,
@@ -75,7 +75,7 @@ fn is_command(command: &Command, name: &str) -> bool {
             .any(|known| known.get_name() == name)
 }
 
-/// The words of a command: text as a shell splits it, or a list.
+/// The words of a command: text in shell syntax, or a list.
 pub(super) fn words_of(value: &DeValue<'_>) -> Option<Vec<String>> {
     let words = match value {
         DeValue::String(text) => shlex::split(text)?,

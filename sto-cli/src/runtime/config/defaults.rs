@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 /// The default of an option.
 #[derive(Debug)]
 pub(super) struct OptionDefault {
-    /// The command that has it; `None` for an option of all.
+    /// The command with the option; `None` for a global option.
     pub(super) command: Option<String>,
     pub(super) option: String,
     pub(super) values: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct OptionDefault {
 }
 
 impl OptionDefault {
-    /// The command line with this default.
+    /// Adds this default to the command line.
     pub(super) fn applied(&self, command: Command) -> Result<Command, ConfigProblem> {
         let problem = |message| ConfigProblem {
             line: self.line,
@@ -33,11 +33,11 @@ impl OptionDefault {
         let Some(id) = found.map(|arg| arg.get_id().clone()) else {
             let what = match &self.command {
                 Some(name) => format!("`sto {name}` has"),
-                None => "all commands together have".to_owned(),
+                None => "the command line as a whole has".to_owned(),
             };
             return Err(problem(format!("{what} no option `--{}`", self.option)));
         };
-        // The command line lives as long as the process, and so do its defaults.
+        // The command line and its defaults live as long as the process.
         let values: Vec<&'static str> = self.values.iter().map(|v| &*v.clone().leak()).collect();
         let with_default = |arg: Arg| arg.required(false).default_values(values);
         let (command, line) = match &self.command {
@@ -47,7 +47,7 @@ impl OptionDefault {
                 vec!["sto", name],
             ),
         };
-        // Defaults are read before anything is found to be missing.
+        // clap validates defaults before it looks for missing arguments.
         match command.clone().try_get_matches_from(line) {
             Err(error) if is_of_value(error.kind()) => {
                 let said = error.to_string();

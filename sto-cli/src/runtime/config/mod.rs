@@ -20,23 +20,23 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use value::{ConfigProblem, scalar};
 
-/// What the file says; nothing where there is none.
+/// The content of the file; empty if there is none.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     path: PathBuf,
-    /// The folder of the store, where nothing else names one.
+    /// The folder of the store, if nothing else names one.
     pub(crate) store: Option<PathBuf>,
-    /// Folders of stores that are used where they are found, whosever they are.
+    /// Folders of stores that may be used when found, even if they belong to other users.
     pub(crate) safe_stores: Vec<PathBuf>,
-    /// How text looks.
+    /// Colours of text.
     pub(crate) colors: Colors,
     defaults: Vec<OptionDefault>,
     aliases: BTreeMap<String, Alias>,
 }
 
 impl Config {
-    /// Reads `$STO_CONFIG`, else `$XDG_CONFIG_HOME/sto/config.toml`, else
-    /// `~/.config/sto/config.toml`; an empty `$STO_CONFIG` is no file.
+    /// Reads `$STO_CONFIG`, otherwise `$XDG_CONFIG_HOME/sto/config.toml`, otherwise
+    /// `~/.config/sto/config.toml`; if `$STO_CONFIG` is empty, there is no file.
     pub(crate) fn load() -> Result<Config, CliError> {
         let Some((path, is_named)) = Config::file() else {
             return Ok(Config::default());
@@ -56,7 +56,7 @@ impl Config {
             .map_err(|problem| problem.in_file(&path))
     }
 
-    /// The file, which need not be there, and whether the user named it.
+    /// The path of the file, which need not exist, and whether the user named it.
     pub(crate) fn file() -> Option<(PathBuf, bool)> {
         path(&|name| env::var_os(name))
     }
@@ -86,7 +86,7 @@ impl Config {
                         config.aliases.insert(alias, Alias { words, line });
                     }
                 }
-                // The option is `--color`, but users may well write otherwise.
+                // The option is `--color`, but accept British spelling.
                 DeValue::Table(table) if ["colors", "colours"].contains(&name) => {
                     for (role, value) in table {
                         let line = line_of(role.span().start);
@@ -105,7 +105,7 @@ impl Config {
                     config.store = Some(folder_of(folder, home).ok_or_else(|| ConfigProblem {
                         line,
                         message:
-                            "the store is an absolute path, or one that begins with ~/".to_owned(),
+                            "the store must be an absolute path, or begin with ~/".to_owned(),
                     })?);
                 }
                 DeValue::Array(folders) if name == "safe-stores" => {
@@ -119,7 +119,7 @@ impl Config {
                             .ok_or_else(|| ConfigProblem {
                                 line,
                                 message:
-                                    "safe-stores are absolute paths, or ones that begin with ~/"
+                                    "safe-stores must be absolute paths, or begin with ~/"
                                         .to_owned(),
                             })?;
                 }
@@ -133,9 +133,9 @@ impl Config {
         let mut roles = self.colors.roles();
         let names = roles.each_ref().map(|(name, _)| *name).join(", ");
         let Some((_, look)) = roles.iter_mut().find(|(name, _)| *name == role) else {
-            return Err(format!("nothing is called `{role}`: expected {names}"));
+            return Err(format!("there is no colour role `{role}`: expected {names}"));
         };
-        let text = scalar(value).ok_or_else(|| format!("`{role}` is text or a number"))?;
+        let text = scalar(value).ok_or_else(|| format!("`{role}` must be text or a number"))?;
         **look = text.parse().map_err(|error| format!("`{role}`: {error}"))?;
         Ok(())
     }
@@ -154,7 +154,7 @@ impl Config {
         let Some(values) = values else {
             return Err(ConfigProblem {
                 line,
-                message: format!("`{option}` is text, a number, true, false, or a list of them"),
+                message: format!("`{option}` must be text, a number, true, false, or a list of them"),
             });
         };
         self.defaults.push(OptionDefault {
@@ -166,10 +166,10 @@ impl Config {
         Ok(())
     }
 
-    /// The command line with these defaults.
+    /// Adds the defaults to the command line.
     ///
     /// # Errors
-    /// Where the file has commands or options that there are not, or values that they do not take.
+    /// Returns an error if the file names unknown commands or options, or values that they do not accept.
     pub(crate) fn applied(&self, mut command: Command) -> Result<Command, CliError> {
         for (name, alias) in &self.aliases {
             alias
@@ -184,7 +184,7 @@ impl Config {
         Ok(command)
     }
 
-    /// Arguments of the process, with the words of an alias in its place.
+    /// The arguments of the process, with an alias replaced by its words.
     pub(crate) fn expanded(
         &self,
         args: impl Iterator<Item = OsString>,
@@ -194,7 +194,7 @@ impl Config {
     }
 }
 
-/// A home or folder that is not there, or where something else stands.
+/// Whether the home or the file does not exist.
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_line_come_before_those_of_the_file() {
+    fn the_command_line_overrides_the_file() {
         let file = "color = 'never'\n[top]\nlimit = 7\ninlined = true\n";
         let top = parsed(file, &["sto", "top", "v1"]);
         assert!(top.contains("limit: Some(7)"), "{top}");
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_stand_for_words_wherever_options_of_all_commands_are() {
+    fn aliases_are_expanded_after_global_options() {
         let file = "[alias]\nworst = \"top --by total -n '5'\"\nlast = ['runs', '-n', 1]\n";
         let worst = parsed(file, &["sto", "--store", "worst", "worst", "v1"]);
         assert!(worst.contains("by: Total"), "{worst}");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_store_of_the_file_is_an_absolute_path() {
+    fn the_store_in_the_file_must_be_an_absolute_path() {
         let store = |text: &str| loaded(text).map(|(config, _)| config.store);
         assert_eq!(
             store("store = '~/perf'"),
@@ -276,12 +276,12 @@ mod tests {
         assert!(
             store("store = 'perf'")
                 .unwrap_err()
-                .starts_with("1: the store is an absolute")
+                .starts_with("1: the store must be an absolute")
         );
     }
 
     #[test]
-    fn colours_of_the_file_come_before_the_usual_ones() {
+    fn colours_in_the_file_override_the_defaults() {
         let (config, _) = loaded("[colors]\nregression = 'bold 208'\ndim = 'none'\n").unwrap();
         let mut usual = Colors::USUAL;
         usual.regression = "bold 208".parse().unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn errors_name_the_line() {
         for (text, message) in [
             ("\n[top\n", "2: "),
             ("[tpo]\nlimit = 1\n", "line 2: there is no command `tpo`"),
@@ -308,9 +308,9 @@ mod tests {
             ),
             (
                 "paint = 1\n",
-                "line 1: all commands together have no option `--paint`",
+                "line 1: the command line as a whole has no option `--paint`",
             ),
-            ("[top]\nlimit = { a = 1 }\n", "2: `limit` is text, a number"),
+            ("[top]\nlimit = { a = 1 }\n", "2: `limit` must be text, a number"),
             (
                 "[alias]\ntop = 'ls'\n",
                 "line 2: an alias cannot have the name of a command",
@@ -330,9 +330,9 @@ mod tests {
             ),
             (
                 "[colors]\nheader = 'red'\n",
-                "2: nothing is called `header`: expected heading, dim, regression, improvement",
+                "2: there is no colour role `header`: expected heading, dim, regression, improvement",
             ),
-            ("[colors]\ndim = [1]\n", "2: `dim` is text or a number"),
+            ("[colors]\ndim = [1]\n", "2: `dim` must be text or a number"),
         ] {
             let error = loaded(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_where_xdg_has_it() {
+    fn the_file_follows_the_xdg_specification() {
         let found = |variables: &[(&str, &str)]| {
             path(&|name| {
                 let found = variables.iter().find(|(known, _)| *known == name);

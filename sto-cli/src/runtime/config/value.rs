@@ -1,10 +1,10 @@
-//! Values of the file, and what may be wrong with them.
+//! Values in the file, and errors about them.
 
 use crate::runtime::CliError;
 use std::path::Path;
 use toml::de::DeValue;
 
-/// Something wrong in the file.
+/// An error in the file.
 pub(super) struct ConfigProblem {
     pub(super) line: usize,
     pub(super) message: String,
@@ -20,7 +20,7 @@ impl ConfigProblem {
     }
 }
 
-/// Text, a number, true or false, as it would stand on a command line.
+/// Text, a number, true or false, as it would be written on a command line.
 pub(super) fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.as_ref().to_owned()),

@@ -1,4 +1,4 @@
-//! The history of a work tree, as git draws it.
+//! The commit graph of a work tree, as drawn by git.
 
 use super::{GitError, Repository};
 use std::path::Path;
@@ -9,21 +9,21 @@ use sto_query::select::Ancestry;
 
 /// Which commits of a history are shown.
 pub(crate) struct Shown<'a> {
-    /// A revision, or a range of them.
+    /// A revision or a range.
     pub(crate) commits: &'a str,
-    /// Only those that changed this file or folder.
+    /// If set, only commits that changed this file or folder.
     pub(crate) path: Option<&'a Path>,
-    /// The most.
+    /// Maximum number of commits.
     pub(crate) limit: Option<usize>,
 }
 
-/// What ends a line of the drawing, and parts the fields of a commit: no message has it.
+/// Separates the graph and the fields of a commit; messages cannot contain it.
 const FIELD: char = '\0';
-/// A commit in two lines, so that git draws what stands left of the second one, too.
+/// Prints a commit in two lines, so that git draws the graph left of the second one, too.
 const FORMAT: &str = "--format=%x00%H%x00%P%x00%at%x00%D%x00%s%n%x00";
 
 impl Repository {
-    /// The commits to show, newest first, each with what git draws left of it.
+    /// The commits to show, newest first, each with its part of the graph.
     pub(crate) fn log(&self, shown: &Shown<'_>) -> Result<Vec<ShownCommit>, GitError> {
         self.tips(shown.commits)?;
         let limit = shown.limit.map(|limit| format!("--max-count={limit}"));
@@ -40,7 +40,7 @@ impl Repository {
         Ok(commits(&self.run(command)?))
     }
 
-    /// All commits up to those of a revision or range, with their parents.
+    /// All ancestors of a revision or range, with their parents.
     pub(crate) fn ancestry(&self, commits: &str) -> Result<Ancestry, GitError> {
         let tips = self.tips(commits)?;
         let mut command = self.git();
@@ -52,7 +52,7 @@ impl Repository {
         Ok(ancestry(&listed))
     }
 
-    /// The commits that a revision, or the positive end of a range, stands for.
+    /// The commits at the positive end of a revision or range.
     fn tips(&self, commits: &str) -> Result<Vec<String>, GitError> {
         let mut command = self.git();
         command.args([
@@ -72,20 +72,20 @@ impl Repository {
     }
 }
 
-/// From what `git rev-list --parents` prints.
+/// Parses the output of `git rev-list --parents`.
 pub(super) fn ancestry(listed: &str) -> Ancestry {
     let line = |line: &str| line.split(' ').filter_map(|id| id.parse().ok()).collect();
     Ancestry::from(listed.lines().map(line).collect::<Vec<Vec<CommitHash>>>())
 }
 
-/// From what `git log --graph` prints in [`FORMAT`].
+/// Parses the output of `git log --graph` in [`FORMAT`].
 fn commits(log: &str) -> Vec<ShownCommit> {
     let mut commits: Vec<ShownCommit> = Vec::new();
     for line in log.split('\n').filter(|line| !line.is_empty()) {
         let (lanes, fields) = line.split_once(FIELD).unwrap_or((line, ""));
         match commit(lanes, fields) {
             Some(commit) => commits.push(commit),
-            // The second line of a commit, or one between two.
+            // The second line of a commit, or a line between two commits.
             None => {
                 if let Some(last) = commits.last_mut() {
                     last.graph.push(lanes.to_owned());
@@ -108,7 +108,7 @@ fn commit(lanes: &str, fields: &str) -> Option<ShownCommit> {
             .split(' ')
             .filter_map(|id| id.parse().ok())
             .collect(),
-        // One before 1970 is none that git itself writes.
+        // git itself writes no times before 1970.
         author_time: UnixSeconds(time.parse().unwrap_or(0)),
         subject: subject.to_owned(),
         refs: refs.map(str::to_owned).collect(),
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_stay_with_the_commit_above_them() {
+    fn graph_lines_belong_to_the_commit_above_them() {
         let (a, b) = ("a".repeat(40), "b".repeat(40));
         let log = format!(
             "*   \0{a}\0{b} {b}\x0012\0HEAD -> main, tag: v1\0Merge \x01\n|\\  \0\n| * \0{b}\0\x0011\0\0\n|/  \n"

@@ -1,4 +1,4 @@
-//! Notes that git keeps beside commits.
+//! Git notes on commits.
 
 use super::{GitError, Repository};
 use std::io::Write;
@@ -6,10 +6,10 @@ use std::process::Stdio;
 use sto_core::model::CommitHash;
 
 impl Repository {
-    /// Where the notes of this program are: `refs/notes/sto`.
+    /// The name of this program's notes: `refs/notes/sto`.
     pub(crate) const NOTES: &'static str = "sto";
 
-    /// Keeps a note of this program beside a commit, in place of one that is there.
+    /// Sets this program's note on a commit, replacing an existing one.
     pub(crate) fn note(&self, commit: &CommitHash, text: &str) -> Result<(), GitError> {
         let mut command = self.git();
         command.args([

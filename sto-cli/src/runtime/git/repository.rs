@@ -1,4 +1,4 @@
-//! A repository of git that a command needs: what is wrong with it is said.
+//! A git repository that a command needs, with errors for the user.
 
 use super::{git, is_dirty};
 use std::io::{self, Write};
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use sto_query::text::printable;
 
-/// Why git could not be asked.
+/// An error from git.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GitError {
-    #[error("there is no program `git` here")]
+    #[error("cannot find `git`")]
     NoGit,
     #[error("cannot run git")]
     Run(#[source] io::Error),
-    #[error("{}: there is no git repository here, or git does not trust it: {}", folder.display(), printable(said))]
+    #[error("{}: not a git repository, or git does not trust it: {}", folder.display(), printable(said))]
     NoRepository { folder: PathBuf, said: String },
     #[error("git knows no commit `{}` here", printable(revision))]
     NoRevision {
         revision: String,
-        /// Whether the repository has only the newest part of its history.
+        /// Whether the repository lacks older history.
         is_shallow: bool,
     },
     #[error(
-        "`{}` does not follow `{}`: {}",
+        "`{}` is not a descendant of `{}`: {}",
         printable(bad),
         printable(good),
-        base.as_ref().map_or("they have no commit in common".to_owned(), |base| format!("the last commit that both have is {base}"))
+        base.as_ref().map_or("they have no common ancestor".to_owned(), |base| format!("their last common commit is {base}"))
     )]
     Unrelated {
         good: String,
@@ -34,7 +34,7 @@ pub(crate) enum GitError {
         is_shallow: bool,
     },
     #[error(
-        "the work tree has changes that are not committed, and no commit that is built would have them"
+        "the work tree has uncommitted changes, which would not be part of any commit that is built"
     )]
     Dirty,
     #[error("git {what}: {}", printable(said))]
@@ -42,7 +42,7 @@ pub(crate) enum GitError {
 }
 
 impl GitError {
-    /// What can be done about it.
+    /// A hint for the user.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             GitError::NoGit => Some("install it: `apt install git` on Debian and Ubuntu"),
@@ -53,34 +53,34 @@ impl GitError {
             | GitError::Unrelated {
                 is_shallow: true, ..
             } => Some(
-                "this clone is shallow, and has no commits before some: `git fetch --unshallow` gets them",
+                "this clone is shallow and lacks older commits: `git fetch --unshallow` fetches them",
             ),
             GitError::Unrelated { .. } => {
-                Some("name a good commit that the bad one follows, such as the one that both have")
+                Some("name a good commit that is an ancestor of the bad one, such as their last common commit")
             }
             GitError::Dirty => {
-                Some("`git stash` puts them aside, and `git commit` makes a commit of them")
+                Some("`git stash` sets them aside, `git commit` commits them")
             }
             _ => None,
         }
     }
 }
 
-/// The repository that a folder is in.
+/// A git repository.
 pub(crate) struct Repository {
     folder: PathBuf,
 }
 
-/// Writes what a command of git reads.
+/// Writes the standard input of a git command.
 type Writing<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 impl Repository {
-    /// That of the working directory.
+    /// The repository of the working directory.
     pub(crate) fn here() -> Result<Repository, GitError> {
         Repository::of(Path::new("."))
     }
 
-    /// That of a folder.
+    /// The repository that contains a folder.
     pub(crate) fn of(folder: &Path) -> Result<Repository, GitError> {
         let repository = Repository {
             folder: folder.to_owned(),
@@ -102,12 +102,12 @@ impl Repository {
         git(&self.folder)
     }
 
-    /// What a command of git prints, where it succeeds.
+    /// Runs a git command and returns its output.
     pub(super) fn run(&self, command: Command) -> Result<String, GitError> {
         self.run_with(command, None)
     }
 
-    /// The same, of one that reads what is written to it.
+    /// Like [`Repository::run`], with standard input.
     pub(super) fn run_with(
         &self,
         mut command: Command,
@@ -129,7 +129,7 @@ impl Repository {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.trim().trim_start_matches("fatal: ");
-        // The first word that is no option is what was asked of it.
+        // Name the failure by the subcommand.
         let mut words = command.get_args().map(|word| word.to_string_lossy());
         let what = words.find(|word| COMMANDS.contains(&word.as_ref()));
         Err(GitError::Failed {
@@ -146,14 +146,14 @@ impl Repository {
             .is_ok_and(|prefix| prefix.trim().is_empty())
     }
 
-    /// Whether only the newest part of its history is here.
+    /// Whether the repository lacks older history.
     pub(super) fn is_shallow(&self) -> bool {
         let mut command = self.git();
         command.args(["rev-parse", "--is-shallow-repository"]);
         self.run(command).is_ok_and(|said| said.trim() == "true")
     }
 
-    /// That there is no such commit.
+    /// The error for an unknown revision.
     pub(super) fn no_revision(&self, revision: &str) -> GitError {
         GitError::NoRevision {
             revision: revision.to_owned(),
@@ -161,7 +161,7 @@ impl Repository {
         }
     }
 
-    /// Sees whether all files of the work tree are as they were committed.
+    /// Returns an error if the work tree has uncommitted changes.
     pub(crate) fn check_clean(&self) -> Result<(), GitError> {
         match is_dirty(&self.folder) {
             Some(true) => Err(GitError::Dirty),
@@ -170,7 +170,7 @@ impl Repository {
     }
 }
 
-/// What is asked of git, by which its failures are named.
+/// The git subcommands in use, by which failures are named.
 const COMMANDS: [&str; 6] = [
     "log",
     "rev-list",

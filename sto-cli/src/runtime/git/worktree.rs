@@ -8,22 +8,22 @@ use sto_core::model::CommitHash;
 use sto_query::questions::ShownCommit;
 use sto_query::select::Ancestry;
 
-/// The commits that follow a good one up to a bad one.
+/// The commits after a good one, up to a bad one.
 pub(crate) struct Between {
-    /// The bad one first, and the good one last.
+    /// From the bad commit to the good one.
     pub(crate) ancestry: Ancestry,
-    /// All but the good one, with what their messages say.
+    /// All commits but the good one, with their messages.
     pub(crate) commits: Vec<ShownCommit>,
 }
 
-/// A work tree of one commit; it goes with this.
+/// A work tree of one commit, which is removed when this is dropped.
 pub(crate) struct Worktree<'a> {
     repository: &'a Repository,
     pub(crate) path: PathBuf,
 }
 
 impl Repository {
-    /// The commits of a range of revisions, oldest first: each after those that it follows.
+    /// The commits of a range, parents before children.
     pub(crate) fn oldest_first(&self, range: &str) -> Result<Vec<CommitHash>, GitError> {
         let mut command = self.git();
         command.args(["rev-list", "--topo-order", "--reverse", "--end-of-options"]);
@@ -35,7 +35,7 @@ impl Repository {
         Ok(listed.lines().filter_map(|id| id.parse().ok()).collect())
     }
 
-    /// The commits after a good one up to a bad one that follows it.
+    /// The commits after `good` up to `bad`, which must be a descendant of it.
     pub(crate) fn between(&self, good: &str, bad: &str) -> Result<Between, GitError> {
         let [good_id, bad_id] = [self.commit(good)?, self.commit(bad)?];
         let mut command = self.git();
@@ -63,7 +63,7 @@ impl Repository {
         })
     }
 
-    /// The id of the commit that a revision is.
+    /// The full id of a revision's commit.
     fn commit(&self, revision: &str) -> Result<String, GitError> {
         let mut command = self.git();
         command.args(["rev-parse", "--verify", "--quiet", "--end-of-options"]);
@@ -75,13 +75,13 @@ impl Repository {
         }
     }
 
-    /// Checks a commit out into a folder of its own, which must not exist.
+    /// Checks out a commit into a new folder.
     pub(crate) fn worktree(
         &self,
         commit: &CommitHash,
         path: &Path,
     ) -> Result<Worktree<'_>, GitError> {
-        // From here on there is something to remove, however far git comes.
+        // Constructed first, so that it is cleaned up if git fails halfway.
         let worktree = Worktree {
             repository: self,
             path: path.to_owned(),
@@ -100,7 +100,7 @@ impl Drop for Worktree<'_> {
         command.args(["worktree", "remove", "--force", "--force"]);
         command.arg(&self.path);
         if self.repository.run(command).is_err() {
-            // What cannot be removed is left to whoever clears the folder of temporary files.
+            // A folder that cannot be removed is left to the cleaning of the temporary folder.
             let _ = fs::remove_dir_all(&self.path);
             let mut command = self.repository.git();
             command.args(["worktree", "prune"]);
