@@ -200,9 +200,10 @@ impl Stacks {
         way = mix(way, u64::from(self.changed_in[frame as usize]));
         let in_this_run = mix(way, self.run);
         if samples < 256 && in_this_run.is_multiple_of(RARE) {
-            way = match self.saturates {
-                true => mix(way, zipf(in_this_run)),
-                false => in_this_run,
+            way = if self.saturates {
+                mix(way, zipf(in_this_run))
+            } else {
+                in_this_run
             };
         }
         let mut draws = Draws(mix(way, 4));

@@ -47,9 +47,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (renamed, changed) = renamed(&tree, loaded.frames.len(), 1.0 - args.shared, &mut random);
     let mut new_frames = FrameTable::new();
     for (ix, frame) in loaded.frames.iter() {
-        let symbol = match renamed[ix.get()] {
-            true => format!("{}_2", frame.symbol),
-            false => frame.symbol.to_owned(),
+        let symbol = if renamed[ix.get()] {
+            format!("{}_2", frame.symbol)
+        } else {
+            frame.symbol.to_owned()
         };
         new_frames.insert(Frame {
             symbol: &symbol,

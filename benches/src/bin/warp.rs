@@ -41,9 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut clock, mut processor, mut error) = (f64::INFINITY, f64::INFINITY, 0.0);
     for _ in 0..args.repeat {
         let start = (Instant::now(), processor_seconds()?);
-        error = match args.path {
-            true => path(&a, &b, args.band)?.error,
-            false => distance(&a, &b, args.band)?,
+        error = if args.path {
+            path(&a, &b, args.band)?.error
+        } else {
+            distance(&a, &b, args.band)?
         };
         clock = clock.min(start.0.elapsed().as_secs_f64());
         processor = processor.min(processor_seconds()? - start.1);

@@ -45,9 +45,10 @@ fn check_characters(document: &str) {
 pub(crate) fn xml(document: &[u8]) -> Own {
     let document = str::from_utf8(document).expect("UTF-8");
     check_characters(document);
-    let (elements, attributes) = match document.contains("<testsuites") {
-        true => (JUNIT, JUNIT),
-        false => (ELEMENTS, ATTRIBUTES),
+    let (elements, attributes) = if document.contains("<testsuites") {
+        (JUNIT, JUNIT)
+    } else {
+        (ELEMENTS, ATTRIBUTES)
     };
     let mut reader = Reader::from_str(document);
     let mut code = Vec::new();

@@ -53,9 +53,10 @@ fn address(input: &mut Unstructured<'_>) -> Result<u64> {
 }
 
 fn path(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
-    Ok(match input.ratio(1, 8)? {
-        true => input.arbitrary::<&[u8]>()?.to_vec(),
-        false => input.choose(&PATHS)?.to_vec(),
+    Ok(if input.ratio(1, 8)? {
+        input.arbitrary::<&[u8]>()?.to_vec()
+    } else {
+        input.choose(&PATHS)?.to_vec()
     })
 }
 
@@ -67,9 +68,10 @@ fn sample(input: &mut Unstructured<'_>, events: u64) -> Result<Sample> {
         pid: input.int_in_range(0..=3)?,
         tid: input.int_in_range(0..=5)?,
         time: u64::from(input.arbitrary::<u16>()?),
-        period: match input.ratio(1, 16)? {
-            true => input.arbitrary()?,
-            false => u64::from(input.arbitrary::<u16>()?),
+        period: if input.ratio(1, 16)? {
+            input.arbitrary()?
+        } else {
+            u64::from(input.arbitrary::<u16>()?)
         },
         ..Sample::default()
     };
@@ -107,9 +109,10 @@ fn record(
                 u64::from(input.arbitrary::<u32>()?),
                 address(input)?,
             ];
-            let file = match input.ratio(1, 2)? {
-                true => Ok(5),
-                false => Err([input.arbitrary()?; 20]),
+            let file = if input.ratio(1, 2)? {
+                Ok(5)
+            } else {
+                Err([input.arbitrary()?; 20])
             };
             let prot = *input.choose(&[5, 5, 5, 1])?;
             let path = path(input)?;
@@ -220,9 +223,10 @@ fn written(input: &mut Unstructured<'_>) -> Result<Written> {
             writer.record(perf::COMPRESSED, 0, &packed);
         }
     }
-    written.bytes = match is_file {
-        true => writer.file(events, &features),
-        false => writer.stream(events, &features),
+    written.bytes = if is_file {
+        writer.file(events, &features)
+    } else {
+        writer.stream(events, &features)
     };
     Ok(written)
 }

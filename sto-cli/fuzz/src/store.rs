@@ -436,9 +436,10 @@ fn edited(sound: &Sound, mut input: &[u8], folder: &Path) -> PathBuf {
                             .expect("a sound table");
                     }
                     let end = value.chunks_exact(SEGMENT).remainder();
-                    match value.is_empty() {
-                        true => ends.remove((kind, owner, part)).map(drop),
-                        false => ends.insert((kind, owner, part), end).map(drop),
+                    if value.is_empty() {
+                        ends.remove((kind, owner, part)).map(drop)
+                    } else {
+                        ends.insert((kind, owner, part), end).map(drop)
                     }
                 }
             };

@@ -120,9 +120,10 @@ impl CurveArgs {
             }
             KERNEL => Fit::KernelRegression {
                 kernel: self.kernel.unwrap_or_default(),
-                estimator: match self.local_linear {
-                    true => Estimator::LocalLinear,
-                    false => Estimator::NadarayaWatson,
+                estimator: if self.local_linear {
+                    Estimator::LocalLinear
+                } else {
+                    Estimator::NadarayaWatson
                 },
                 bandwidth: self.bandwidth.unwrap_or_default(),
             },

@@ -63,9 +63,10 @@ impl FindingsOutputArgs {
     }
 
     fn detail(&self) -> Detail {
-        match self.verbose || self.all {
-            true => Detail::Full,
-            false => Detail::Short,
+        if self.verbose || self.all {
+            Detail::Full
+        } else {
+            Detail::Short
         }
     }
 

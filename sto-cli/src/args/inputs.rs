@@ -21,9 +21,10 @@ impl Input {
 
     /// The name shown to the user.
     pub(crate) fn name(&self) -> String {
-        match self.is_stdin() {
-            true => "standard input".to_owned(),
-            false => self.path.display().to_string(),
+        if self.is_stdin() {
+            "standard input".to_owned()
+        } else {
+            self.path.display().to_string()
         }
     }
 }

@@ -26,12 +26,15 @@ pub(crate) fn window(text: &str) -> Result<(Option<f64>, Option<f64>), &'static 
         "expected FROM..TO in the unit of the times, such as 2.5..4, 2.5.. or ..4";
     let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
     let with_unit = |text: &str| run_time(text).ok().map(|time| time.0 as f64 / 1e9);
-    let end = |text: &str| match text.is_empty() {
-        true => Ok(None),
-        false => finite(text)
-            .or_else(|| with_unit(text))
-            .map(Some)
-            .ok_or(EXPECTED),
+    let end = |text: &str| {
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            finite(text)
+                .or_else(|| with_unit(text))
+                .map(Some)
+                .ok_or(EXPECTED)
+        }
     };
     match (end(from)?, end(to)?) {
         (Some(from), Some(to)) if from >= to => Err("the window ends before it begins"),
@@ -83,9 +86,12 @@ const LONGEST: f64 = 3.2e18;
 pub(crate) fn run_window(text: &str) -> Result<RunPart, String> {
     const EXPECTED: &str = "expected FROM..TO, such as 2.5s..4s, 2.5s.. or ..800ms";
     let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
-    let end = |text: &str| match text.is_empty() {
-        true => Ok(None),
-        false => run_time(text).map(Some),
+    let end = |text: &str| {
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            run_time(text).map(Some)
+        }
     };
     let part = RunPart {
         from: end(from)?.unwrap_or_default(),

@@ -65,8 +65,9 @@ pub(crate) fn run(args: &BlameArgs, store: &StorePath) -> Result<Outcome, CliErr
     }
     let blame = blame(&store.sources(), &request)?;
     args.format.print(&blame, render::blame::text)?;
-    Ok(match blame.files.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if blame.files.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }

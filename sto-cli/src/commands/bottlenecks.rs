@@ -61,11 +61,12 @@ pub(crate) fn run(args: &BottlenecksArgs, store_path: &StorePath) -> Result<Outc
     options.of_self = args.by == Order::SelfCost;
     options.min_runs = usize::from(args.min_runs);
     options.negative = args.negative;
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let found = bottlenecks(&store_path.sources(), &request)?;
     args.format.print(&found, render::bottlenecks::text)?;
-    Ok(match found.benchmarks.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if found.benchmarks.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }

@@ -76,9 +76,10 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
         let calibration = calibrate_curves(&store.sources(), &request, x)?;
         args.format
             .print(&calibration, render::models::calibrated)?;
-        return Ok(match calibration.ways.is_empty() {
-            true => Outcome::TooLittleData,
-            false => Outcome::Clean,
+        return Ok(if calibration.ways.is_empty() {
+            Outcome::TooLittleData
+        } else {
+            Outcome::Clean
         });
     }
     let calibration = calibrate(&store.sources(), &request)?;

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome
             .any(|name| name == of.name() || name == ALL)
     };
     request.options.detectors = Detector::ALL.into_iter().filter(is_asked).collect();
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let changes = compare_models(&store.sources(), &request)?;
     args.format.print(&changes, render::models::changes::text)?;
     Ok(match changes.verdict {

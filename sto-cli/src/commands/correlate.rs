@@ -118,14 +118,15 @@ pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, Cl
             request.metrics.clone_from(&args.metric);
             request.align.clone_from(&args.align);
             request.slices = args.slices.map(usize::from);
-            request.limit = args.limit.of(&args.format);
+            request.limit = args.limit.for_format(&args.format);
             correlate(&store.sources(), &request)?
         }
     };
     args.format.print(&ranked, render::correlate::text)?;
-    Ok(match ranked.metrics.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if ranked.metrics.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }
 
@@ -136,7 +137,7 @@ fn of_table(args: &CorrelateArgs, path: &Path) -> Result<RankedMetrics, CliError
         source,
     })?;
     request.options = options(args);
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     correlate_columns(&request).map_err(|source| CliError::Correlate {
         path: path.to_owned(),
         source,

@@ -40,8 +40,9 @@ pub(crate) struct ExplainMatchArgs {
 pub(crate) fn run(args: &ExplainMatchArgs) -> Result<Outcome, CliError> {
     let report = explain_match(&args.first, &args.second, args.matching.options());
     args.format.print(&report, render::explain_match::text)?;
-    Ok(match report.matches {
-        true => Outcome::Clean,
-        false => Outcome::NoMatch,
+    Ok(if report.matches {
+        Outcome::Clean
+    } else {
+        Outcome::NoMatch
     })
 }

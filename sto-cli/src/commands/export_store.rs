@@ -47,9 +47,10 @@ pub(crate) fn run(args: &ExportStoreArgs, store_path: &StorePath) -> Result<Outc
         args.format
             .print(&exported, render::maintain::export_store)?;
     }
-    match args.notes {
-        true => keep_notes(store_path),
-        false => Ok(Outcome::Clean),
+    if args.notes {
+        keep_notes(store_path)
+    } else {
+        Ok(Outcome::Clean)
     }
 }
 

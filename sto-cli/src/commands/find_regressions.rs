@@ -124,7 +124,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     args.sides.ask(&mut request);
     request.benchmarks.clone_from(&args.benchmarks);
     args.judgement.ask(&mut request)?;
-    let mut names = Names::of(args.sides.named());
+    let mut names = Names::new(args.sides.named());
     names.has_one = args.sides.has_one();
     names.windows = args.sides.window_options();
     match &args.counts {
@@ -196,7 +196,7 @@ fn write(check: &Check, output: &FindingsOutputArgs) -> Result<Outcome, CliError
 }
 
 impl Names {
-    pub(crate) fn of((baseline, candidate): (Option<&OsString>, Option<&OsString>)) -> Names {
+    pub(crate) fn new((baseline, candidate): (Option<&OsString>, Option<&OsString>)) -> Names {
         let text = |name: &OsString| name.to_string_lossy().into_owned();
         Names {
             baseline: baseline.map(text),

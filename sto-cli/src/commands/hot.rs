@@ -63,7 +63,7 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
     request.chosen = chosen(store);
     request.order = args.by;
     request.min_share = args.min_share.share();
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let spots = hot(&store.sources(), &request)?;
     if args.format.is_text() {
         // Without a pager: Emacs runs this in a terminal of its own.
@@ -78,8 +78,9 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
     } else {
         args.format.print(&spots, render::hot::spots)?;
     }
-    Ok(match spots.spots.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if spots.spots.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }

@@ -84,13 +84,13 @@ fn found(path: Option<&Path>) -> Result<(Repository, Option<PathBuf>), CliError>
         return Ok((Repository::here()?, None));
     };
     if path.is_dir() {
-        let repository = Repository::of(path)?;
+        let repository = Repository::containing(path)?;
         let name = (!repository.is_top()).then(|| PathBuf::from("."));
         return Ok((repository, name));
     }
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) if folder.is_dir() => {
-            Ok((Repository::of(folder)?, Some(name.into())))
+            Ok((Repository::containing(folder)?, Some(name.into())))
         }
         // The path may have existed in an earlier commit.
         _ => Ok((Repository::here()?, Some(path.to_owned()))),

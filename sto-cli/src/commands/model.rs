@@ -124,7 +124,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         }
         (None, true, [profiles]) => {
             let mut request = args.request(profiles)?;
-            request.limit = args.limit.of(&args.format);
+            request.limit = args.limit.for_format(&args.format);
             let all = models(&store.sources(), &request)?;
             args.format.print(&all, render::models::all)?;
             return Ok(Outcome::Clean);
@@ -161,9 +161,10 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             .format
             .print(&one, |one, style| render::models::text(one, style, log))?,
     }
-    Ok(match one.function.models.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if one.function.models.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }
 

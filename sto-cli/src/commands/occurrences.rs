@@ -29,8 +29,9 @@ pub(crate) fn run(args: &WhereArgs, store_path: &StorePath) -> Result<Outcome, C
     request.over = args.over.share();
     let found = occurrences(&store_path.sources(), &request)?;
     args.format.print(&found, render::occurrences::text)?;
-    Ok(match found.runs.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if found.runs.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }

@@ -89,7 +89,7 @@ impl OpenArgs {
         request.event.clone_from(&self.event.event);
         request.benchmarks.clone_from(&self.benchmarks);
         self.judgement.ask(&mut request)?;
-        let names = Names::of((Some(&self.first), Some(candidate)));
+        let names = Names::new((Some(&self.first), Some(candidate)));
         report(
             store,
             request,

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &PhasesArgs, store: &StorePath) -> Result<Outcome, CliEr
     let mut request = PhasesRequest::default();
     request.named = args.select.named();
     request.filter = args.select.filter();
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let phases = phases(&store.sources(), &request)?;
     args.format.print(&phases, render::phases::text)?;
     Ok(Outcome::Clean)

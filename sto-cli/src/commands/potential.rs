@@ -58,7 +58,7 @@ pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, Cl
     };
     request.inlined = args.inlined.inlined;
     request.matching = args.matching.options();
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let potentials = potential(&store.sources(), &request)?;
     args.format.print(&potentials, render::potential::text)?;
     Ok(Outcome::Clean)

@@ -44,7 +44,7 @@ pub(crate) fn run(
     request.judged = args.judged.request();
     request.min_share = Some(args.min_share.share());
     request.min_score = args.min_score.or(args.format.is_text().then_some(2.0));
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let scores = regressions_over_time(&store_path.sources(), &request)?;
     args.format.print(&scores, render::scores::text)?;
     Ok(Outcome::of_window(scores.window))

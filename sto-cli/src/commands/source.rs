@@ -55,8 +55,9 @@ pub(crate) fn run(args: &SourceArgs, store: &StorePath) -> Result<Outcome, CliEr
     request.context = args.context;
     let found = source(&store.sources(), &request)?;
     args.format.print(&found, render::source::text)?;
-    Ok(match found.files.is_empty() {
-        true => Outcome::TooLittleData,
-        false => Outcome::Clean,
+    Ok(if found.files.is_empty() {
+        Outcome::TooLittleData
+    } else {
+        Outcome::Clean
     })
 }

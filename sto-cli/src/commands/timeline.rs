@@ -105,19 +105,20 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     request.named = args.select.named();
     request.filter = filter;
     request.by = args.by.clone().unwrap_or_default();
-    request.order = match args.total {
-        true => Order::Total,
-        false => Order::SelfCost,
+    request.order = if args.total {
+        Order::Total
+    } else {
+        Order::SelfCost
     };
     request.inlined = args.inlined.inlined;
     request.metrics.clone_from(&args.metric);
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let Some(output) = &args.output else {
         let timeline = timeline(&sources, &request)?;
         args.format.print(&timeline, render::timeline::text)?;
         return Ok(Outcome::Clean);
     };
-    request.limit = args.limit.of(&FormatArg::text());
+    request.limit = args.limit.for_format(&FormatArg::text());
     let mut found = timelines(&sources, &request)?;
     let drawn = Drawn {
         drawing: render::timeline::html(&found, WORDS),
@@ -138,7 +139,7 @@ fn calls(
     request.named = args.select.named();
     request.filter = filter.clone();
     request.thresholds = args.calls.given();
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     if let Some(output) = &args.output {
         let part = |run: Option<ProfileId>| part_command(args, store, run);
         let Some(run) = called_run(sources, &request)? else {

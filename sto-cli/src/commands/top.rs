@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError
     request.filter = args.window.within(args.select.filter());
     request.order = args.by;
     request.inlined = args.inlined.inlined;
-    request.limit = args.limit.of(&args.format);
+    request.limit = args.limit.for_format(&args.format);
     let top = top(&store.sources(), &request)?;
     args.format.print(&top, render::top::text)?;
     Ok(Outcome::Clean)

@@ -1,8 +1,8 @@
 //! Completion in bash.
 //!
-//! Bash breaks words at characters that names have (`demo@v1`, `std::vec`), inserts what it is given
-//! without quoting it, and expands patterns in it. So it hands over its line as it is, and gets what to
-//! write instead of the end of the last word, quoted.
+//! Bash splits words at characters that occur in names (`demo@v1`, `std::vec`), inserts completions
+//! without quoting them, and expands patterns in them. So bash passes its line unchanged, and the answer replaces
+//! the end of the last word and is already quoted.
 
 use clap_complete::engine;
 use clap_complete::env::EnvCompleter;
@@ -10,10 +10,10 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Characters that mean nothing to bash.
+/// Characters that need no quotes in bash, besides letters and digits.
 const PLAIN: &str = "_@%+=:,./^-";
 
-/// The script that makes bash ask this program.
+/// The script that makes bash run this program for completions.
 const REGISTRATION: &str = r#"_sto_complete() {
     local line
     COMPREPLY=()
@@ -29,13 +29,13 @@ complete -o bashdefault -F _sto_complete BINARY
 
 pub(super) struct Bash;
 
-/// The last word of a line, and those before it.
+/// The last word of a line, and the words before it.
 #[derive(Debug, PartialEq, Eq)]
 struct Words<'a> {
     before: Vec<String>,
-    /// As it is written.
+    /// The last word as typed.
     raw: &'a str,
-    /// As it is meant; `None` in quotes, where nothing is completed.
+    /// The last word without escapes; `None` in quotes, where nothing is completed.
     last: Option<String>,
 }
 
@@ -87,7 +87,7 @@ impl EnvCompleter for Bash {
         let found = engine::complete(cmd, args.map(OsString::from).collect(), index, current_dir)?;
         for candidate in found {
             let value = quoted(&candidate.get_value().to_string_lossy());
-            // Written otherwise than here, such as `\d` for `d`: there is nothing to add to it.
+            // A value with other escapes than typed, such as `\d` for `d`, cannot be appended.
             if value.starts_with(words.raw) {
                 writeln!(buf, "{}", &value[kept..])?;
             }
@@ -96,7 +96,7 @@ impl EnvCompleter for Bash {
     }
 }
 
-/// The words of a line, as bash reads it.
+/// The words of a line, split as bash does.
 pub(super) fn words_of(line: &str) -> Vec<String> {
     let Words {
         mut before, last, ..
@@ -132,7 +132,7 @@ fn words(line: &str) -> Words<'_> {
     }
 }
 
-/// The end of a word that bash replaces: what follows its last break, and that one too where it is
+/// The end of a word that bash replaces: what follows the last break character, including that character if it is
 /// an `@`, one of readline's special prefixes.
 fn replaced<'a>(raw: &'a str, breaks: &str) -> &'a str {
     let mut start = 0;
@@ -150,12 +150,12 @@ fn replaced<'a>(raw: &'a str, breaks: &str) -> &'a str {
     &raw[start..]
 }
 
-/// Text that bash takes for one word that is this text.
+/// Quotes text so that bash reads it as one word.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for letter in text.chars() {
         let is_plain = letter.is_alphanumeric() || PLAIN.contains(letter);
-        // A tilde within a word is one.
+        // A tilde is special only at the beginning of a word.
         let is_tilde = letter == '~' && !quoted.is_empty();
         if !is_plain && !is_tilde {
             quoted.push('\\');
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_taken_apart_as_bash_does_it() {
+    fn splits_lines_as_bash_does() {
         let words = words(r"sto  --store 'a b'  top\ x demo@v");
         assert_eq!(words.before, ["sto", "--store", "a b", "top x"]);
         assert_eq!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn bash_replaces_what_is_behind_the_last_break() {
+    fn bash_replaces_what_follows_the_last_break() {
         let breaks = " \t\n\"'@><=;|&(:";
         assert_eq!(replaced("demo@v", breaks), "@v");
         assert_eq!(replaced("std::", breaks), "");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted_so_that_bash_runs_nothing() {
+    fn quotes_names_so_that_bash_runs_nothing() {
         assert_eq!(quoted("$(touch x)"), r"\$\(touch\ x\)");
         assert_eq!(quoted("demo@v1~2"), "demo@v1~2");
         assert_eq!(quoted("~root"), r"\~root");

@@ -1,7 +1,7 @@
-//! Completion in shells: of commands and options, and of what the store has.
+//! Shell completion of commands, options, and names in the store.
 //!
-//! The script of `sto completions SHELL` lets the shell run `sto` again with `$COMPLETE` set. It answers
-//! within [`PATIENCE`] or not at all, and says nothing of failures: the user is in the middle of a line.
+//! The script of `sto completions SHELL` makes the shell run `sto` again with `$COMPLETE` set. It answers
+//! within [`PATIENCE`] or not at all, and reports no failures: the user is in the middle of a line.
 
 mod bash;
 mod names;
@@ -23,18 +23,18 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, thread};
 
-/// How long a shell waits for what the store has: another process may be writing into it.
+/// Time limit for reading the store, which another process may be writing.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// The most names that are offered.
+/// Maximum number of names to offer.
 const MOST: usize = 500;
 
-/// What a shell sets.
+/// The environment variable that a shell sets to request completions.
 const VARIABLE: &str = "COMPLETE";
 
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
-/// Answers a shell that asks for completions of this command line; whether one did.
+/// Answers a request of a shell for completions; returns whether there was one.
 pub(crate) fn answered(line: fn() -> Command) -> bool {
     if env::var_os(VARIABLE).is_none_or(|shell| shell.is_empty()) {
         return false;
@@ -49,7 +49,7 @@ pub(crate) fn answered(line: fn() -> Command) -> bool {
     })
 }
 
-/// The script that makes a shell ask.
+/// The script that enables completion in a shell.
 pub(crate) fn registration(shell: Shell) -> Vec<u8> {
     let completer: &dyn EnvCompleter = match shell {
         Shell::Bash => &Bash,
@@ -64,7 +64,7 @@ pub(crate) fn registration(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// How the shell is to run this program: as it was run now.
+/// The path of this program for the shell: as it was run now.
 fn program() -> String {
     let name = env::args_os()
         .next()
@@ -77,7 +77,7 @@ fn program() -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The command, with the names that its arguments may have.
+/// Adds completion of names to the arguments of a command.
 fn with_names(command: Command) -> Command {
     command.mut_subcommands(|subcommand| subcommand.mut_args(with_names_of))
 }
@@ -107,12 +107,12 @@ fn with_names_of(argument: Arg) -> Arg {
         }))
 }
 
-/// What the store has that begins with what was typed; nothing where it cannot be read.
+/// The names in the store that begin with what was typed; empty if it cannot be read.
 fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str().map(str::to_owned) else {
         return Vec::new();
     };
-    // That of the line counts, too, where the configuration cannot be read.
+    // Without a readable configuration, the line may still name the store.
     let config = Config::load().unwrap_or_default();
     let found = store_path::find(store_option(), config.store, &config.safe_stores);
     let Ok(store) = found else {
@@ -120,7 +120,7 @@ fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
     };
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let found = names::of(names, &store.folder, &typed).unwrap_or_default();
+        let found = names::matching(names, &store.folder, &typed).unwrap_or_default();
         let _ = sender.send(found);
     });
     let found = receiver.recv_timeout(PATIENCE).unwrap_or_default();
@@ -140,10 +140,13 @@ fn store_option() -> Option<PathBuf> {
     let words = env::args_os().skip_while(|word| word != "--").skip(1);
     let words: Vec<String> = words
         .map(|word| word.to_string_lossy().into_owned())
-        // What bash hands over is the whole line.
-        .flat_map(|word| match word.contains(' ') {
-            true => bash::words_of(&word),
-            false => vec![word],
+        // Bash passes the whole line as one argument.
+        .flat_map(|word| {
+            if word.contains(' ') {
+                bash::words_of(&word)
+            } else {
+                vec![word]
+            }
         })
         .collect();
     let named = words.iter().zip(words.iter().skip(1));

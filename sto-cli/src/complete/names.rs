@@ -1,4 +1,4 @@
-//! Names that the store has, for completion.
+//! Names in the store, for completion.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use sto_core::store::{Snapshot, StoreError, StoreOptions, StoredBuild};
 use sto_query::results::View;
 use sto_query::select::{Selection, first_recorded};
 
-/// What a name is of.
+/// Kinds of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Build,
@@ -18,11 +18,15 @@ pub(super) enum Name {
     Function,
 }
 
-/// A name, and what it is.
+/// A name and its description.
 type Found = (String, Option<String>);
 
 /// Names of these kinds that begin with what was typed, newest builds first.
-pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>, StoreError> {
+pub(super) fn matching(
+    names: &[Name],
+    store: &Path,
+    typed: &str,
+) -> Result<Vec<Found>, StoreError> {
     let store = Snapshot::open(store, StoreOptions::default())?;
     let mut builds = store.builds()?;
     builds.sort_by_key(|build| Reverse(first_recorded(build)));
@@ -45,7 +49,7 @@ pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>
             Name::Function => found.extend(functions(&store, &builds)),
         }
     }
-    // A control character in a name would be read by the shell, or by the terminal.
+    // The shell or the terminal would interpret a control character in a name.
     found.retain(|(name, _)| name.starts_with(typed) && !name.chars().any(char::is_control));
     for (_, what) in &mut found {
         *what = what
@@ -55,7 +59,7 @@ pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>
     Ok(found)
 }
 
-/// `BUILD`, and `PROGRAM@BUILD` where a program is being typed or several have the build.
+/// `BUILD`, and also `PROGRAM@BUILD` if `@` was typed or several programs have the build.
 fn build_names(builds: &[StoredBuild], typed: &str) -> Vec<Found> {
     let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
     let mut found = Vec::new();
@@ -112,7 +116,7 @@ fn of_runs(
     names.into_iter().map(|name| (name, None)).collect()
 }
 
-/// The functions of the newest build of each program.
+/// The functions in the newest build of each program.
 fn functions(store: &Snapshot, builds: &[StoredBuild]) -> Vec<Found> {
     let mut programs = BTreeSet::new();
     let mut functions: BTreeSet<(String, String)> = BTreeSet::new();

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use std::io;
 
-/// A page, and the name of its file.
+/// A manual page and its file name.
 pub(crate) struct Page {
     pub(crate) file_name: String,
     pub(crate) roff: Vec<u8>,
@@ -16,45 +16,42 @@ pub(crate) struct Page {
 const ENVIRONMENT: [(&str, &str); 7] = [
     (
         "STO_STORE",
-        "The folder of the store, where no --store names one.",
+        "The folder of the store, if there is no --store.",
     ),
     (
         "NO_COLOR, CLICOLOR_FORCE",
-        "Output without colours, and with them where it goes to no terminal.",
+        "Turn colours off, or turn them on even if output does not go to a terminal.",
     ),
     ("COLUMNS", "The width of output and of help."),
     (
         "STO_PAGER, PAGER",
-        "What shows text that is longer than the terminal; by default less.",
+        "The program that shows text that is longer than the terminal; by default less.",
     ),
-    ("BROWSER", "What sto-open(1) shows pages with."),
+    ("BROWSER", "The program that sto-open(1) shows pages with."),
     (
         "STO_CONFIG",
-        "The configuration file, instead of the usual one; none where it is empty.",
+        "The configuration file, instead of the default one; if empty, there is none.",
     ),
-    (
-        "XDG_DATA_HOME",
-        "Where the folder of the store is, where nothing else names one.",
-    ),
+    ("XDG_DATA_HOME", "The parent of the default store's folder."),
 ];
 
 const FILES: [(&str, &str); 4] = [
     (
         ".sto/",
-        "The store of a project, in this folder or in one above it.",
+        "The store of a project, in the working directory or one above it.",
     ),
-    ("~/.local/share/sto/", "The store, where there is no other."),
+    ("~/.local/share/sto/", "The default store."),
     (
         "~/.config/sto/config.toml",
-        "Defaults of options, other names for commands, and colours: sto-config(1).",
+        "Defaults of options, aliases of commands, and colours: sto-config(1).",
     ),
     (
         "sto.toml",
-        "What a release must keep: the policy that find-regressions follows, in this folder or in one above it.",
+        "What a release must keep: the policy that find-regressions follows, in the working directory or one above it.",
     ),
 ];
 
-/// The page of sto, and then one for every command.
+/// The page of sto, then one for each command.
 pub(crate) fn pages(mut command: Command) -> io::Result<Vec<Page>> {
     command = command.disable_help_subcommand(true);
     command.build();
@@ -66,14 +63,14 @@ pub(crate) fn pages(mut command: Command) -> io::Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// The page of a command; `parent` is that of sto, for a command of it.
+/// The page of a command; `parent` is the sto command, for its subcommands.
 fn page(command: &Command, version: &str, parent: Option<&Command>) -> io::Result<Page> {
     let name = command.get_display_name().unwrap_or(command.get_name());
     let man = Man::new(command.clone());
     let notes = command.get_after_help().map(ToString::to_string);
     let notes = blocks(notes.as_deref().unwrap_or_default());
 
-    // No date: the roff library would leave an empty argument out.
+    // No date: the roff library would omit an empty argument.
     let title = name.to_uppercase();
     let mut page = format!(".TH {title} 1 \"\" \"sto {version}\" \"User Commands\"\n").into_bytes();
     man.render_name_section(&mut page)?;
@@ -99,7 +96,7 @@ fn page(command: &Command, version: &str, parent: Option<&Command>) -> io::Resul
     })
 }
 
-/// The usage as clap has it, in the type that man-pages(7) asks for.
+/// The usage as clap prints it, in the fonts that man-pages(7) asks for.
 fn synopsis(command: &Command) -> Roff {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
@@ -112,9 +109,10 @@ fn synopsis(command: &Command) -> Roff {
             let at = word.find(inner).unwrap_or(0);
             let is_argument = word.starts_with(['<', '[']) && !inner.starts_with('-');
             words.push(roman(&word[..at]));
-            words.push(match is_argument {
-                true => italic(inner.to_lowercase()),
-                false => bold(inner),
+            words.push(if is_argument {
+                italic(inner.to_lowercase())
+            } else {
+                bold(inner)
             });
             words.push(roman(format!("{} ", &word[at + inner.len()..])));
         }
@@ -124,7 +122,7 @@ fn synopsis(command: &Command) -> Roff {
     roff
 }
 
-/// What the notes say beside examples and exit statuses: it goes on with the description.
+/// The notes other than examples and exit statuses; they continue the description.
 fn paragraphs(notes: &[Block]) -> Roff {
     let mut roff = Roff::new();
     for block in notes {
@@ -158,7 +156,7 @@ fn commands(command: &Command) -> Roff {
     roff.control("SH", ["COMMANDS"]);
     for (group, names) in GROUPS {
         roff.control("SS", [group]);
-        // The manual is read by man; `help` has no page.
+        // `help` has no manual page.
         for name in names.iter().filter(|name| **name != "help") {
             roff.control("TP", []);
             roff.text([bold(format!("sto-{name}")), roman("(1)")]);

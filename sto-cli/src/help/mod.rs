@@ -1,4 +1,4 @@
-//! Help: the command line as clap shows it, its front page in groups and all of it wrapped once for
+//! Help: clap's help, with grouped commands on the front page and notes wrapped for
 //! the terminal; and the same as manual pages.
 
 pub(crate) mod man;
@@ -12,16 +12,16 @@ use std::process;
 use text::{blocks, entry, laid_out, with_usage_in};
 use unicode_width::UnicodeWidthStr;
 
-/// Help is never wider than this: long lines are hard to read.
+/// Maximum width of help: long lines are hard to read.
 const WIDEST: usize = 100;
 
-/// What commands end with that say nothing of it themselves.
+/// Exit statuses of commands whose help does not list them.
 const EXIT_STATUS: &str = "0 success, 2 wrong usage or failure.";
 
-/// The commands by what they are for.
+/// The commands by purpose.
 const GROUPS: [(&str, &[&str]); 6] = [
     (
-        "Record and bring in",
+        "Record and import",
         &[
             "record",
             "ingest",
@@ -102,23 +102,26 @@ pub(crate) fn laid_out_for_terminal(command: Command) -> Command {
     for_width(command, width())
 }
 
-/// Ends the process with what clap has to say: help, the version, or what is wrong with the arguments.
+/// Prints clap's output (help, the version, or an error in the arguments) and ends the process.
 pub(crate) fn exit(error: &Error, color: ColorChoice) -> ! {
     let is_failure = error.use_stderr();
-    let is_terminal = match is_failure {
-        true => io::stderr().is_terminal(),
-        false => io::stdout().is_terminal(),
+    let is_terminal = if is_failure {
+        io::stderr().is_terminal()
+    } else {
+        io::stdout().is_terminal()
     };
     let text = error.render();
-    let text = match ui::wants_color(color, is_terminal) {
-        true => text.ansi().to_string(),
-        false => text.to_string(),
+    let text = if ui::wants_color(color, is_terminal) {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
     };
     let text = with_usage_in(&text, width());
-    // Nothing is left to do where it cannot be written.
-    let _ = match is_failure {
-        true => io::stderr().write_all(text.as_bytes()),
-        false => io::stdout().write_all(text.as_bytes()),
+    // Errors are ignored, as they could not be reported.
+    let _ = if is_failure {
+        io::stderr().write_all(text.as_bytes())
+    } else {
+        io::stdout().write_all(text.as_bytes())
     };
     process::exit(error.exit_code())
 }
@@ -132,7 +135,7 @@ fn for_width(command: Command, width: usize) -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{options}}{{after-help}}",
         groups(&command, width)
     );
-    // clap takes 0 for no limit.
+    // For clap, 0 means no limit.
     let command = with_notes(command, width).term_width(width.max(1));
     command
         .help_template(template)
@@ -143,14 +146,14 @@ fn with_notes(command: Command, width: usize) -> Command {
     match command.get_after_help().map(ToString::to_string) {
         Some(notes) => {
             let notes = laid_out(&blocks(&notes), width);
-            // clap takes `{n}` for a new line.
+            // clap replaces `{n}` with a line break.
             command.after_help(notes.replace("{n}", "{\u{1b}[0mn}"))
         }
         None => command,
     }
 }
 
-/// The commands in their groups, up to the heading of the options.
+/// The list of commands by group, up to the heading of the options.
 fn groups(command: &Command, width: usize) -> String {
     let header = *Styles::styled().get_header();
     let literal = *Styles::styled().get_literal();
@@ -162,7 +165,7 @@ fn groups(command: &Command, width: usize) -> String {
         for name in names {
             let mut lines = Vec::new();
             let what = about(command, name);
-            // As clap does it for options.
+            // Use the same layout as clap for options.
             if column * 2 <= width {
                 entry(&mut lines, name, &what, column, width);
             } else {
@@ -179,7 +182,7 @@ fn groups(command: &Command, width: usize) -> String {
     text + &format!("{header}Options:{header:#}\n")
 }
 
-/// What a command does, in one sentence.
+/// A command's description, in one sentence.
 fn about(command: &Command, name: &str) -> String {
     match command.find_subcommand(name).and_then(Command::get_about) {
         Some(about) => about.to_string(),
@@ -197,7 +200,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     #[test]
-    fn every_command_stands_in_one_group() {
+    fn every_command_is_in_one_group() {
         let mut grouped: Vec<&str> = GROUPS
             .iter()
             .flat_map(|(_, names)| *names)
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_as_wide_as_the_terminal_at_any_width() {
+    fn help_fits_the_terminal_at_any_width() {
         for width in [40, 80, 100] {
             let mut command = for_width(Cli::command(), width);
             command.build();
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_keep_what_clap_takes_for_a_new_line() {
+    fn examples_keep_the_placeholder_n() {
         let mut command = for_width(Cli::command(), 80);
         command.build();
         let record = command.find_subcommand_mut("record").unwrap();
@@ -253,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Whether a line says it, and no longer word.
+    /// Whether a line contains a word, and not only as a part of a longer word.
     fn says(line: &str, what: &str) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || "-_".contains(c);
         line.match_indices(what).any(|(at, _)| {
@@ -264,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_libraries_know_no_option_and_no_subcommand() {
+    fn the_libraries_name_no_option_and_no_subcommand() {
         let mut names = Vec::new();
         let mut command = Cli::command();
         command.build();
@@ -273,7 +276,7 @@ mod tests {
             let options = subcommand.get_arguments().filter_map(clap::Arg::get_long);
             names.extend(options.map(|option| format!("--{option}")));
         }
-        // It is perf's, handed on.
+        // This option belongs to perf.
         names.retain(|option| option != "--call-graph");
         let mut files = Vec::new();
         for library in ["sto-core", "sto-query"] {
@@ -284,7 +287,7 @@ mod tests {
         for file in &files {
             let text = fs::read_to_string(file).unwrap();
             let text = text.split("#[cfg(test)]").next().unwrap();
-            // Advice on other tools names them in the same line.
+            // Advice about other tools names them in the same line.
             let is_of_others = |line: &str| {
                 ["perf", "-Wl", "arg("]
                     .iter()

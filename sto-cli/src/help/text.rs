@@ -1,35 +1,35 @@
-//! The text after the options of a command: examples and notes, as they stand in the source, and
-//! laid out for a width.
+//! Parses the notes at the end of a command's help (examples and paragraphs), and
+//! lays them out for a width.
 
 use unicode_width::UnicodeWidthStr;
 
-/// A part of the text; an empty line stands between two in the source.
+/// A part of the notes; in the source, an empty line separates parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     Examples(Vec<Example>),
     /// What follows `Exit status: `.
     ExitStatus(String),
     Paragraph(String),
-    /// Lines that stay as they are: those that are indented in the source.
+    /// Lines to print unchanged: they are indented in the source.
     Literal(Vec<String>),
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Example {
     pub(super) command: String,
-    /// What it does; may be empty.
+    /// The description, which may be empty.
     pub(super) what: String,
 }
 
-/// Most columns of a command that has what it does beside it.
+/// Maximum width of a command with its description in the same line.
 const WIDEST_COMMAND: usize = 48;
 
-/// Fewest columns for what a command does, beside it.
+/// Minimum width of the column for descriptions.
 const NARROWEST_COLUMN: usize = 24;
 
 const EXIT_STATUS: &str = "Exit status: ";
 
-/// Reads text as it stands in the source.
+/// Parses notes from the source.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let paragraphs = text.split("\n\n");
     let paragraphs = paragraphs.filter(|paragraph| !paragraph.trim().is_empty());
@@ -60,7 +60,7 @@ fn example(line: &str) -> Example {
     }
 }
 
-/// The blocks in lines of at most this many columns, as far as their words allow.
+/// The blocks as text of at most this width, if the words allow it.
 pub(super) fn laid_out(blocks: &[Block], width: usize) -> String {
     let text = |block: &Block| match block {
         Block::Examples(examples) => {
@@ -73,7 +73,7 @@ pub(super) fn laid_out(blocks: &[Block], width: usize) -> String {
     blocks.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Commands, with what they do beside them where there is room, and else below them.
+/// Commands with their descriptions in a second column if there is room, otherwise below.
 fn columns(examples: &[Example], width: usize) -> Vec<String> {
     let described = examples.iter().filter(|example| !example.what.is_empty());
     let widths = described.map(|example| example.command.width());
@@ -93,7 +93,7 @@ fn columns(examples: &[Example], width: usize) -> Vec<String> {
     lines
 }
 
-/// Writes a name at column 2, and beside it what it is, all of which begins at `column`.
+/// Appends a name in column 2 and its wrapped description in column `column`.
 pub(super) fn entry(lines: &mut Vec<String>, name: &str, what: &str, column: usize, width: usize) {
     let mut head = format!("  {name}{:1$}", "", column.saturating_sub(2 + name.width()));
     for line in fill(what, width.saturating_sub(column)) {
@@ -102,7 +102,7 @@ pub(super) fn entry(lines: &mut Vec<String>, name: &str, what: &str, column: usi
     }
 }
 
-/// A command over as many lines as it takes, which a shell takes for one.
+/// A command in several lines that a shell reads as one.
 fn broken_command(command: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::from("  ");
@@ -121,7 +121,7 @@ fn broken_command(command: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Help or an error of clap, which leaves lines of usage as wide as they are, with those broken, too.
+/// Wraps the lines of usage in clap's output, which clap itself does not wrap.
 pub(super) fn with_usage_in(text: &str, width: usize) -> String {
     const USAGE: &str = "Usage: ";
     let mut broken = String::with_capacity(text.len());
@@ -150,7 +150,7 @@ pub(super) fn with_usage_in(text: &str, width: usize) -> String {
     broken
 }
 
-/// Text without the sequences that colour it.
+/// Removes colour sequences.
 fn without_colors(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -160,7 +160,7 @@ fn without_colors(text: &str) -> String {
     plain
 }
 
-/// Text in lines of at most this many columns, each as full as it gets; none where there is no word.
+/// Wraps text into lines of at most this width; no lines for text without words.
 pub(super) fn fill(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -194,7 +194,7 @@ Exit status: 0 fine,
 1 not.";
 
     #[test]
-    fn paragraphs_are_joined_and_tables_are_not() {
+    fn joins_lines_of_paragraphs_but_not_of_tables() {
         let blocks = blocks(SOURCE);
         assert_eq!(blocks.len(), 4);
         assert_eq!(
@@ -209,7 +209,7 @@ Exit status: 0 fine,
     }
 
     #[test]
-    fn lines_are_full_and_never_wider_than_asked_for() {
+    fn fills_lines_up_to_the_width() {
         for width in [40, 60, 80, 100] {
             let text = laid_out(&blocks(SOURCE), width);
             assert!(
@@ -224,7 +224,7 @@ Exit status: 0 fine,
     }
 
     #[test]
-    fn usage_is_broken_between_words_whatever_its_colours() {
+    fn wraps_usage_between_words_with_and_without_colours() {
         let usage = "Usage: sto find-regressions [OPTIONS] [BASELINE] <CANDIDATE>\n\nA line of \
                      help that clap has broken.\n";
         let expected = "Usage: sto find-regressions [OPTIONS]\n         [BASELINE] <CANDIDATE>\n\nA line of \
@@ -238,7 +238,7 @@ Exit status: 0 fine,
     }
 
     #[test]
-    fn a_broken_command_is_one_command_to_a_shell() {
+    fn a_wrapped_command_is_one_command_to_a_shell() {
         let lines = broken_command(
             "sto explain-match 'run::{closure 1}' 'parse<A, B>' --exact",
             40,

@@ -1,4 +1,4 @@
-//! What really calls a function, and what it calls, as profiles have it.
+//! The call hierarchy: callers and callees of functions, according to the profiles.
 
 use super::costs::Costs;
 use super::documents::{Document, Documents};
@@ -12,7 +12,7 @@ use sto_query::internal::hot::{FunctionNo, HotFunction};
 use sto_query::render::hot;
 use sto_query::text::printable;
 
-/// The function that is meant at a place: one that is named there, or else the one that it is in.
+/// The function at a position: the one that is named there, otherwise the one whose body contains it.
 pub(super) fn meant<'a>(
     document: &mut Document,
     costs: &'a Costs,
@@ -29,7 +29,7 @@ pub(super) fn meant<'a>(
     named.or_else(&mut around)
 }
 
-/// A function, with words about it; `None` where it stands outside of the workspace.
+/// The item for a function; `None` if the function is outside of the workspace.
 pub(super) fn item(
     documents: &mut Documents,
     costs: &Costs,
@@ -46,12 +46,12 @@ pub(super) fn item(
         uri: place.uri,
         range: place.range,
         selection_range: place.range,
-        // Numbers are others in the next build.
+        // Function numbers change with the next build.
         data: Some(json!({ "function": function.name, "module": function.module })),
     })
 }
 
-/// What calls the function of an item. Where in the caller is not known: it is where the caller begins.
+/// Calls of an item's function. The place of the call is unknown, so it is the beginning of the caller.
 pub(super) fn incoming(
     documents: &mut Documents,
     costs: &Costs,
@@ -72,7 +72,7 @@ pub(super) fn incoming(
     Some(calls.collect())
 }
 
-/// What the function of an item calls.
+/// Calls that an item's function makes.
 pub(super) fn outgoing(
     documents: &mut Documents,
     costs: &Costs,

@@ -1,4 +1,4 @@
-//! What the client can do, as far as it matters here, and what the server does for it.
+//! Capabilities of the client and of the server.
 
 use super::commands;
 use super::text::Encoding;
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use sto_query::render::hover::HoverForm;
 
-/// What the client said of itself. It is read here and there out of its JSON: a field of another type than LSP has it
-/// is then as one that is not there.
+/// Capabilities of the client. They are read from JSON one by one: a field of an unexpected type counts
+/// as missing.
 pub(super) struct Client {
     pub(super) encoding: Encoding,
     pub(super) hover: HoverForm,
     pub(super) refreshes_hints: bool,
     pub(super) refreshes_lenses: bool,
-    /// Whether it shows a page that it is told of.
+    /// Whether the client opens a page on request.
     pub(super) shows_documents: bool,
-    /// Whether an edit may make a file.
+    /// Whether an edit may create a file.
     pub(super) creates_files: bool,
-    /// Whether it can be asked for settings.
+    /// Whether the client answers requests for settings.
     pub(super) has_settings: bool,
 }
 
 impl Client {
-    /// Of the parameters of `initialize`.
-    pub(super) fn of(params: &Value) -> Client {
+    /// Reads the parameters of `initialize`.
+    pub(super) fn new(params: &Value) -> Client {
         let can = |path: &str| params["capabilities"].pointer(path);
         let does = |path: &str| can(path).and_then(Value::as_bool) == Some(true);
         let lists = |path: &str, name: &str| {
@@ -35,13 +35,15 @@ impl Client {
             listed.is_some_and(|listed| listed.iter().any(|value| value == name))
         };
         Client {
-            encoding: match lists("/general/positionEncodings", "utf-8") {
-                true => Encoding::Utf8,
-                false => Encoding::Utf16,
+            encoding: if lists("/general/positionEncodings", "utf-8") {
+                Encoding::Utf8
+            } else {
+                Encoding::Utf16
             },
-            hover: match lists("/textDocument/hover/contentFormat", "markdown") {
-                true => HoverForm::Markdown,
-                false => HoverForm::Text,
+            hover: if lists("/textDocument/hover/contentFormat", "markdown") {
+                HoverForm::Markdown
+            } else {
+                HoverForm::Text
             },
             refreshes_hints: does("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: does("/workspace/codeLens/refreshSupport"),
@@ -52,7 +54,7 @@ impl Client {
         }
     }
 
-    /// What the server does for it.
+    /// The capabilities of the server for this client.
     pub(super) fn server(&self) -> Value {
         let sync = TextDocumentSyncOptions {
             open_close: Some(true),
@@ -88,7 +90,7 @@ impl Client {
     }
 }
 
-/// The folder that is open in the editor; of several the first.
+/// The folder that is open in the editor; the first one if there are several.
 pub(super) fn folder(params: &Value) -> Option<PathBuf> {
     let uri = params.pointer("/workspaceFolders/0/uri");
     let uri = uri.or_else(|| params.get("rootUri"))?.as_str()?;

@@ -4,19 +4,19 @@ use gen_lsp_types::Command;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-/// Opens the flame graph of the build, or of the stacks with the function that is named.
+/// Opens the flame graph of the build, or of the stacks with the named function.
 pub(super) const FLAME_GRAPH: &str = "sto.openFlameGraph";
 
-/// Opens the page of the comparison.
+/// Opens the page with the comparison.
 pub(super) const DIFFERENCE: &str = "sto.showDifference";
 
-/// Shows another build: the one that is named, or one that is asked for.
+/// Selects another build: the named one, or one that the user chooses.
 pub(super) const SELECT_BUILD: &str = "sto.selectBuild";
 
-/// All of them.
+/// All commands.
 pub(super) const ALL: [&str; 3] = [FLAME_GRAPH, DIFFERENCE, SELECT_BUILD];
 
-/// What opens the flame graph of a function.
+/// A command that opens the flame graph of a function.
 pub(super) fn flame_graph(title: String, function: &str) -> Command {
     Command {
         title,
@@ -26,7 +26,7 @@ pub(super) fn flame_graph(title: String, function: &str) -> Command {
     }
 }
 
-/// What opens the page of the comparison.
+/// A command that opens the page with the comparison.
 pub(super) fn difference(title: String) -> Command {
     Command {
         title,
@@ -36,7 +36,7 @@ pub(super) fn difference(title: String) -> Command {
     }
 }
 
-/// The same as a link of Markdown, for clients that run commands so.
+/// The target of a Markdown link that opens the flame graph, for clients that run commands from links.
 pub(super) fn flame_graph_link(function: &str) -> String {
     let arguments = json!([function]).to_string();
     let arguments = utf8_percent_encode(&arguments, NON_ALPHANUMERIC);

@@ -1,4 +1,4 @@
-//! What the worker loaded.
+//! The data that the worker loaded.
 
 use super::worker::Report;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Costs {
         }
     }
 
-    /// Takes what came later.
+    /// Adds a later report.
     pub(super) fn add(&mut self, report: Report) {
         match report {
             Report::Placed(placed) => self.placed = placed,
@@ -40,13 +40,13 @@ impl Costs {
         }
     }
 
-    /// By how much a function's cost changed, and since which build.
+    /// The ratio of a function's cost to the baseline, and the baseline's name.
     pub(super) fn change(&self, function: FunctionNo) -> Option<(f64, &str)> {
         let changes = self.changes.as_ref()?;
         Some((changes.of_function(function)?, &changes.since))
     }
 
-    /// What got slower, and since which build.
+    /// The regressions, each with the name of the baseline.
     pub(super) fn regressions(&self) -> impl Iterator<Item = (&Finding, &str)> {
         let comparisons = self.check.iter().flat_map(|check| &check.comparisons);
         comparisons.flat_map(|comparison| {

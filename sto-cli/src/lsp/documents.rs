@@ -1,4 +1,4 @@
-//! The documents that are open, and where costs are in them.
+//! The open documents, and where costs are in them.
 
 use super::costs::Costs;
 use super::text::{Encoding, Text};
@@ -10,17 +10,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use sto_query::internal::hot::{FunctionNo, HotFunction, HotIndex, HotLine, InText};
 
-/// The largest text that is taken for source.
+/// Size limit of a text that counts as source code, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A document that is open.
+/// An open document.
 pub(super) struct Document {
-    /// Its file, without symbolic links.
+    /// The path of its file, without symbolic links.
     path: Option<PathBuf>,
     pub(super) text: Text,
-    /// Its text when the build was made, once it was looked for.
+    /// Its text when the build was made; the outer `None` means that it was not looked up yet.
     built: Option<Option<String>>,
-    /// Costs where they are in the text, once somebody asked.
+    /// The costs by line of the text, once requested.
     shown: Option<InText>,
 }
 
@@ -35,7 +35,7 @@ impl Document {
         }
     }
 
-    /// Puts a text in place of a part of its own, or of all.
+    /// Replaces a part of the text, or all of it.
     pub(super) fn edit(&mut self, part: Option<Range>, by: &str, encoding: Encoding) {
         self.text.replace(part, by, encoding);
         self.shown = None;
@@ -44,7 +44,7 @@ impl Document {
         }
     }
 
-    /// Where its costs are; `None` where it has none.
+    /// The costs by line; `None` if the document has none.
     pub(super) fn shown(&mut self, costs: &Costs) -> Option<&InText> {
         let path = self.path.as_deref()?;
         let files = costs.placed.of(path);
@@ -60,7 +60,7 @@ impl Document {
     }
 }
 
-/// The documents that are open, and where functions begin in files that are not.
+/// The open documents, and the beginnings of functions in other files.
 #[derive(Default)]
 pub(super) struct Documents {
     open: HashMap<Uri, Document>,
@@ -88,12 +88,12 @@ impl Documents {
         open.any(|document| document.path.as_deref() == Some(path))
     }
 
-    /// Files changed on disk.
+    /// Forgets what is known about files that are not open, because they changed on disk.
     pub(super) fn saved(&mut self) {
         self.closed.clear();
     }
 
-    /// Lets go of all that was known of costs: they are others now.
+    /// Forgets everything that depends on costs, because they changed.
     pub(super) fn rebuilt(&mut self) {
         self.closed.clear();
         for document in self.open.values_mut() {
@@ -102,7 +102,7 @@ impl Documents {
         }
     }
 
-    /// Where a function begins, in the text that is open or else in the file.
+    /// The place where a function begins, in the open document or otherwise in the file.
     pub(super) fn place(
         &mut self,
         costs: &Costs,
@@ -134,7 +134,7 @@ impl Documents {
     }
 }
 
-/// The functions of a document, and the lines where they begin.
+/// The functions of a document, and the ranges of their first lines.
 fn beginnings(
     document: &mut Document,
     costs: &Costs,
@@ -152,7 +152,7 @@ fn beginnings(
     begins.collect()
 }
 
-/// The function that costs most of those that begin at a line, counted from 1.
+/// The most expensive of the functions that begin at a line, counted from 1.
 pub(super) fn function_at<'a>(
     shown: &InText,
     index: &'a HotIndex,

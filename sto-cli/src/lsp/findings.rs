@@ -1,4 +1,4 @@
-//! What got slower, as warnings where it stands, and what can be done about one.
+//! Regressions as warnings in the source code, and actions for them.
 
 use super::costs::Costs;
 use super::documents::Documents;
@@ -19,10 +19,10 @@ use sto_query::render::hot;
 use sto_query::results::Finding;
 use sto_query::text::{Date, printable};
 
-/// Callers that are named beside a finding.
+/// Maximum number of callers that a finding lists.
 const MOST_CALLERS: usize = 5;
 
-/// How long a finding is ignored that the user wants ignored: days.
+/// Number of days for which an ignored finding is ignored.
 const IGNORED: u64 = 30;
 
 /// The warnings by document, in the order of the findings.
@@ -77,7 +77,7 @@ pub(super) fn diagnostics(
     diagnostics
 }
 
-/// What can be done about the findings at some lines of a document.
+/// The actions for findings in a range of lines of a document.
 pub(super) fn actions(
     documents: &mut Documents,
     costs: &Costs,
@@ -118,8 +118,8 @@ pub(super) fn actions(
     actions
 }
 
-/// Lets the policy ignore a finding until a day; why is for the user to say. `None` where the client could not make the
-/// file that is not there.
+/// An edit that makes the policy ignore a finding until a day; the user has to fill in the reason. `None` if the policy file
+/// does not exist and the client cannot create files.
 fn ignoring(
     documents: &mut Documents,
     finding: &Finding,
@@ -138,7 +138,7 @@ fn ignoring(
             encoding,
         ),
     };
-    // A string of JSON is one of TOML, but for this character.
+    // A JSON string is also a TOML string, except for this character.
     let function = json!(finding.function)
         .to_string()
         .replace('\u{7f}', "\\u007f");
@@ -179,7 +179,7 @@ fn ignoring(
     })
 }
 
-/// The end of a text, and whether its last line is ended.
+/// The end of a text, and whether its last line ends with a line break.
 fn end(text: &Text, encoding: Encoding) -> (Position, bool) {
     let last = text.lines() - 1;
     let end = text.end_of_line(last, encoding);

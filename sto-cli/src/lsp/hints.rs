@@ -1,4 +1,4 @@
-//! Inlay hints: a few words at the end of lines.
+//! Inlay hints: costs at the end of lines.
 
 use super::costs::Costs;
 use super::documents::{Document, function_at};
@@ -7,7 +7,7 @@ use super::text::Encoding;
 use gen_lsp_types::{InlayHint, Label, Range};
 use std::collections::BTreeMap;
 
-/// The hints of a range: at functions' first lines and at others, where they cost enough.
+/// The hints in a range: on expensive lines, and on the first lines of expensive functions.
 pub(super) fn hints(
     document: &mut Document,
     costs: &Costs,
@@ -19,7 +19,7 @@ pub(super) fn hints(
         return Vec::new();
     };
     let wanted = range.start.line.saturating_add(1)..=range.end.line.saturating_add(1);
-    // Those of functions stand before those of lines.
+    // A hint for a function replaces that for its first line.
     let mut words: BTreeMap<u32, String> = BTreeMap::new();
     let first = shown
         .lines

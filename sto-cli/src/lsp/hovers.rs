@@ -1,4 +1,4 @@
-//! What is shown where the pointer rests.
+//! Hovers: details about the function or line under the pointer.
 
 use super::commands;
 use super::costs::Costs;
@@ -8,7 +8,7 @@ use gen_lsp_types::{Hover, MarkupContent, MarkupKind, Position};
 use sto_query::internal::hot::HotFunction;
 use sto_query::render::hover::{self, HoverForm};
 
-/// What the function costs that is named there or begins there, and what the line does.
+/// The costs of the function that is named at a position or begins there, and of the line.
 pub(super) fn hover(
     document: &mut Document,
     costs: &Costs,
@@ -48,8 +48,8 @@ pub(super) fn hover(
     })
 }
 
-/// The function that is meant at a place: one that the word there names, of several one that begins here, or that is of this file,
-/// or the one that costs most; else one that begins in the line.
+/// The function at a position: the one that the word names, preferring one that begins in this line, then one in this file,
+/// then the most expensive one; otherwise a function that begins in this line.
 pub(super) fn function<'a>(
     document: &mut Document,
     costs: &'a Costs,
@@ -70,7 +70,7 @@ pub(super) fn function<'a>(
     named.or(here)
 }
 
-/// What opens pages, for a client that runs commands so.
+/// Links that open pages, for a client that runs commands from links.
 fn links(costs: &Costs, function: &str) -> String {
     let flame_graph = commands::flame_graph_link(function);
     let report = match costs.regressions().next() {

@@ -1,4 +1,4 @@
-//! Code lenses: a line above functions, which opens their flame graph.
+//! Code lenses: a line above each function that opens its flame graph.
 
 use super::commands;
 use super::costs::Costs;
@@ -7,7 +7,7 @@ use super::settings::Settings;
 use super::text::Encoding;
 use gen_lsp_types::CodeLens;
 
-/// A lens above each function that costs enough.
+/// A lens above each function that is expensive enough.
 pub(super) fn lenses(
     document: &mut Document,
     costs: &Costs,

@@ -1,18 +1,18 @@
-//! The language server: what code costs, shown where it is written.
+//! The language server: shows costs in the source code.
 //!
 //! ```text
 //! standard input
-//!      |  wire        messages; what is none is answered, and passed over
+//!      |  wire        messages; invalid ones are answered with an error and skipped
 //!      v
 //! Server ---jobs---> Worker      watches and loads the store, compares builds
 //!      ^ <--reports----/
-//!      |  costs       what was loaded
-//!      |  documents   where that is in the texts that are open
+//!      |  costs       the loaded data
+//!      |  documents   costs by line of the open documents
 //!      v  hints, hovers, lenses, findings, symbols, calls
 //! standard output
 //! ```
 //!
-//! One thread reads, one answers, and one does what takes long.
+//! One thread reads messages, one answers them, and one does the slow work.
 //!
 #![doc = include_str!("lsp.md")]
 

@@ -1,4 +1,4 @@
-//! What the server says of itself.
+//! Messages to the client.
 
 use super::wire::{self, Failure};
 use gen_lsp_types::json_rpc::Id;
@@ -6,12 +6,12 @@ use gen_lsp_types::{MessageType, Request};
 use serde_json::{Value, json};
 use std::io;
 
-/// The way to the client.
+/// The connection to the client.
 pub(super) struct Outgoing {
     output: io::Stdout,
-    /// Requests that were sent, which number them.
+    /// Number of requests sent, which is the id of the last one.
     sent: i64,
-    /// Whether the client is still there.
+    /// Whether messages could be written so far.
     is_heard: bool,
 }
 
@@ -32,7 +32,7 @@ impl Outgoing {
         self.is_heard &= wire::respond(&mut self.output, id, answer).is_ok();
     }
 
-    /// Asks the client, and gives the id that its answer will have.
+    /// Sends a request and returns its id.
     pub(super) fn request<R: Request>(&mut self, params: R::Params) -> Id {
         self.sent += 1;
         let id = Id::Number(self.sent);
@@ -51,7 +51,7 @@ impl Outgoing {
         self.notify("window/showMessage", &params);
     }
 
-    /// Writes a message where the client keeps those of servers.
+    /// Writes a message to the client's log.
     pub(super) fn log(&mut self, message: &str) {
         let params = json!({ "type": MessageType::Info, "message": message });
         self.notify("window/logMessage", &params);

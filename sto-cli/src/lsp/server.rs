@@ -1,4 +1,4 @@
-//! What the server answers, and what it does of its own.
+//! The server: answers requests and sends notifications.
 
 mod questions;
 
@@ -34,13 +34,13 @@ use std::{env, thread};
 use sto_query::internal::hot::HotFunction;
 use sto_query::text::printable;
 
-/// What a client was asked.
+/// A question that the client was asked.
 pub(super) enum Question {
     /// Its settings.
     Settings,
     /// Which build to show.
     Build,
-    /// Which of these files a source file of the profiles is.
+    /// Which of these files corresponds to a source file in the profiles.
     File { meant: String, files: Vec<PathBuf> },
 }
 
@@ -52,40 +52,40 @@ pub(super) struct Server {
     costs: Option<Costs>,
     choices: Choices,
     jobs: Sender<Job>,
-    /// What the client was asked, until it answers.
+    /// Pending requests to the client.
     asked: HashMap<Id, Question>,
-    /// The documents that have warnings.
+    /// URIs of the documents with warnings.
     warned: BTreeSet<String>,
     is_shut_down: bool,
 }
 
 impl Server {
-    /// Answers `initialize`, and begins to work.
+    /// Answers `initialize`, and starts the worker.
     pub(super) fn start(
         id: &Id,
         params: &Value,
         find: impl FnOnce() -> Result<StorePath, CliError>,
         report: impl Fn(Report) + Send + 'static,
     ) -> Server {
-        // All that looks from the working directory upwards then looks from there: git, the store, sto.toml.
+        // git, the store and sto.toml are searched from the working directory upwards.
         if let Some(folder) = client::folder(params) {
             let _ = env::set_current_dir(folder);
         }
-        let client = Client::of(params);
+        let client = Client::new(params);
         let mut outgoing = Outgoing::new();
         outgoing.respond(id, Ok(client.server()));
         let root = source_folder();
         let (jobs, waiting) = mpsc::channel();
         let choices = match find() {
             Ok(store) => {
-                let choices = Choices::of(Some(&store.folder), &root);
+                let choices = Choices::load(Some(&store.folder), &root);
                 let worker = Worker::new(store, root, choices.chosen.clone(), report);
                 thread::spawn(move || worker.run(&waiting));
                 choices
             }
             Err(error) => {
                 outgoing.say(MessageType::Error, &sentence(&error));
-                Choices::of(None, &root)
+                Choices::load(None, &root)
             }
         };
         let mut server = Server {
@@ -104,7 +104,7 @@ impl Server {
         server
     }
 
-    /// Whether the client is still there.
+    /// Whether the client is still connected.
     pub(super) fn is_heard(&self) -> bool {
         self.outgoing.is_heard()
     }
@@ -113,11 +113,12 @@ impl Server {
         self.outgoing.respond(id, answer);
     }
 
-    /// How the session ended.
+    /// The outcome of the session.
     pub(super) fn outcome(&self) -> Outcome {
-        match self.is_shut_down {
-            true => Outcome::Clean,
-            false => Outcome::NotShutDown,
+        if self.is_shut_down {
+            Outcome::Clean
+        } else {
+            Outcome::NotShutDown
         }
     }
 
@@ -135,7 +136,7 @@ impl Server {
     fn answer_to(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
         let encoding = self.client.encoding;
         let (documents, settings) = (&mut self.documents, &self.settings);
-        // Without costs there is nothing to show.
+        // Without costs, answers are empty.
         let costs = self.costs.as_ref();
         match LspRequestMethod::from(method) {
             LspRequestMethod::Shutdown => {
@@ -216,7 +217,7 @@ impl Server {
         }
     }
 
-    /// Runs a command: what comes of it is shown later.
+    /// Starts a command; its result is shown later.
     fn execute(&mut self, params: &ExecuteCommandParams) -> Result<(), Failure> {
         let argument = params.arguments.as_ref().and_then(|all| all.first());
         let argument = argument.and_then(Value::as_str).map(str::to_owned);
@@ -233,7 +234,7 @@ impl Server {
         Ok(())
     }
 
-    /// Heeds a notification; one that cannot be read is as if it had not come.
+    /// Handles a notification; an invalid one is ignored.
     pub(super) fn heed(&mut self, method: &str, params: Value) {
         match LspNotificationMethod::from(method) {
             LspNotificationMethod::TextDocumentDidOpen => {
@@ -259,7 +260,7 @@ impl Server {
             }
             LspNotificationMethod::WorkspaceDidChangeConfiguration => {
                 match parsed::<DidChangeConfigurationParams>(params) {
-                    // Some clients only say that something changed.
+                    // Some clients only report that something changed.
                     Ok(changed) if !changed.settings.is_null() => self.set(&changed.settings),
                     _ if self.client.has_settings => self.ask_for_settings(),
                     _ => {}
@@ -284,12 +285,12 @@ impl Server {
         }
     }
 
-    /// Takes settings, and has the worker show what they say.
+    /// Applies settings.
     fn set(&mut self, settings: &Value) {
-        match Settings::of(settings) {
+        match Settings::parse(settings) {
             Ok(settings) => self.settings = settings,
             Err(error) => {
-                let message = format!("the settings of sto are not used: {error}");
+                let message = format!("sto ignores invalid settings: {error}");
                 self.outgoing.say(MessageType::Warning, &message);
             }
         }
@@ -309,20 +310,21 @@ impl Server {
     }
 
     fn tell(&self, job: Job) {
-        // Without a store there is no worker, which was said.
+        // Without a store there is no worker; the user was told.
         let _ = self.jobs.send(job);
     }
 
-    /// Takes what the worker found.
+    /// Handles a report of the worker.
     pub(super) fn take(&mut self, report: Report) {
         match report {
             Report::Costs(index, placed) => self.costs = Some(Costs::new(index, placed)),
             Report::Drawn(page) => return self.show_page(&page),
             Report::Builds(builds) => return self.ask_for_build(builds),
             Report::Failed { message, is_usual } => {
-                return match is_usual {
-                    true => self.outgoing.log(&message),
-                    false => self.outgoing.say(MessageType::Warning, &message),
+                return if is_usual {
+                    self.outgoing.log(&message)
+                } else {
+                    self.outgoing.say(MessageType::Warning, &message)
                 };
             }
             later => {
@@ -336,7 +338,7 @@ impl Server {
         self.refresh();
     }
 
-    /// Has the client ask again for what it shows, and shows it the warnings.
+    /// Asks the client to request hints and lenses again, and publishes the warnings.
     fn refresh(&mut self) {
         if self.client.refreshes_hints {
             self.outgoing.request::<InlayHintRefreshRequest>(());
@@ -393,7 +395,7 @@ fn opened<'d>(documents: &'d mut Documents, uri: &Uri) -> Result<&'d mut Documen
     documents.get(uri).ok_or_else(none)
 }
 
-/// The result of a request, of its parameters.
+/// Parses the parameters of a request and answers it.
 fn result<R: Request>(
     params: Value,
     answer: impl FnOnce(R::Params) -> Result<R::Result, Failure>,

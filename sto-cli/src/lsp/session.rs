@@ -1,4 +1,4 @@
-//! The way of a session on standard input and output: what comes, in order, until it ends.
+//! The main loop of a session on standard input and output.
 
 use super::server::Server;
 use super::wire::{self, Failure, Incoming};
@@ -15,7 +15,7 @@ use std::thread;
 /// LSP's `RequestCancelled`.
 const CANCELLED: i32 = -32800;
 
-/// What happened.
+/// An input of the main loop.
 enum Event {
     Message(Incoming),
     Report(Report),
@@ -23,7 +23,7 @@ enum Event {
     End,
 }
 
-/// Serves the client on standard input and output until it says `exit`, or closes its end. `find` finds the store, from the
+/// Serves the client on standard input and output until it sends `exit` or disconnects. `find` finds the store, starting in the
 /// folder that the client opened.
 pub(crate) fn serve(
     find: impl FnOnce() -> Result<StorePath, CliError>,
@@ -32,7 +32,7 @@ pub(crate) fn serve(
     let reader = sender.clone();
     thread::spawn(move || {
         let mut input = BufReader::new(io::stdin());
-        // What cannot be read any more is as its end.
+        // An unreadable stream counts as its end.
         while let Ok(Some(message)) = wire::read(&mut input) {
             if reader.send(Event::Message(message)).is_err() {
                 return;
@@ -52,9 +52,10 @@ pub(crate) fn serve(
     while server.is_heard() {
         match events.next() {
             Event::Message(Incoming::Request { id, method, params }) => {
-                let answer = match events.cancels(&id) {
-                    true => Err(Failure::new(ErrorCodes::Custom(CANCELLED), "cancelled")),
-                    false => server.answer(&method, params),
+                let answer = if events.cancels(&id) {
+                    Err(Failure::new(ErrorCodes::Custom(CANCELLED), "cancelled"))
+                } else {
+                    server.answer(&method, params)
                 };
                 server.respond(&id, answer);
             }
@@ -73,7 +74,7 @@ pub(crate) fn serve(
     Ok(server.outcome())
 }
 
-/// The request that a session begins with; `None` where it ends before.
+/// Waits for the `initialize` request; `None` if the session ends before.
 fn wait_for_initialize(events: &mut Queue) -> Result<Option<(Id, Value)>, CliError> {
     let mut output = io::stdout().lock();
     loop {
@@ -99,7 +100,7 @@ fn wait_for_initialize(events: &mut Queue) -> Result<Option<(Id, Value)>, CliErr
     }
 }
 
-/// Events in order, of which those that wait can be looked at.
+/// Events in order, with lookahead for cancellations.
 struct Queue {
     received: Receiver<Event>,
     waiting: VecDeque<Event>,
@@ -111,7 +112,7 @@ impl Queue {
         next.unwrap_or_else(|| self.received.recv().unwrap_or(Event::End))
     }
 
-    /// Whether the client wants no answer to this request any more.
+    /// Whether the client has already cancelled this request.
     fn cancels(&mut self, id: &Id) -> bool {
         self.waiting.extend(self.received.try_iter());
         self.waiting.iter().any(|event| match event {

@@ -1,32 +1,32 @@
-//! What the user set in the editor.
+//! Settings of the editor.
 
 use serde::Deserialize;
 use serde_json::Value;
 use sto_query::internal::hot::HotCosts;
 use sto_query::render::hot;
 
-/// The settings of `sto` in an editor: the names here are those that stand there, in `camelCase`.
+/// The settings of `sto` in an editor; their names there are in `camelCase`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Settings {
-    /// The build whose costs are shown, as commands name it; by default the newest of the branch.
+    /// The build whose costs are shown, as for commands; by default the newest of the branch.
     pub(super) build: Option<String>,
-    /// What it is compared with; by default what `sto.toml` says, else the newest build before it that has a tag, else the
-    /// one before it.
+    /// The baseline; by default that of `sto.toml`, otherwise the newest earlier build with a tag, otherwise the
+    /// previous build.
     pub(super) baseline: Option<String>,
-    /// Runs of this benchmark count; where a build has several, one must be named.
+    /// Only runs of this benchmark are used; required if the build has runs of several.
     pub(super) benchmark: Option<String>,
     /// The event; by default the one with most samples.
     pub(super) event: Option<String>,
     pub(super) inlay_hints: bool,
     pub(super) code_lenses: bool,
     pub(super) diagnostics: bool,
-    /// Lines and functions with less than this percentage of everything have no hint.
+    /// Lines and functions with a smaller percentage of the total have no hint.
     pub(super) min_percent: f64,
-    /// The parts of a hint, in which `{self}`, `{total}`, `{change}` and `{since}` stand for what they say. A part whose
-    /// value is not known is left out.
+    /// The parts of a hint, with the placeholders `{self}`, `{total}`, `{change}` and `{since}`. A part with an
+    /// unknown value is left out.
     pub(super) wording: Vec<String>,
-    /// Whether hovers have links that are commands: for clients that run them, as VS Code does where it trusts a server.
+    /// Whether hovers contain links that run commands, for clients that support them (VS Code does, for trusted servers).
     pub(super) command_links: bool,
 }
 
@@ -49,11 +49,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads what a client sends: the settings, or an object that has them as `sto`. Nothing is all as usual.
+    /// Reads the settings, or an object that contains them as `sto`. `null` means all defaults.
     ///
     /// # Errors
-    /// Where a value is of another type, with what serde says of it.
-    pub(super) fn of(sent: &Value) -> Result<Settings, serde_json::Error> {
+    /// Returns an error if a value has the wrong type.
+    pub(super) fn parse(sent: &Value) -> Result<Settings, serde_json::Error> {
         let settings = sent.get("sto").unwrap_or(sent);
         match settings {
             Value::Null => Ok(Settings::default()),
@@ -66,7 +66,7 @@ impl Settings {
         costs.total.share * 100.0 >= self.min_percent
     }
 
-    /// Costs in a few words; a change is a ratio, and the build since which it is.
+    /// A short text for costs. `change` is the ratio to the baseline, and the baseline's name.
     pub(super) fn words(&self, costs: &HotCosts, change: Option<(f64, &str)>) -> String {
         let parts = self.wording.iter().filter_map(|part| {
             let mut text = part.replace("{self}", &hot::percent(costs.self_cost.share));
@@ -91,16 +91,16 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn settings_stand_in_a_section_or_alone_and_others_are_passed_over() {
+    fn reads_settings_with_and_without_section_and_ignores_others() {
         let set = json!({ "minPercent": 5, "serverPath": "sto" });
         let expected = Settings {
             min_percent: 5.0,
             ..Settings::default()
         };
-        assert_eq!(Settings::of(&set).unwrap(), expected);
-        assert_eq!(Settings::of(&json!({ "sto": set })).unwrap(), expected);
-        assert_eq!(Settings::of(&Value::Null).unwrap(), Settings::default());
-        assert!(Settings::of(&json!({ "minPercent": "much" })).is_err());
-        assert!(Settings::of(&json!("sto")).is_err());
+        assert_eq!(Settings::parse(&set).unwrap(), expected);
+        assert_eq!(Settings::parse(&json!({ "sto": set })).unwrap(), expected);
+        assert_eq!(Settings::parse(&Value::Null).unwrap(), Settings::default());
+        assert!(Settings::parse(&json!({ "minPercent": "much" })).is_err());
+        assert!(Settings::parse(&json!("sto")).is_err());
     }
 }

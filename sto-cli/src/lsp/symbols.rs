@@ -1,4 +1,4 @@
-//! Functions by what they cost, for who looks for symbols of the workspace.
+//! Workspace symbols: the most expensive functions.
 
 use super::costs::Costs;
 use super::documents::Documents;
@@ -7,13 +7,13 @@ use super::text::Encoding;
 use gen_lsp_types::{BaseSymbolInformation, SymbolKind, WorkspaceSymbol};
 use sto_query::text::printable;
 
-/// What a query begins with that is answered: other symbols are the language's own server's.
+/// The prefix of queries that are answered: other symbols are left to the language's own server.
 const HOT: &str = "hot";
 
 const MOST_SYMBOLS: usize = 100;
 
-/// The hottest functions that stand in the workspace, for `#hot` or `#hot NAME`; `#` may be missing, as some editors take it
-/// away.
+/// The most expensive functions in the workspace, for `#hot` or `#hot NAME`; `#` is optional, as some editors remove
+/// it.
 pub(super) fn symbols(
     documents: &mut Documents,
     costs: &Costs,
@@ -40,7 +40,7 @@ pub(super) fn symbols(
             location: location.into(),
             data: None,
             base_symbol_information: BaseSymbolInformation {
-                // Editors drop what does not have the query in its name.
+                // Editors hide symbols whose names do not contain the query.
                 name: format!("{} #hot", printable(function.name)),
                 kind: SymbolKind::Function,
                 tags: None,

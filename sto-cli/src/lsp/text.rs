@@ -1,20 +1,20 @@
-//! A text with the places in it that LSP names.
+//! Text with LSP's positions.
 
 use gen_lsp_types::{Position, Range};
 use std::ops;
 
-/// What columns count.
+/// The unit of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
     Utf16,
 }
 
-/// A text that is open in the editor, or was read.
+/// The text of an open document or of a file.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
-    /// Where its lines begin.
+    /// The byte offsets of the beginnings of lines.
     starts: Vec<usize>,
 }
 
@@ -39,12 +39,12 @@ impl Text {
         self.starts.extend(ends.map(|(at, _)| at + 1));
     }
 
-    /// Number of lines; what stands after the last end of a line is one, too.
+    /// Number of lines, including the possibly empty one after the last line break.
     pub(super) fn lines(&self) -> u32 {
         self.starts.len() as u32
     }
 
-    /// A line by its number from 0, without its end; empty where there is none.
+    /// A line by its number from 0, without its line break; empty if there is no such line.
     pub(super) fn line(&self, number: u32) -> &str {
         let Some(&start) = self.starts.get(number as usize) else {
             return "";
@@ -54,7 +54,7 @@ impl Text {
         line.strip_suffix('\r').unwrap_or(line)
     }
 
-    /// What stands in a line, but the blanks around it.
+    /// The range of a line without surrounding whitespace.
     pub(super) fn range_of_line(&self, number: u32, encoding: Encoding) -> Range {
         let line = self.line(number);
         let blank = line.len() - line.trim_start().len();
@@ -97,7 +97,7 @@ impl Text {
         (!word.is_empty()).then(|| (word, self.range(at.line, bytes, encoding)))
     }
 
-    /// Puts a text in place of a part, or of all. What is not in the text is taken for its end.
+    /// Replaces a part, or everything. Positions outside of the text mean its end.
     pub(super) fn replace(&mut self, part: Option<Range>, by: &str, encoding: Encoding) {
         match part {
             None => by.clone_into(&mut self.text),
@@ -118,7 +118,7 @@ impl Text {
     }
 }
 
-/// The byte of a column of a line: of one within a character, the character's first.
+/// The byte offset of a column; rounded down to the beginning of a character.
 fn column_in(line: &str, column: u32, encoding: Encoding) -> usize {
     let column = column as usize;
     match encoding {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_bytes_or_units_of_utf_16() {
+    fn columns_count_bytes_or_utf_16_units() {
         let text = "ä𝄞x\r\nb";
         let x = [at(0, 3), at(0, 4)];
         assert_eq!(changed(text, x, "y", Encoding::Utf16), "ä𝄞y\r\nb");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn no_position_is_outside_of_the_text() {
+    fn positions_outside_of_the_text_mean_its_end() {
         for encoding in [Encoding::Utf8, Encoding::Utf16] {
             for line in 0..4 {
                 for character in [0, 1, 2, 3, 99, u32::MAX] {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_from_any_place_in_it() {
+    fn finds_a_word_from_any_position_in_it() {
         let text = Text::new("  return hash(größe);".to_owned());
         for column in 9..=13 {
             let (word, range) = text.word(at(0, column), Encoding::Utf16).unwrap();

@@ -1,4 +1,4 @@
-//! Paths of files, and the URIs that stand for them.
+//! Conversion between paths and URIs.
 
 use gen_lsp_types::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What RFC 3986 lets stand in a path as it is.
+/// Characters to encode: all that RFC 3986 does not allow in a path.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -14,7 +14,7 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// The path that a URI names as it is written; `None` where it names no file of this machine.
+/// The path in a URI, without resolving links; `None` if the URI is not a file of this machine.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.0.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_has_a_uri_that_stands_for_it() {
+    fn every_path_survives_the_conversion_to_a_uri() {
         let strange = OsStr::from_bytes(b"/a b/%20/\xff#?\"/gr\xc3\xb6\xc3\x9fe.c");
         let uri = of_path(Path::new(strange));
         assert_eq!(uri.0, "file:///a%20b/%2520/%FF%23%3F%22/gr%C3%B6%C3%9Fe.c");
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_file_of_this_machine_has_no_path() {
+    fn other_uris_have_no_path() {
         for uri in [
             "untitled:Untitled-1",
             "file://server/share/a.c",

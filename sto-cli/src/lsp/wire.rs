@@ -1,22 +1,22 @@
-//! Messages on a stream, as LSP's base protocol has them.
+//! Messages of LSP's base protocol.
 //!
-//! This is not `lsp-server`'s: its reader ends with the first message that it cannot read.
+//! Does not use `lsp-server`, whose reader stops at the first invalid message.
 
 use gen_lsp_types::ErrorCodes;
 use gen_lsp_types::json_rpc::Id;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 
-/// The longest message that is read: one that opens a document has all of its text.
+/// Size limit of a message in bytes; a message that opens a document contains its whole text.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The longest line of a header that is looked at as one.
+/// Size limit of a header line in bytes.
 const LONGEST_LINE: u64 = 64 << 10;
 
-/// What stands before the length of a message.
+/// The name of the header field with the length of a message.
 const LENGTH: &str = "content-length:";
 
-/// A message of the client.
+/// A message from the client.
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
     Request {
@@ -28,16 +28,16 @@ pub(super) enum Incoming {
         method: String,
         params: Value,
     },
-    /// The answer to a request of the server's; null where it failed.
+    /// The answer to a request of the server; null if the request failed.
     Response {
         id: Id,
         result: Value,
     },
-    /// What is no message.
+    /// Data that is not a valid message.
     Unreadable(Failure),
 }
 
-/// Why a request has no result.
+/// The error of a request.
 #[derive(Debug, PartialEq)]
 pub(super) struct Failure {
     pub(super) code: ErrorCodes,
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// The next message; `None` at the end of the stream. After what is none, it goes on at the next header.
+/// Reads the next message; `None` at the end of the stream. After an invalid message, reading continues at the next header.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = read_header(input)? else {
         return Ok(None);
@@ -71,8 +71,8 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     Ok(Some(parsed(&body).unwrap_or_else(Incoming::Unreadable)))
 }
 
-/// The length of the message that follows. Whatever is no header is passed over, so that the end of a message that was
-/// cut does not take the next ones with it.
+/// Reads the length of the next message. Lines that are not headers are skipped, so that a truncated
+/// message does not invalidate the following ones.
 fn read_header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     let mut length = None;
     loop {
@@ -92,13 +92,8 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
 
 fn parsed(body: &[u8]) -> Result<Incoming, Failure> {
     let message: Value = serde_json::from_slice(body)
-        .map_err(|error| Failure::new(ErrorCodes::ParseError, format!("no JSON: {error}")))?;
-    let none = || {
-        Failure::new(
-            ErrorCodes::InvalidRequest,
-            "this is no message of JSON-RPC 2.0",
-        )
-    };
+        .map_err(|error| Failure::new(ErrorCodes::ParseError, format!("invalid JSON: {error}")))?;
+    let none = || Failure::new(ErrorCodes::InvalidRequest, "not a message of JSON-RPC 2.0");
     let Value::Object(mut fields) = message else {
         return Err(none());
     };
@@ -128,7 +123,7 @@ pub(super) fn respond(
 ) -> io::Result<()> {
     let mut message = json!({ "jsonrpc": "2.0", "id": id });
     match answer {
-        // It is moved, as it may be large.
+        // Moved, not copied, because it may be large.
         Ok(result) => message["result"] = result,
         Err(Failure {
             code,
@@ -140,7 +135,7 @@ pub(super) fn respond(
     write(output, &message)
 }
 
-/// Sends a notification, or with an id a request.
+/// Sends a request, or without an id a notification.
 pub(super) fn send(
     output: &mut dyn Write,
     id: Option<&Id>,
@@ -184,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_was_cut_takes_no_more_than_the_next_one_with_it() {
+    fn a_truncated_message_invalidates_at_most_the_next_one() {
         let [a, b, c] = ["a", "b", "c"].map(|name| framed(&format!("{{\"method\":\"{name}\"}}")));
         for cut in 1..a.len() {
             let found = read_all(&format!("{}{b}{c}", &a[..cut]));
@@ -200,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_said_to_be_none() {
+    fn rejects_invalid_messages() {
         for body in [
             "",
             "[]",
@@ -219,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_takes_no_memory_before_there_are_bytes() {
+    fn allocates_only_for_received_bytes() {
         assert_eq!(read_all("Content-Length: 67108864\r\n\r\n{}"), []);
         assert_eq!(
             read_all("Content-Length: 18446744073709551615\r\n\r\n{}"),

@@ -1,4 +1,4 @@
-//! What takes long, off the thread that answers: the store is watched and loaded, builds are compared, pages drawn.
+//! The thread for slow work: watches and loads the store, compares builds, and draws pages.
 
 use crate::args::PolicyArg;
 use crate::args::drawing::draw_flame;
@@ -28,13 +28,13 @@ use sto_query::sources::{Filter, Named, Sources};
 use sto_query::text::Date;
 use sto_query::{QueryError, render};
 
-/// How often the files are looked at that decide what is shown: a new profile is seen within a second.
+/// Interval at which files are checked for changes, so that a new profile is shown within a second.
 const POLL: Duration = Duration::from_millis(400);
 
-/// Builds before the one that is shown, in hovers.
+/// Number of earlier builds in hovers.
 const BUILDS_BEFORE: usize = 19;
 
-/// What is shown.
+/// The build and runs to show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Wanted {
     pub(super) build: Option<String>,
@@ -43,9 +43,9 @@ pub(super) struct Wanted {
 }
 
 pub(super) enum Job {
-    /// Show this from now on.
+    /// Show this build from now on.
     Show(Wanted),
-    /// Find the source files anew.
+    /// Match source files again.
     Place(Chosen),
     /// Draw a page.
     Draw(Page),
@@ -53,29 +53,29 @@ pub(super) enum Job {
     List,
 }
 
-/// What can be drawn.
+/// A page to draw.
 pub(super) enum Page {
-    /// The flame graph of what is shown, or of the stacks with this function.
+    /// The flame graph of the shown build, or of its stacks with this function.
     FlameGraph(Option<String>),
-    /// What the comparison found.
+    /// The findings of the comparison.
     Difference,
 }
 
-/// What came of it.
+/// A result of the worker.
 pub(super) enum Report {
-    /// The costs of another build, or of other runs of it; what follows is of these.
+    /// New costs; later reports refer to them.
     Costs(Arc<HotIndex>, Placed),
-    /// Where the source files are now.
+    /// The new places of source files.
     Placed(Placed),
-    /// What functions cost before.
+    /// Costs of functions in earlier builds.
     History(HotHistory),
-    /// What a comparison with an earlier build found.
+    /// The comparison with the baseline.
     Compared(Check),
-    /// The builds of the store, the newest first, as commands name them.
+    /// The builds in the store, newest first, as commands name them.
     Builds(Vec<String>),
-    /// A page that was drawn.
+    /// The path of a drawn page.
     Drawn(PathBuf),
-    /// Something could not be done. `is_usual` is where there is no store yet, or nothing in it.
+    /// A failure. `is_usual` is set if the store does not exist yet or is empty.
     Failed { message: String, is_usual: bool },
 }
 
@@ -87,21 +87,21 @@ pub(super) struct Worker<R> {
     chosen: Chosen,
     watched: Watched,
     loaded: Option<Loaded>,
-    /// Where pages go, once there is one.
+    /// The folder for pages, once there is one.
     pages: Option<PathBuf>,
-    /// What failed last: it is said once.
+    /// The last failure, which is reported only once.
     failed: Option<String>,
 }
 
-/// What was loaded.
+/// The loaded data.
 struct Loaded {
     from: LoadedFrom,
     index: Arc<HotIndex>,
-    /// The comparison, where there is an earlier build.
+    /// The request of the comparison, if there is a baseline.
     compared: Option<CheckRequest>,
 }
 
-/// Where nothing of this changed, nothing is loaded again.
+/// Everything that loaded data depends on; it is loaded again when this changes.
 #[derive(PartialEq)]
 struct LoadedFrom {
     wanted: Wanted,
@@ -110,15 +110,16 @@ struct LoadedFrom {
     policy: Option<(Policy, Option<String>)>,
 }
 
-/// The store, the policy, and what git notes when another commit is checked out, as they were last seen.
+/// The last seen state of the store, the policy, and git's log of `HEAD`, which grows with every checkout.
 #[derive(PartialEq, Default)]
 struct Watched([Option<(u64, u64, SystemTime)>; 3]);
 
 impl Watched {
     fn now(store: &Path, root: &Path) -> Watched {
-        let file = match store.is_file() {
-            true => store.to_owned(),
-            false => store.join(Store::FILE_NAME),
+        let file = if store.is_file() {
+            store.to_owned()
+        } else {
+            store.join(Store::FILE_NAME)
         };
         let seen = |path: PathBuf| {
             let found = fs::metadata(path).ok()?;
@@ -144,7 +145,7 @@ impl<R: Fn(Report)> Worker<R> {
         }
     }
 
-    /// Works until nobody has jobs for it any more.
+    /// Works until the sender of jobs is dropped.
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         loop {
             let done = match jobs.recv_timeout(POLL) {
@@ -204,7 +205,7 @@ impl<R: Fn(Report)> Worker<R> {
         }
     }
 
-    /// Loads what changed. A store that went away is waited for, and what was loaded of it stays.
+    /// Loads data again if files changed. If the store is gone, the loaded data is kept until it is back.
     fn look(&mut self) -> Result<(), CliError> {
         let now = Watched::now(&self.store.folder, &self.root);
         if now == self.watched {
@@ -214,7 +215,7 @@ impl<R: Fn(Report)> Worker<R> {
         self.load()
     }
 
-    /// The store as it is now. It is let go of after each job: who has it open keeps writers waiting.
+    /// The current state of the store. It is closed after each job, because an open store blocks writers.
     fn snapshot(&self) -> Result<Snapshot, StoreError> {
         Snapshot::open(&self.store.folder, store_path::options())
     }
@@ -279,7 +280,7 @@ impl<R: Fn(Report)> Worker<R> {
         index.placed(&tree, &self.chosen)
     }
 
-    /// Draws a page into a folder that only this user can read; it stays there, as the browser may read it again.
+    /// Draws a page into a folder that only this user can read. It is not removed, because the browser may read it again.
     fn draw(&mut self, page: &Page) -> Result<PathBuf, CliError> {
         let loaded = self.loaded.as_ref().ok_or(CliError::NothingShown)?;
         let sources = sources(self.snapshot()?);
@@ -314,7 +315,7 @@ impl<R: Fn(Report)> Worker<R> {
             Some(folder) => folder,
             None => self.pages.insert(browser::folder()?),
         };
-        // What an earlier page shows stays.
+        // Earlier pages are kept.
         let mut names = (1..).map(|number| folder.join(format!("{name}-{number}.html")));
         let path = names.find(|path| !path.exists());
         let path = path.expect("numbers do not end");

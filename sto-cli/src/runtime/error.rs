@@ -297,9 +297,10 @@ impl CliError {
             })) => {
                 // The name becomes part of a command to paste.
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-                let name = match metric.chars().all(is_plain) {
-                    true => metric,
-                    false => "METRIC",
+                let name = if metric.chars().all(is_plain) {
+                    metric
+                } else {
+                    "METRIC"
                 };
                 Some(format!(
                     "add it to each of them: `printf 'profile,{name}\\n{:.12},NUMBER\\n' | sto annotate -`; \

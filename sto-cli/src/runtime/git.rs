@@ -75,7 +75,7 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    fn of(folder: &Path, revision: String) -> Described {
+    fn new(folder: &Path, revision: String) -> Described {
         Described {
             commit: CommitHash::of_revision(&revision)
                 .and_then(|hash| commit_of(folder, hash, Commit::is_dirty(&revision))),
@@ -87,7 +87,7 @@ impl Described {
 /// The current state of the work tree that contains the working directory.
 pub(crate) fn work_tree_now() -> Option<Described> {
     let revision = revision_of(here())?;
-    Some(Described::of(here(), revision))
+    Some(Described::new(here(), revision))
 }
 
 /// A revision of the repository of the working directory, without uncommitted changes; `None` if git does not
@@ -95,7 +95,7 @@ pub(crate) fn work_tree_now() -> Option<Described> {
 pub(crate) fn described(revision: &str) -> Option<Described> {
     let id = id_of(revision)?;
     let revision = said(here(), &[&DESCRIBE[..], &[id.as_str()]].concat())?;
-    Some(Described::of(here(), revision))
+    Some(Described::new(here(), revision))
 }
 
 /// The name of a commit of the repository of the working directory: `v1.2-3-g0123456789ab`.

@@ -82,7 +82,7 @@ pub(crate) struct LimitArg {
 
 impl LimitArg {
     /// The maximum number to list; `None` for all.
-    pub(crate) fn of(&self, format: &FormatArg) -> Option<usize> {
+    pub(crate) fn for_format(&self, format: &FormatArg) -> Option<usize> {
         let limit = self.limit.or(format.is_text().then_some(30));
         limit.filter(|&limit| limit > 0)
     }
@@ -90,9 +90,10 @@ impl LimitArg {
 
 /// Writes text to standard output, through a pager if it is longer than the terminal.
 pub(crate) fn show(text: &str) -> Result<(), CliError> {
-    match pager::show(text) {
-        true => Ok(()),
-        false => write_stdout(text.as_bytes()),
+    if pager::show(text) {
+        Ok(())
+    } else {
+        write_stdout(text.as_bytes())
     }
 }
 

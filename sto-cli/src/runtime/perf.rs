@@ -78,9 +78,10 @@ struct Running {
 impl Running {
     /// Errors are ignored: the terminal may have signalled the process already, or it is gone.
     fn end(self) {
-        let _ = match self.leads {
-            true => kill_process_group(self.pid, self.signal),
-            false => kill_process(self.pid, self.signal),
+        let _ = if self.leads {
+            kill_process_group(self.pid, self.signal)
+        } else {
+            kill_process(self.pid, self.signal)
         };
     }
 }
@@ -222,13 +223,15 @@ impl Perf {
             .take(2)
             .collect();
         let is_event = said.contains("event syntax error");
-        let said = match is_event {
-            true => lines[0].to_owned(),
-            false => lines.join(" "),
+        let said = if is_event {
+            lines[0].to_owned()
+        } else {
+            lines.join(" ")
         };
-        Err(match is_event {
-            true => CliError::NoEvent { said },
-            false => CliError::PerfRefused { said },
+        Err(if is_event {
+            CliError::NoEvent { said }
+        } else {
+            CliError::PerfRefused { said }
         })
     }
 }
@@ -291,9 +294,10 @@ pub(crate) fn check_command_in(folder: &Path, program: &OsStr) -> Result<(), Cli
     };
     let has_folder = program.as_encoded_bytes().contains(&b'/');
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_found = match has_folder {
-        true => is_program(&folder.join(program)),
-        false => std::env::split_paths(&path).any(|folder| is_program(&folder.join(program))),
+    let is_found = if has_folder {
+        is_program(&folder.join(program))
+    } else {
+        std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))
     };
     match folder.join(program).metadata() {
         _ if is_found => Ok(()),

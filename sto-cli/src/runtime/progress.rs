@@ -100,9 +100,10 @@ impl Progress {
         });
         Progress {
             bar,
-            name: match path.as_os_str() == "-" {
-                true => "standard input".to_owned(),
-                false => printable(&path.display().to_string()).into_owned(),
+            name: if path.as_os_str() == "-" {
+                "standard input".to_owned()
+            } else {
+                printable(&path.display().to_string()).into_owned()
             },
             files,
             size: None,

@@ -25,7 +25,7 @@ pub(crate) struct Choices {
 
 impl Choices {
     /// Loads the choices for this work tree.
-    pub(crate) fn of(store: Option<&Path>, root: &Path) -> Choices {
+    pub(crate) fn load(store: Option<&Path>, root: &Path) -> Choices {
         let folder = store.filter(|store| !store.is_file());
         let file = folder.map(|folder| folder.join(FILE_NAME));
         let all = file.as_deref().map(read).unwrap_or_default();
@@ -72,7 +72,7 @@ impl Choices {
 
 /// The choices for the current source folder.
 pub(crate) fn chosen(store: &StorePath) -> Chosen {
-    Choices::of(Some(&store.folder), &source_folder()).chosen
+    Choices::load(Some(&store.folder), &source_folder()).chosen
 }
 
 /// The content of the file; empty if it is not a JSON object.

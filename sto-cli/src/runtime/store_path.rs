@@ -51,9 +51,10 @@ impl StorePath {
 
     /// The `--store` option, if it was given.
     pub(crate) fn option(&self) -> Vec<String> {
-        match self.is_named {
-            true => vec!["--store".to_owned(), self.folder.display().to_string()],
-            false => Vec::new(),
+        if self.is_named {
+            vec!["--store".to_owned(), self.folder.display().to_string()]
+        } else {
+            Vec::new()
         }
     }
 

@@ -38,9 +38,10 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
 /// # Errors
 /// See [`read`].
 pub(crate) fn read_or_stdin(path: &Path, most: u64) -> io::Result<String> {
-    match path == Path::new("-") {
-        true => read_stream(io::stdin().lock(), most),
-        false => read(path, most),
+    if path == Path::new("-") {
+        read_stream(io::stdin().lock(), most)
+    } else {
+        read(path, most)
     }
 }
 
@@ -50,8 +51,9 @@ pub(crate) fn read_or_stdin(path: &Path, most: u64) -> io::Result<String> {
 /// See [`read`].
 pub(crate) fn read_stream(stream: impl Read, most: u64) -> io::Result<String> {
     let mut text = String::new();
-    match stream.take(most + 1).read_to_string(&mut text)? as u64 > most {
-        true => Err(sto_core::files::too_large(most)),
-        false => Ok(text),
+    if stream.take(most + 1).read_to_string(&mut text)? as u64 > most {
+        Err(sto_core::files::too_large(most))
+    } else {
+        Ok(text)
     }
 }

@@ -170,10 +170,7 @@ fn open_says_where_the_file_is_where_there_is_no_browser() {
         .env("TMPDIR", sandbox.path("home"));
     let run = Run::of(&mut command);
     assert_eq!(run.status, Some(2), "{run:?}");
-    assert!(
-        run.stderr.contains("found no browser to open"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("found no browser to open"), "{run:?}");
     assert!(run.stderr.contains("flame.svg"), "{run:?}");
     let failed = sandbox.sto(&["open", "nosuch"]);
     failed.fails_with(&["no build or profile is called `nosuch`"]);

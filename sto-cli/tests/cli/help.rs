@@ -46,7 +46,7 @@ fn errors_of_arguments_follow_the_width_and_the_option_for_colour() {
 fn help_has_the_commands_in_groups_and_no_colour_in_a_pipe() {
     let help = Sandbox::new().sto(&["--help"]).succeeds().stdout;
     let headings = [
-        "Record and bring in:",
+        "Record and import:",
         "Look:",
         "Compare:",
         "Over time:",

@@ -228,10 +228,7 @@ fn every_profile_in_a_folder_goes_in() {
         run.stderr.contains("note: runs/notes.txt: skipped"),
         "{run:?}"
     );
-    assert!(
-        run.stderr.contains("note: runs/empty: skipped"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("note: runs/empty: skipped"), "{run:?}");
     assert!(!run.stderr.contains(".hidden"), "{run:?}");
     let builds = &sandbox.json(&["ls"])["builds"];
     assert_eq!(

@@ -232,9 +232,10 @@ fn what_went_in_before_a_kill_stays_and_running_again_does_the_rest() {
             &sandbox.path("store"),
             sandbox.command(&["merge", "other"]),
         );
-        let stored = match sandbox.path("store/store.redb").exists() {
-            true => listed(&sandbox, "store"),
-            false => Vec::new(),
+        let stored = if sandbox.path("store/store.redb").exists() {
+            listed(&sandbox, "store")
+        } else {
+            Vec::new()
         };
         for (build, ids) in &stored {
             assert_eq!(*build, "v1");

@@ -520,7 +520,10 @@ fn where_perf_fails_nothing_is_stored() {
     // It lets the probe pass, and records nothing.
     let run = with_perf(Some("case \"$*\" in *probe*) exit 0;; esac\nexit 9"));
     let run = run.fails_with(&["perf recorded nothing: it ended with status 9"]);
-    assert!(run.stderr.contains("`perf record -v` shows more"), "{run:?}");
+    assert!(
+        run.stderr.contains("`perf record -v` shows more"),
+        "{run:?}"
+    );
 }
 
 #[test]

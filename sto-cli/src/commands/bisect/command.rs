@@ -17,7 +17,7 @@ const OF_SHELL: &str = "|&;<>()$`*?[]#~=%!{}\n";
 impl Commands {
     /// Splits the words of the command line. A single word is a shell command line; without `build`, everything
     /// before its last `&&` is the build step. Several words are a program and its arguments.
-    pub(super) fn of(words: &[OsString], build: Option<&String>) -> Commands {
+    pub(super) fn parse(words: &[OsString], build: Option<&String>) -> Commands {
         let line = match words {
             [line] => line.to_str(),
             _ => None,
@@ -75,8 +75,8 @@ fn words_of(line: &str) -> Vec<OsString> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> (Option<String>, Vec<String>) {
-        let commands = Commands::of(&[line.into()], None);
+    fn split(line: &str) -> (Option<String>, Vec<String>) {
+        let commands = Commands::parse(&[line.into()], None);
         let run = commands
             .run
             .into_iter()
@@ -87,7 +87,7 @@ mod tests {
     #[track_caller]
     fn assert_split(line: &str, build: Option<&str>, run: &[&str]) {
         let run = run.iter().map(|&word| word.to_owned()).collect();
-        assert_eq!(of(line), (build.map(str::to_owned), run), "{line}");
+        assert_eq!(split(line), (build.map(str::to_owned), run), "{line}");
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         );
         assert_split("make & ./bench", None, &["sh", "-c", "make & ./bench"]);
         let words = ["./bench", "&&"].map(OsString::from);
-        let several = Commands::of(&words, Some(&"make".to_owned()));
+        let several = Commands::parse(&words, Some(&"make".to_owned()));
         assert_eq!(
             (several.build.as_deref(), several.run),
             (Some("make"), words.into())

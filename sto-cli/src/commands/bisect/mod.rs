@@ -86,7 +86,7 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
     let mut request = args.request(&between)?;
     let to = Destination::open(None, store_path)?;
     to.check_writable()?;
-    let commands = Commands::of(&args.command, args.build_with.as_ref());
+    let commands = Commands::parse(&args.command, args.build_with.as_ref());
     let mut perf = Perf::new()?;
     let work = WorkFolder::make()?;
     let plan = args.plan();
@@ -121,10 +121,7 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
                 if next.information.is_none() {
                     return Err(CliError::EndNotMeasured { id, why });
                 }
-                ui::say(
-                    "note",
-                    &format!("commit {} is skipped: {why}", &id[..12]),
-                );
+                ui::say("note", &format!("commit {} is skipped: {why}", &id[..12]));
                 request.skipped.insert(next.commit.clone(), why);
             }
             Measured::Interrupted(outcome) => {

@@ -33,7 +33,7 @@ pub(super) struct Filled {
 
 impl Commits {
     /// The commits of a range that do not have enough runs yet.
-    pub(super) fn of(
+    pub(super) fn in_range(
         range: &str,
         args: &RecordArgs,
         store_path: &StorePath,
@@ -129,10 +129,7 @@ impl Commits {
                     },
                     Err(why) => {
                         let id = commit.to_string();
-                        ui::say(
-                            "note",
-                            &format!("commit {} is skipped: {why}", &id[..12]),
-                        );
+                        ui::say("note", &format!("commit {} is skipped: {why}", &id[..12]));
                     }
                 }
             }
@@ -148,9 +145,10 @@ impl Commits {
                 return Ok(interrupted);
             }
         }
-        Ok(match are_measured || self.commits.is_empty() {
-            true => Outcome::Clean,
-            false => Outcome::TooLittleData,
+        Ok(if are_measured || self.commits.is_empty() {
+            Outcome::Clean
+        } else {
+            Outcome::TooLittleData
         })
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     // Report a store that cannot be written before anything runs.
     let to = Destination::open(args.to.as_deref(), store_path)?;
     to.check_writable()?;
-    let commits = commits.map(|range| Commits::of(range, args, store_path));
+    let commits = commits.map(|range| Commits::in_range(range, args, store_path));
     let commits = commits.transpose()?;
     let mut perf = Perf::new()?;
     let work = WorkFolder::make()?;

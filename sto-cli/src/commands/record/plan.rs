@@ -104,12 +104,13 @@ impl Scale {
     pub(super) fn check_place(&self, command: &[OsString]) -> Result<(), CliError> {
         let place = self.place();
         let has_place = |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
-        match command.iter().any(has_place) {
-            true => Ok(()),
-            false => Err(CliError::NoPlace {
+        if command.iter().any(has_place) {
+            Ok(())
+        } else {
+            Err(CliError::NoPlace {
                 place,
                 line: line(command),
-            }),
+            })
         }
     }
 }
@@ -269,9 +270,6 @@ mod tests {
         let scale = Scale::parse("n=1").unwrap();
         let error = scale.check_place(&["true", "n"].map(OsString::from));
         let error = error.err().unwrap().to_string();
-        assert_eq!(
-            error,
-            "`true n` has no placeholder `{n}` for the sizes"
-        );
+        assert_eq!(error, "`true n` has no placeholder `{n}` for the sizes");
     }
 }

@@ -104,9 +104,10 @@ pub(crate) fn run(args: &SqlArgs, store: &StorePath) -> Result<Outcome, CliError
 /// The query in a file, on standard input, or the built-in query of this name.
 fn text_of(file: &Path) -> Result<String, CliError> {
     let mut text = String::new();
-    let read = match file == Path::new("-") {
-        true => io::stdin().read_to_string(&mut text).map(|_| text),
-        false => fs::read_to_string(file),
+    let read = if file == Path::new("-") {
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
     };
     let shipped = EXAMPLES
         .iter()

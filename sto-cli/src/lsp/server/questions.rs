@@ -1,4 +1,4 @@
-//! What the server asks the client, or its user.
+//! Requests from the server to the client or the user.
 
 use super::{Question, Server};
 use crate::lsp::worker::Job;
@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use sto_query::text::printable;
 
-/// The most that a question lets choose among.
+/// Maximum number of choices in a question.
 const MOST_CHOICES: usize = 12;
 
-/// What stands for the build that is shown where none is named.
+/// The choice for the default build.
 const NEWEST: &str = "the newest of the branch";
 
 impl Server {
@@ -37,7 +37,7 @@ impl Server {
         self.ask("Costs of which build?", builds, Question::Build);
     }
 
-    /// Asks which file is meant where an open one is one of several.
+    /// Asks which file is meant if an open document is one of several candidates.
     pub(super) fn ask_for_files(&mut self) {
         let Some(costs) = &self.costs else {
             return;
@@ -72,7 +72,7 @@ impl Server {
         self.asked.insert(id, question);
     }
 
-    /// Heeds the answer to a question.
+    /// Handles the answer to a question.
     pub(in crate::lsp) fn hear(&mut self, id: &Id, answer: &Value) {
         let title = answer["title"].as_str();
         match (self.asked.remove(id), title) {

@@ -104,8 +104,7 @@ impl Config {
                 DeValue::String(folder) if name == "store" => {
                     config.store = Some(folder_of(folder, home).ok_or_else(|| ConfigProblem {
                         line,
-                        message:
-                            "the store must be an absolute path, or begin with ~/".to_owned(),
+                        message: "the store must be an absolute path, or begin with ~/".to_owned(),
                     })?);
                 }
                 DeValue::Array(folders) if name == "safe-stores" => {
@@ -118,9 +117,8 @@ impl Config {
                             .collect::<Option<_>>()
                             .ok_or_else(|| ConfigProblem {
                                 line,
-                                message:
-                                    "safe-stores must be absolute paths, or begin with ~/"
-                                        .to_owned(),
+                                message: "safe-stores must be absolute paths, or begin with ~/"
+                                    .to_owned(),
                             })?;
                 }
                 _ => config.add(None, name, value, line)?,
@@ -133,7 +131,9 @@ impl Config {
         let mut roles = self.colors.roles();
         let names = roles.each_ref().map(|(name, _)| *name).join(", ");
         let Some((_, look)) = roles.iter_mut().find(|(name, _)| *name == role) else {
-            return Err(format!("there is no colour role `{role}`: expected {names}"));
+            return Err(format!(
+                "there is no colour role `{role}`: expected {names}"
+            ));
         };
         let text = scalar(value).ok_or_else(|| format!("`{role}` must be text or a number"))?;
         **look = text.parse().map_err(|error| format!("`{role}`: {error}"))?;
@@ -154,7 +154,9 @@ impl Config {
         let Some(values) = values else {
             return Err(ConfigProblem {
                 line,
-                message: format!("`{option}` must be text, a number, true, false, or a list of them"),
+                message: format!(
+                    "`{option}` must be text, a number, true, false, or a list of them"
+                ),
             });
         };
         self.defaults.push(OptionDefault {
@@ -310,7 +312,10 @@ mod tests {
                 "paint = 1\n",
                 "line 1: the command line as a whole has no option `--paint`",
             ),
-            ("[top]\nlimit = { a = 1 }\n", "2: `limit` must be text, a number"),
+            (
+                "[top]\nlimit = { a = 1 }\n",
+                "2: `limit` must be text, a number",
+            ),
             (
                 "[alias]\ntop = 'ls'\n",
                 "line 2: an alias cannot have the name of a command",

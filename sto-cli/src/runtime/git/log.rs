@@ -65,9 +65,10 @@ impl Repository {
         let said = self.run(command).unwrap_or_default();
         let is_tip = |line: &&str| line.parse::<CommitHash>().is_ok();
         let tips: Vec<String> = said.lines().filter(is_tip).map(str::to_owned).collect();
-        match tips.is_empty() {
-            true => Err(self.no_revision(commits)),
-            false => Ok(tips),
+        if tips.is_empty() {
+            Err(self.no_revision(commits))
+        } else {
+            Ok(tips)
         }
     }
 }

@@ -55,12 +55,10 @@ impl GitError {
             } => Some(
                 "this clone is shallow and lacks older commits: `git fetch --unshallow` fetches them",
             ),
-            GitError::Unrelated { .. } => {
-                Some("name a good commit that is an ancestor of the bad one, such as their last common commit")
-            }
-            GitError::Dirty => {
-                Some("`git stash` sets them aside, `git commit` commits them")
-            }
+            GitError::Unrelated { .. } => Some(
+                "name a good commit that is an ancestor of the bad one, such as their last common commit",
+            ),
+            GitError::Dirty => Some("`git stash` sets them aside, `git commit` commits them"),
             _ => None,
         }
     }
@@ -77,11 +75,11 @@ type Writing<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 impl Repository {
     /// The repository of the working directory.
     pub(crate) fn here() -> Result<Repository, GitError> {
-        Repository::of(Path::new("."))
+        Repository::containing(Path::new("."))
     }
 
     /// The repository that contains a folder.
-    pub(crate) fn of(folder: &Path) -> Result<Repository, GitError> {
+    pub(crate) fn containing(folder: &Path) -> Result<Repository, GitError> {
         let repository = Repository {
             folder: folder.to_owned(),
         };
