@@ -40,7 +40,7 @@ pub enum FormatError {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Where the file ends: `the file ends at byte 1234, in the middle of its JSON`.
+        /// End of the file: `the file ends at byte 1234, in the middle of its JSON`.
         cut: String,
         /// Whether the part before the cut can be read.
         salvage: Salvage,
@@ -50,9 +50,9 @@ pub enum FormatError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where: `line 12`, `the record at byte 1234`.
+        /// Place in the file: `line 12`, `the record at byte 1234`.
         at: String,
-        /// What was found, what was expected, and the remedy.
+        /// The found and expected values, and the remedy.
         problem: String,
         /// Whether the file may have been cut off here, so that the part before can be read.
         may_be_cut: bool,
@@ -70,7 +70,7 @@ pub enum FormatError {
     Unsupported {
         /// The file.
         path: PathBuf,
-        /// What is unsupported, and the remedy.
+        /// The unsupported variant, and the remedy.
         problem: String,
     },
     /// The times of a trace and of the recording do not overlap.

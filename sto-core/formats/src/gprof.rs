@@ -141,8 +141,8 @@ impl Gprof {
         Ok(())
     }
 
-    /// The line of an entry, `[3]  50.0  0.00  1.16  1500+750  main [3]`, or one above or below of who called it, or what
-    /// it called: `0.70  0.00  4500/15030  mix <cycle 1> [1]`.
+    /// The line of an entry, `[3]  50.0  0.00  1.16  1500+750  main [3]`, or a line above for a caller or
+    /// below for a callee: `0.70  0.00  4500/15030  mix <cycle 1> [1]`.
     fn call(
         &mut self,
         line: &[u8],

@@ -1,6 +1,6 @@
 //! A walk over the records of a file, and their sorting by time.
 //!
-//! Of a sample, only its time, event and thread are looked at here.
+//! Samples are not decoded here; only their time, event and thread are read.
 
 use super::check::{Checked, HEADER_SIZE, Header};
 use super::digested::PIECE;

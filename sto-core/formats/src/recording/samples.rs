@@ -170,7 +170,7 @@ pub(crate) fn times_of(samples: &[Sample]) -> Option<(Nanoseconds, Nanoseconds)>
 /// The thread, sample type and stack of a cost.
 type Cell = (ThreadIx, SampleTypeIx, StackIx);
 
-/// What two samples must have in common to be summed.
+/// The key that two samples must share to be summed.
 fn kind(sample: &Sample) -> (Cell, bool, bool) {
     let cell = (sample.thread, sample.sample_type, sample.stack);
     (cell, sample.truncated, sample.time.is_some())

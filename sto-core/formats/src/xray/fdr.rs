@@ -287,7 +287,7 @@ impl Reader<'_> {
     }
 }
 
-/// What follows a record.
+/// The continuation after a record.
 enum Next {
     /// The next record, after this number of bytes of data.
     After(u64),
