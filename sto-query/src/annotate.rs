@@ -120,9 +120,10 @@ pub(crate) fn metrics_of(
     builds: &[StoredBuild],
     resolve: &dyn Fn(Selector) -> Selector,
 ) -> Result<GivenMetrics, AnnotateError> {
-    let rows = match text.trim_start().starts_with('{') {
-        true => json_lines(text),
-        false => csv_rows(text),
+    let rows = if text.trim_start().starts_with('{') {
+        json_lines(text)
+    } else {
+        csv_rows(text)
     }?;
     let runs = Runs::of(builds, resolve);
     let mut given = GivenMetrics::new();
@@ -194,12 +195,13 @@ impl Row {
                 },
             }
         }
-        match row.run.0.is_empty() {
-            true => Err(AnnotateError {
+        if row.run.0.is_empty() {
+            Err(AnnotateError {
                 line,
                 why: AnnotateFault::NoRun,
-            }),
-            false => Ok(row),
+            })
+        } else {
+            Ok(row)
         }
     }
 }

@@ -372,7 +372,10 @@ fn several_who_push_by_ssh_at_once_lose_nothing() {
             format!("ssh://no-such-user@{host}:{port}/x"),
             "it does not let this user in",
         ),
-        (format!("ssh://localhost:{port}/x"), "connect once by `ssh`"),
+        (
+            format!("ssh://localhost:{port}/x"),
+            "connect once with `ssh`",
+        ),
         (
             format!("ssh://{host}:{port}/proc/x"),
             "cannot write manifest.json",

@@ -76,13 +76,14 @@ impl ZoomTarget {
 
     fn thresholds(&self) -> CallThresholds {
         let none = Threshold::Time(Nanoseconds(0));
-        match self.is_each() {
-            true => CallThresholds {
+        if self.is_each() {
+            CallThresholds {
                 call_duration: none,
                 call_gap: none,
                 total_time: none,
-            },
-            false => CallThresholds::default(),
+            }
+        } else {
+            CallThresholds::default()
         }
     }
 }
@@ -114,9 +115,10 @@ impl CalledRun {
                 let (target, thresholds) = (targets[ix], targets[ix].thresholds());
                 let numbers = target.numbers.clone();
                 let records = numbered.compressed(numbers, thresholds, target.length())?;
-                let gap = match target.is_each() {
-                    true => CallThresholds::default().call_gap,
-                    false => thresholds.call_gap,
+                let gap = if target.is_each() {
+                    CallThresholds::default().call_gap
+                } else {
+                    thresholds.call_gap
                 };
                 let gap = gap.of(target.length());
                 Ok((ix, ZoomedIn { records, gap }))

@@ -184,18 +184,22 @@ pub fn bottlenecks(
         found.q = q.unwrap_or(1.0);
     }
     // The sort is stable, so functions with equal coefficients stay in the order of their names.
-    found.sort_by(|a, b| match options.negative {
-        false => b.coefficient.total_cmp(&a.coefficient),
-        true => a.coefficient.total_cmp(&b.coefficient),
+    found.sort_by(|a, b| {
+        if options.negative {
+            a.coefficient.total_cmp(&b.coefficient)
+        } else {
+            b.coefficient.total_cmp(&a.coefficient)
+        }
     });
     let omitted = limited(&mut found, limit);
     Bottlenecks {
         metric: options.metric.clone(),
         measure: options.measure,
         combination: options.combination,
-        by: match options.of_self {
-            true => Order::SelfCost,
-            false => Order::Total,
+        by: if options.of_self {
+            Order::SelfCost
+        } else {
+            Order::Total
         },
         min_runs: options.min_runs,
         negative: options.negative,
@@ -262,9 +266,10 @@ fn samples_by_function(
         }
         *sum += samples;
     };
-    match of_self {
-        true => history.for_each_self(run, |function, cost| add(function, cost.samples)),
-        false => history.for_each_outermost(run, |function, cost| add(function, cost.samples)),
+    if of_self {
+        history.for_each_self(run, |function, cost| add(function, cost.samples))
+    } else {
+        history.for_each_outermost(run, |function, cost| add(function, cost.samples))
     }
     let taken = functions.into_iter();
     taken
@@ -277,9 +282,12 @@ fn combine(
     benchmarks: Vec<InBenchmark>,
     options: &BottleneckOptions,
 ) -> Bottleneck {
-    let towards = |found: &InBenchmark| match options.negative {
-        false => found.correlation.coefficient,
-        true => -found.correlation.coefficient,
+    let towards = |found: &InBenchmark| {
+        if options.negative {
+            -found.correlation.coefficient
+        } else {
+            found.correlation.coefficient
+        }
     };
     let farthest = benchmarks
         .iter()

@@ -51,12 +51,11 @@ impl Shifts {
 
     fn boundaries_of(&self, shift: usize) -> Boundaries {
         let needs = [Correlator::SameSplits, Correlator::BestSplits];
-        match self.by.iter().any(|by| needs.contains(by)) {
-            true => {
-                let values = self.target[self.part(shift)].iter().copied();
-                Sums::new(&self.times, values).boundaries(self.segments)
-            }
-            false => Boundaries::new(),
+        if self.by.iter().any(|by| needs.contains(by)) {
+            let values = self.target[self.part(shift)].iter().copied();
+            Sums::new(&self.times, values).boundaries(self.segments)
+        } else {
+            Boundaries::new()
         }
     }
 
@@ -81,9 +80,10 @@ impl Shifts {
         let metric = self.grid.means(metric)?;
         let ranks = normal_ranks(&metric).unwrap_or_default();
         let sums = Sums::new(&self.times, metric.iter().copied());
-        let own = match self.by.contains(&Correlator::BestSplits) {
-            true => sums.boundaries(self.segments),
-            false => Boundaries::new(),
+        let own = if self.by.contains(&Correlator::BestSplits) {
+            sums.boundaries(self.segments)
+        } else {
+            Boundaries::new()
         };
         let scores_by = self.by.iter().map(|by| {
             let scores = self

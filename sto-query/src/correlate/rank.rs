@@ -223,9 +223,10 @@ fn pattern_at(points: &[(f64, f64)], times: &[f64]) -> Result<Option<Vec<f64>>, 
         }
     };
     let values: Vec<f64> = times.iter().map(value).collect();
-    match times.len() < RankedMetrics::LEAST_ROWS || normalised(&values).is_some() {
-        true => Ok(Some(values)),
-        false => wrong("is constant in these rows"),
+    if times.len() < RankedMetrics::LEAST_ROWS || normalised(&values).is_some() {
+        Ok(Some(values))
+    } else {
+        wrong("is constant in these rows")
     }
 }
 

@@ -107,9 +107,10 @@ impl HotIndex {
             let function = self.function(number);
             let was = then.zip(numbers_then.as_ref()).and_then(|(then, numbers)| {
                 // The program may have had another name.
-                let module = match function.module == self.subject.executable {
-                    true => &then.index.subject.executable,
-                    false => function.module,
+                let module = if function.module == self.subject.executable {
+                    &then.index.subject.executable
+                } else {
+                    function.module
                 };
                 let number = numbers.get(&(function.name, module))?;
                 Some(then.index.function(*number).costs)

@@ -325,9 +325,10 @@ impl HotIndex {
 
     /// Converts a module to its name in this index.
     fn module_known_as<'a>(&'a self, module: &'a str) -> &'a str {
-        match self.main_modules.contains(module) {
-            true => &self.subject.executable,
-            false => module,
+        if self.main_modules.contains(module) {
+            &self.subject.executable
+        } else {
+            module
         }
     }
 

@@ -172,11 +172,12 @@ impl Listing {
                 .retain(|stored| self.is_since(&stored.profile));
         }
         builds.retain(|build| !build.profiles.is_empty());
-        match builds.is_empty() {
-            true => Err(ListingError::Nothing {
+        if builds.is_empty() {
+            Err(ListingError::Nothing {
                 newest: newest.map(|time| time.to_string()),
-            }),
-            false => Ok(builds),
+            })
+        } else {
+            Ok(builds)
         }
     }
 

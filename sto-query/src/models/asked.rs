@@ -31,9 +31,10 @@ impl Asked<'_> {
         sample_type: usize,
     ) -> Result<Costs, ModelError> {
         let program = &view.selection.build.executable;
-        match is_given(view, self.x) {
-            true => self.of_runs(view, sample_type, program),
-            false => self.of_parts(view, store, sample_type, program),
+        if is_given(view, self.x) {
+            self.of_runs(view, sample_type, program)
+        } else {
+            self.of_parts(view, store, sample_type, program)
         }
     }
 
@@ -102,9 +103,10 @@ impl Asked<'_> {
 
     fn of_runs(&self, view: &View, sample_type: usize, program: &str) -> Result<Costs, ModelError> {
         let asked = (self.x, self.cost);
-        match self.inlined {
-            true => Costs::of_runs(view, sample_type, asked, program),
-            false => Costs::of_runs(&view.without_inlined(), sample_type, asked, program),
+        if self.inlined {
+            Costs::of_runs(view, sample_type, asked, program)
+        } else {
+            Costs::of_runs(&view.without_inlined(), sample_type, asked, program)
         }
     }
 }

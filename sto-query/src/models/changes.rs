@@ -199,9 +199,12 @@ fn change(
     options: &CompareModelsOptions,
 ) -> FunctionChange {
     let kinds = &ModelKind::REGRESSION;
-    let [before, now] = [&old, &new].map(|points| match options.how_sure {
-        true => regression_with_certainty(points, kinds),
-        false => (weighted_regression(points, kinds), None),
+    let [before, now] = [&old, &new].map(|points| {
+        if options.how_sure {
+            regression_with_certainty(points, kinds)
+        } else {
+            (weighted_regression(points, kinds), None)
+        }
     });
     let sides = [(&old, &before.0), (&new, &now.0)];
     let asked = options.detectors.iter();
@@ -214,9 +217,10 @@ fn change(
     let (baseline, candidate) = (side(&old, before), side(&new, now));
     let start = smallest(&old).max(smallest(&new));
     let end = largest(&old).min(largest(&new));
-    let p = match start < end {
-        true => curves_differ(&old, &new),
-        false => None,
+    let p = if start < end {
+        curves_differ(&old, &new)
+    } else {
+        None
     };
     let at = |side: &SideModel, x: f64| side.model.as_ref().map(|model| model.curve.at(x));
     let ratio = |x: f64| match (at(&baseline, x)?, at(&candidate, x)?) {

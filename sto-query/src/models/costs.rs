@@ -90,9 +90,12 @@ impl Costs {
             })
             .collect();
         let has_value = costs.iter().flatten().any(|cost| cost.value > 0);
-        let amount = |cost: &Cost| match has_value {
-            true => cost.value as f64,
-            false => cost.samples as f64,
+        let amount = |cost: &Cost| {
+            if has_value {
+                cost.value as f64
+            } else {
+                cost.samples as f64
+            }
         };
         let functions = names
             .into_iter()

@@ -40,9 +40,10 @@ impl fmt::Display for Numbers {
         let parts: Vec<String> = parts
             .map(|(of, names)| format!("{of} have {}", some_of(names, MOST)))
             .collect();
-        match parts.is_empty() {
-            true => f.write_str("they have no numbers"),
-            false => f.write_str(&parts.join("; ")),
+        if parts.is_empty() {
+            f.write_str("they have no numbers")
+        } else {
+            f.write_str(&parts.join("; "))
         }
     }
 }
@@ -82,9 +83,10 @@ impl fmt::Display for Pointless {
                 "`{function}` cost nothing{by_itself} where {build} has a number `{x}`; what did is {others}"
             );
         };
-        let own = match arguments.is_empty() {
-            true => "nor another".to_owned(),
-            false => format!("but {}", some_of(&names(arguments), MOST)),
+        let own = if arguments.is_empty() {
+            "nor another".to_owned()
+        } else {
+            format!("but {}", some_of(&names(arguments), MOST))
         };
         write!(
             f,

@@ -115,18 +115,20 @@ fn power(x: &str, exponent: f64) -> String {
 
 /// Formats the base of an exponential; near 1, every digit counts.
 fn exact_near_one(base: f64) -> String {
-    match (base - 1.0).abs() < 0.01 {
-        true => format!("{base:.6}"),
-        false => short(base),
+    if (base - 1.0).abs() < 0.01 {
+        format!("{base:.6}")
+    } else {
+        short(base)
     }
 }
 
 /// Returns ` with commit 3f2a9` if the builds are of consecutive commits.
 fn commit(commits: &Commits) -> String {
     let [from, to] = [&commits.from, &commits.to].map(|hash| shortened_revision(&hash.to_string()));
-    match commits.is_next {
-        true => format!(" with commit {to}"),
-        false => format!(" between commits {from} and {to}"),
+    if commits.is_next {
+        format!(" with commit {to}")
+    } else {
+        format!(" between commits {from} and {to}")
     }
 }
 

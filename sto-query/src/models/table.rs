@@ -55,9 +55,10 @@ pub(super) fn read(text: &str) -> Result<BTreeMap<String, Vec<(f64, f64)>>, Mode
         let group = columns.group.map_or_else(String::new, field);
         points.entry(group).or_default().push(point);
     }
-    match points.is_empty() {
-        true => Err(ModelError::NoPoints),
-        false => Ok(points),
+    if points.is_empty() {
+        Err(ModelError::NoPoints)
+    } else {
+        Ok(points)
     }
 }
 

@@ -75,9 +75,12 @@ pub(crate) fn of_two(
         .unzip();
     with_both.windows = Vec::new();
     // If no run has both, all runs are used so that the error names the missing number.
-    let of = |x: &str| match with_both.runs.is_empty() {
-        true => Costs::of_runs(view, sample_type, (x, cost), &build.executable),
-        false => Costs::of_runs(&with_both, sample_type, (x, cost), &build.executable),
+    let of = |x: &str| {
+        if with_both.runs.is_empty() {
+            Costs::of_runs(view, sample_type, (x, cost), &build.executable)
+        } else {
+            Costs::of_runs(&with_both, sample_type, (x, cost), &build.executable)
+        }
     };
     let [mut costs, others] = [of(x[0])?, of(x[1])?];
     if with_both.runs.is_empty() {

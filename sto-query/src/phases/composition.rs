@@ -24,9 +24,10 @@ pub(super) fn categories(tree: &StackTree, samples: &[u64]) -> (Vec<u32>, usize)
     let mut own = vec![0_u64; totals.len()];
     for ix in 0..totals.len() {
         let above = parents[ix].and_then(|parent| nearest[parent.get()]);
-        let here = match is_large(totals[ix], MIN_TOTAL) {
-            true => Some(ix),
-            false => above,
+        let here = if is_large(totals[ix], MIN_TOTAL) {
+            Some(ix)
+        } else {
+            above
         };
         nearest.push(here);
         if let Some(here) = here {
@@ -38,12 +39,11 @@ pub(super) fn categories(tree: &StackTree, samples: &[u64]) -> (Vec<u32>, usize)
     let mut count = 1;
     for ix in 0..totals.len() {
         let above = parents[ix].and_then(|parent| numbers[parent.get()]);
-        numbers[ix] = match nearest[ix] == Some(ix) && is_large(own[ix], MIN_OWN) {
-            true => {
-                count += 1;
-                Some(count - 1)
-            }
-            false => above,
+        numbers[ix] = if nearest[ix] == Some(ix) && is_large(own[ix], MIN_OWN) {
+            count += 1;
+            Some(count - 1)
+        } else {
+            above
         };
     }
     // The first category has the samples that are in no other.

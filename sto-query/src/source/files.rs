@@ -168,9 +168,10 @@ fn agreeing(folder: &Path, path: &Path, meant: &[&OsStr]) -> usize {
         .iter()
         .take(meant.len() - agreeing)
         .any(|name| is_package(name));
-    match is_whole || agreeing >= below && !is_of_package {
-        true => agreeing,
-        false => 0,
+    if is_whole || agreeing >= below && !is_of_package {
+        agreeing
+    } else {
+        0
     }
 }
 

@@ -480,9 +480,10 @@ fn of_event(view: View, event: &str) -> Result<View, QueryError> {
 pub(crate) fn of_event_to_compare(view: View, event: &str) -> Result<View, QueryError> {
     let ix = index_of_event(&view, event)?;
     let types = &view.sample_types;
-    let calls = match is_time_of_calls(&types[ix], types) {
-        true => types.iter().position(|known| known.event == CALLS),
-        false => None,
+    let calls = if is_time_of_calls(&types[ix], types) {
+        types.iter().position(|known| known.event == CALLS)
+    } else {
+        None
     };
     let columns: Vec<usize> = [Some(ix), calls].into_iter().flatten().collect();
     Ok(of_columns(view, &columns))

@@ -134,10 +134,8 @@ impl Suspects {
         };
         let is_suspect = |score: &Score| {
             let is_gone = score.status == Status::Gone;
-            let score_is_far = match is_gone {
-                true => -score.score,
-                false => score.score,
-            } >= options.min_score;
+            let score_is_far =
+                if is_gone { -score.score } else { score.score } >= options.min_score;
             score.is_far() && score_is_far
         };
         let scores = scores(history, &judged, of_scores);

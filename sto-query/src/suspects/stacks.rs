@@ -39,9 +39,10 @@ pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
     for run in judged.all() {
         history.for_each_total(run, |node, total| {
             let (_, stack) = &mut stacks[stack_of[node.get()]];
-            let side = match judged.runs.contains(&run) {
-                true => &mut stack.candidate_samples,
-                false => &mut stack.baseline_samples,
+            let side = if judged.runs.contains(&run) {
+                &mut stack.candidate_samples
+            } else {
+                &mut stack.baseline_samples
             };
             *side = side.saturating_add(total.samples);
         });

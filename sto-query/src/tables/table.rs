@@ -252,9 +252,10 @@ pub(super) fn count(count: u64) -> Value {
 /// Converts text; to null if it is empty.
 pub(super) fn known(text: impl Into<String>) -> Value {
     let text = text.into();
-    match text.is_empty() {
-        true => Value::Null,
-        false => Value::Text(text),
+    if text.is_empty() {
+        Value::Null
+    } else {
+        Value::Text(text)
     }
 }
 

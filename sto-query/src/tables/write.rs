@@ -134,9 +134,10 @@ impl<W: Write> SqlRows for SqlWriter<W> {
 
 /// Quotes a field of comma-separated values if necessary (RFC 4180).
 fn quoted(field: Cow<'_, str>) -> Cow<'_, str> {
-    match field.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")).into(),
-        false => field,
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
+    } else {
+        field
     }
 }
 
@@ -161,12 +162,13 @@ fn short_text(cell: &SqlCell<'_>) -> String {
             1e-4..1e15 => {
                 let digits = 5 - number.abs().log10().floor() as i32;
                 let rounded = format!("{number:.*}", digits.max(0) as usize);
-                match rounded.contains('.') {
-                    true => rounded
+                if rounded.contains('.') {
+                    rounded
                         .trim_end_matches(['0'])
                         .trim_end_matches('.')
-                        .to_owned(),
-                    false => rounded,
+                        .to_owned()
+                } else {
+                    rounded
                 }
             }
             0.0 => "0".to_owned(),

@@ -117,9 +117,12 @@ pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
         }
     });
     let costs = resampled(costs, own, grid).into_iter();
-    let rate = |(cost, seconds): (f64, f64)| match seconds > 0.0 {
-        true => cost / seconds,
-        false => f64::NAN,
+    let rate = |(cost, seconds): (f64, f64)| {
+        if seconds > 0.0 {
+            cost / seconds
+        } else {
+            f64::NAN
+        }
     };
     costs.zip(seconds).map(rate).collect()
 }

@@ -178,9 +178,10 @@ impl RunOverTime {
             "event" => SampleType::index_of_event(of, types)?,
             _ => sample_type,
         };
-        let unit = match self.counts_samples(ix) {
-            true => Unit::Samples,
-            false => types.get(ix)?.unit,
+        let unit = if self.counts_samples(ix) {
+            Unit::Samples
+        } else {
+            types.get(ix)?.unit
         };
         Some(format!("{unit}/s"))
     }

@@ -158,9 +158,10 @@ impl RunOverTime {
 
     /// Returns the function that extracts the counted number: the value, or the samples if nothing has a value.
     pub(super) fn counted(&self, sample_type: usize) -> fn(Cost) -> f64 {
-        match self.counts_samples(sample_type) {
-            false => |cost| cost.value as f64,
-            true => |cost| cost.samples as f64,
+        if self.counts_samples(sample_type) {
+            |cost| cost.samples as f64
+        } else {
+            |cost| cost.value as f64
         }
     }
 

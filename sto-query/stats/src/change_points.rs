@@ -194,9 +194,10 @@ fn cost(counts: impl Iterator<Item = f64>) -> f64 {
         sum += count;
         logs += count * count.ln();
     }
-    match sum > 0.0 {
-        true => 2.0 * (sum * sum.ln() - logs),
-        false => 0.0,
+    if sum > 0.0 {
+        2.0 * (sum * sum.ln() - logs)
+    } else {
+        0.0
     }
 }
 

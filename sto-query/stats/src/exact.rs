@@ -25,9 +25,12 @@ pub(super) fn p_value(samples: [f64; 2], design: &Design, dispersion: f64) -> f6
     let design_effect = 1.0 + dispersion * rate * between / poisson;
 
     let (x1, x2) = (baseline / design_effect, candidate / design_effect);
-    let at_least = |x: f64, other: f64, chance: f64| match x > 0.0 {
-        true => beta_reg(x, other + 1.0, chance),
-        false => 1.0,
+    let at_least = |x: f64, other: f64, chance: f64| {
+        if x > 0.0 {
+            beta_reg(x, other + 1.0, chance)
+        } else {
+            1.0
+        }
     };
     let in_candidate = s2 / (s1 + s2);
     let tail = at_least(x2, x1, in_candidate).min(at_least(x1, x2, 1.0 - in_candidate));

@@ -144,9 +144,10 @@ impl Correlogram {
             return peak as f64;
         };
         let bend = before - 2.0 * at + after;
-        match bend < 0.0 {
-            true => peak as f64 + ((before - after) / 2.0 / bend).clamp(-0.5, 0.5),
-            false => peak as f64,
+        if bend < 0.0 {
+            peak as f64 + ((before - after) / 2.0 / bend).clamp(-0.5, 0.5)
+        } else {
+            peak as f64
         }
     }
 }
@@ -166,9 +167,12 @@ fn components(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .iter()
         .map(|row| {
             let of_row: f64 = row.iter().sum();
-            let deviation = |(count, sum): (&f64, &f64)| match *sum > 0.0 {
-                true => (count - of_row * sum / all) / (sum / all).sqrt(),
-                false => 0.0,
+            let deviation = |(count, sum): (&f64, &f64)| {
+                if *sum > 0.0 {
+                    (count - of_row * sum / all) / (sum / all).sqrt()
+                } else {
+                    0.0
+                }
             };
             row.iter().zip(&sums).map(deviation).collect()
         })

@@ -130,9 +130,10 @@ impl Variation {
         };
         if let Some(quasi) = &self.quasi {
             fit.quasi_prior = quasi.prior.variance(abundance);
-            fit.quasi_posterior = match df_residual > 0.0 {
-                true => quasi.prior.posterior(seen),
-                false => fit.quasi_prior,
+            fit.quasi_posterior = if df_residual > 0.0 {
+                quasi.prior.posterior(seen)
+            } else {
+                fit.quasi_prior
             };
             fit.df_total =
                 (quasi.prior.degrees_of_freedom + df_residual).min(quasi.most_degrees_of_freedom);

@@ -36,15 +36,19 @@ impl Group {
 /// agree by chance. A group of one number is assumed to vary like the other group.
 pub fn welch(baseline: &[f64], candidate: &[f64], least: f64) -> Option<f64> {
     let is_positive = baseline.iter().chain(candidate).all(|&number| number > 0.0);
-    let group = |numbers: &[f64]| match is_positive {
-        true => Group::from_numbers(&numbers.iter().map(|number| number.ln()).collect::<Vec<_>>()),
-        false => Group::from_numbers(numbers),
+    let group = |numbers: &[f64]| {
+        if is_positive {
+            Group::from_numbers(&numbers.iter().map(|number| number.ln()).collect::<Vec<_>>())
+        } else {
+            Group::from_numbers(numbers)
+        }
     };
     let (a, b) = (group(baseline)?, group(candidate)?);
     let variance = |group: Group| {
-        let least = match is_positive {
-            true => least,
-            false => least * group.mean.abs(),
+        let least = if is_positive {
+            least
+        } else {
+            least * group.mean.abs()
         };
         Some(group.deviation?.max(least).powi(2))
     };

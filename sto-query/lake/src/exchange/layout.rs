@@ -79,11 +79,12 @@ impl<'a> Exchange<'a> {
     /// Returns the errors of [`Exchange::open`], and an error if the place cannot be written.
     pub fn create(place: &'a Place) -> Result<Exchange<'a>, ExchangeError> {
         let manifest = format!("{{\"layout\":\"{LAYOUT}\",\"version\":{VERSION}}}\n");
-        match place.create(MANIFEST, manifest.as_bytes())? {
-            true => Ok(Exchange { place }),
-            false => Exchange::open(place)?.ok_or_else(|| ExchangeError::Nothing {
+        if place.create(MANIFEST, manifest.as_bytes())? {
+            Ok(Exchange { place })
+        } else {
+            Exchange::open(place)?.ok_or_else(|| ExchangeError::Nothing {
                 place: place.to_string(),
-            }),
+            })
         }
     }
 

@@ -80,9 +80,10 @@ impl Dataset {
     /// accessed.
     pub fn open(place: &Path, machine: &Machine) -> Result<Dataset, LakeError> {
         let dataset = Dataset::at(place, machine)?;
-        match dataset.is_there()? {
-            true => Ok(dataset),
-            false => Err(LakeError::NotFound(dataset.place.to_string())),
+        if dataset.is_there()? {
+            Ok(dataset)
+        } else {
+            Err(LakeError::NotFound(dataset.place.to_string()))
         }
     }
 
@@ -199,9 +200,10 @@ impl Dataset {
         let mut interned = guarded(&file, || stacks(&file, bytes, &profile.sample_types))?;
         let (rest, bytes) = self.read(Table::Profile, found)?;
         guarded(&rest, || add_rest(&rest, bytes, &mut interned))?;
-        match ProfileId::of(build, profile, &interned) == found.id {
-            true => Ok(interned),
-            false => Err(damaged(&file, "the profile differs from the file's name")),
+        if ProfileId::of(build, profile, &interned) == found.id {
+            Ok(interned)
+        } else {
+            Err(damaged(&file, "the profile differs from the file's name"))
         }
     }
 

@@ -114,9 +114,10 @@ impl<'p> Table<'p> {
             };
             read().map_err(|error| self.damaged(format!("column {name}: {error}")))?;
         }
-        match cells.len() == self.rows {
-            true => Ok(cells),
-            false => Err(self.damaged(format!("column {name} has not as many rows as the file"))),
+        if cells.len() == self.rows {
+            Ok(cells)
+        } else {
+            Err(self.damaged(format!("column {name} has not as many rows as the file")))
         }
     }
 }
@@ -144,10 +145,7 @@ fn read_column<T: DataType>(
             continue;
         }
         for &level in &levels {
-            cells.push(match level == known {
-                true => values.next(),
-                false => None,
-            });
+            cells.push(if level == known { values.next() } else { None });
         }
     }
     Ok(())

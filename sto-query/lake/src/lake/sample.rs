@@ -121,8 +121,9 @@ fn check_frames(run: &StoredProfile, interned: &Interned) -> Result<(), LakeErro
     for frame in interned.tree.frames() {
         is_used[frame.get()] = true;
     }
-    match is_used.contains(&false) {
-        true => Err(LakeError::FrameWithoutStack(run.id)),
-        false => Ok(()),
+    if is_used.contains(&false) {
+        Err(LakeError::FrameWithoutStack(run.id))
+    } else {
+        Ok(())
     }
 }

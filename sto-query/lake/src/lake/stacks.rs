@@ -43,9 +43,10 @@ fn nodes(table: &Table<'_>, stacks: &[u64]) -> Result<Vec<usize>, LakeError> {
         let known = &mut rows[stack as usize];
         *known = row.min(*known);
     }
-    match rows.contains(&NO_ROW) {
-        true => Err(table.damaged("the numbers of stacks have gaps")),
-        false => Ok(rows),
+    if rows.contains(&NO_ROW) {
+        Err(table.damaged("the numbers of stacks have gaps"))
+    } else {
+        Ok(rows)
     }
 }
 

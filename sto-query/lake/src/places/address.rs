@@ -53,9 +53,10 @@ impl Address {
         };
         let url = text.to_str().and_then(|text| text.split_once("://"));
         let Some((scheme, rest)) = url.filter(|(scheme, _)| is_word(scheme)) else {
-            return match text.is_empty() {
-                true => Err(no_place("", "a place must not be empty")),
-                false => Ok(Address::Folder(text.into())),
+            return if text.is_empty() {
+                Err(no_place("", "a place must not be empty"))
+            } else {
+                Ok(Address::Folder(text.into()))
             };
         };
         let shown = format!("{scheme}://{rest}");
@@ -192,9 +193,10 @@ impl fmt::Display for Address {
 /// Checks that a name cannot leave its place.
 pub(super) fn checked(name: &str, may_be_empty: bool) -> Result<(), Refusal> {
     let is_good = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(char::is_control);
-    match (may_be_empty && name.is_empty()) || name.split('/').all(is_good) {
-        true => Ok(()),
-        false => Err(Refusal::other("invalid file name")),
+    if (may_be_empty && name.is_empty()) || name.split('/').all(is_good) {
+        Ok(())
+    } else {
+        Err(Refusal::other("invalid file name"))
     }
 }
 

@@ -72,9 +72,10 @@ impl super::Files for Files {
     }
 
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
-        match self.has(name)? {
-            true => Ok(false),
-            false => Ok(self.write(&self.root.join(name), bytes)?),
+        if self.has(name)? {
+            Ok(false)
+        } else {
+            Ok(self.write(&self.root.join(name), bytes)?)
         }
     }
 }

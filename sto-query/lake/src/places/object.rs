@@ -111,9 +111,10 @@ impl super::Files for Files {
         let path = self.path(name)?;
         let work = async {
             let found = self.store.get(&path).await?;
-            match found.meta.size > most.0 {
-                true => Ok(None),
-                false => Ok(Some(found.bytes().await?)),
+            if found.meta.size > most.0 {
+                Ok(None)
+            } else {
+                Ok(Some(found.bytes().await?))
             }
         };
         match self.wait_for(work)? {

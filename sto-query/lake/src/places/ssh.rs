@@ -167,9 +167,10 @@ impl super::Files for Files {
         let mut file = to.file();
         file.rewind()?;
         file.take(most.0 + 1).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 > most.0 {
-            true => Err(too_long()),
-            false => Ok(Some(bytes)),
+        if bytes.len() as u64 > most.0 {
+            Err(too_long())
+        } else {
+            Ok(Some(bytes))
         }
     }
 
@@ -196,9 +197,10 @@ impl super::Files for Files {
         };
         self.ask(&format!("rm {old}"))?;
         // Another process may have been faster; otherwise the failure has another cause.
-        match self.has(name)? {
-            true => Ok(false),
-            false => Err(refusal),
+        if self.has(name)? {
+            Ok(false)
+        } else {
+            Err(refusal)
         }
     }
 }

@@ -274,9 +274,10 @@ impl Sought {
                 .sum()
         });
         let (total, self_) = (measure(totals), measure(selves.collect()));
-        let (runs, levels) = match self_.1.wrong() < total.1.wrong() {
-            true => self_,
-            false => total,
+        let (runs, levels) = if self_.1.wrong() < total.1.wrong() {
+            self_
+        } else {
+            total
         };
         Ok(Sought {
             function: Some(history.functions[functions[0].get()].function.clone()),

@@ -240,9 +240,12 @@ impl Shape {
         let column = |step: usize| {
             let exponent = SLOWEST + (FASTEST - SLOWEST) * step as f64 / STEPS as f64;
             // The limit of (x^c - 1) / c for c = 0 is the logarithm.
-            let power = data.at_nodes(|x| match exponent.abs() < 1e-9 {
-                true => x.ln(),
-                false => (x / high).powf(exponent),
+            let power = data.at_nodes(|x| {
+                if exponent.abs() < 1e-9 {
+                    x.ln()
+                } else {
+                    (x / high).powf(exponent)
+                }
             });
             let (columns, _) = orthonormal(data, &[ones.clone(), power])?;
             Some((exponent, columns.into_iter().nth(1)?))
@@ -273,15 +276,14 @@ impl Shape {
         // Vertex of the parabola through the best exponent and its neighbours.
         let (before, after) = (parts[best - 1], parts[best + 1]);
         let (slope, bend) = ((after - before) / 2.0, before + after - 2.0 * part);
-        match bend < 0.0 {
-            true => {
-                let step = columns[best + 1].0 - exponent;
-                (
-                    part - slope * slope / (2.0 * bend),
-                    exponent - step * slope / bend,
-                )
-            }
-            false => (part, exponent),
+        if bend < 0.0 {
+            let step = columns[best + 1].0 - exponent;
+            (
+                part - slope * slope / (2.0 * bend),
+                exponent - step * slope / bend,
+            )
+        } else {
+            (part, exponent)
         }
     }
 }

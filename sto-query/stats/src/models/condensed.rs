@@ -82,9 +82,10 @@ impl Condensed {
             .map(|range| {
                 let (low, high) = (x[range.start], x[range.end - 1]);
                 let (middle, half) = (low + (high - low) / 2.0, (high - low) / 2.0);
-                match half > 0.0 {
-                    true => cell(points, range, &lagrange, middle, half),
-                    false => one_x(points, range),
+                if half > 0.0 {
+                    cell(points, range, &lagrange, middle, half)
+                } else {
+                    one_x(points, range)
                 }
             })
             .collect();

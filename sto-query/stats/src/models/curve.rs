@@ -130,9 +130,10 @@ impl Curve {
                     return f64::NAN;
                 };
                 let width = at[after] - at[before];
-                match width > 0.0 {
-                    true => low + (high - low) * ((x - at[before]) / width).clamp(0.0, 1.0),
-                    false => high,
+                if width > 0.0 {
+                    low + (high - low) * ((x - at[before]) / width).clamp(0.0, 1.0)
+                } else {
+                    high
                 }
             }
         }
@@ -165,15 +166,19 @@ impl Curve {
                 exponent,
             } => {
                 let power = exponent + 1.0;
-                match power == 0.0 {
-                    true => value * at * (to / from).ln(),
-                    false => value * at / power * ((to / at).powf(power) - (from / at).powf(power)),
+                if power == 0.0 {
+                    value * at * (to / from).ln()
+                } else {
+                    value * at / power * ((to / at).powf(power) - (from / at).powf(power))
                 }
             }
-            Curve::Exponential { value, rate, .. } => match *rate == 0.0 {
-                true => value * (to - from),
-                false => self.at(from) * (rate * (to - from)).exp_m1() / rate,
-            },
+            Curve::Exponential { value, rate, .. } => {
+                if *rate == 0.0 {
+                    value * (to - from)
+                } else {
+                    self.at(from) * (rate * (to - from)).exp_m1() / rate
+                }
+            }
             Curve::Steps { edges, values } => edges
                 .windows(2)
                 .zip(values)

@@ -107,13 +107,13 @@ fn trends(parts: &[Part]) -> [Vec<f64>; 2] {
     let spread = weights.iter().zip(grown.clone());
     let spread: f64 = spread.map(|(weight, at)| weight * at * at).sum();
     let alike = weights.iter().map(|weight| weight / all.sqrt());
-    let grows = weights
-        .iter()
-        .zip(grown)
-        .map(|(weight, at)| match spread > 0.0 {
-            true => weight * at / spread.sqrt(),
-            false => 0.0,
-        });
+    let grows = weights.iter().zip(grown).map(|(weight, at)| {
+        if spread > 0.0 {
+            weight * at / spread.sqrt()
+        } else {
+            0.0
+        }
+    });
     [alike.collect(), grows.collect()]
 }
 

@@ -61,12 +61,15 @@ impl Default for Fit {
 impl Fit {
     /// Fits the models, and estimates the certainty of the best one if there are several.
     pub fn models(&self, points: &Points) -> (Models, Option<Certainty>) {
-        let none = |name: &str| match points.is_empty() {
-            true => Why::TooFewX {
-                needed: 1,
-                found: 0,
-            },
-            false => Why::Option(name.to_owned()),
+        let none = |name: &str| {
+            if points.is_empty() {
+                Why::TooFewX {
+                    needed: 1,
+                    found: 0,
+                }
+            } else {
+                Why::Option(name.to_owned())
+            }
         };
         let (kind, fitted) = match self {
             Fit::Regression(kinds) => return regression_with_certainty(points, kinds),

@@ -125,9 +125,10 @@ fn zero(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     for round in 0..200 {
         let line = low - below * (high - low) / (above - below);
         let middle = low + (high - low) / 2.0;
-        let at = match round % 3 < 2 && line > low && line < high {
-            true => line,
-            false => middle,
+        let at = if round % 3 < 2 && line > low && line < high {
+            line
+        } else {
+            middle
         };
         if at <= low || at >= high {
             break;

@@ -114,16 +114,15 @@ pub fn iterative_moving_average(points: &Points, average: Average) -> Option<Mod
 fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
     let of_all = values.iter().all(|value| value.is_finite());
     let defined: Vec<f64>;
-    let y_of = match of_all {
-        true => y,
-        false => {
-            let pairs = y.iter().zip(values);
-            defined = pairs
-                .filter(|(_, v)| v.is_finite())
-                .map(|(y, _)| *y)
-                .collect();
-            &defined
-        }
+    let y_of = if of_all {
+        y
+    } else {
+        let pairs = y.iter().zip(values);
+        defined = pairs
+            .filter(|(_, v)| v.is_finite())
+            .map(|(y, _)| *y)
+            .collect();
+        &defined
     };
     let pairs = y.iter().zip(values).filter(|(_, value)| value.is_finite());
     let residual = pairs.map(|(y, value)| (y - value).powi(2)).sum();

@@ -145,12 +145,13 @@ impl Points {
     /// Returns the points with equal weights.
     pub(super) fn without_weights(&self) -> std::borrow::Cow<'_, Points> {
         use std::borrow::Cow;
-        match self.weight.is_empty() {
-            true => Cow::Borrowed(self),
-            false => Cow::Owned(Points {
+        if self.weight.is_empty() {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(Points {
                 weight: Vec::new(),
                 ..self.clone()
-            }),
+            })
         }
     }
 

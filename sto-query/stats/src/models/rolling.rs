@@ -125,9 +125,10 @@ struct Sum {
 impl Sum {
     fn add(&mut self, y: f64) {
         let sum = self.sum + y;
-        self.lost += match self.sum.abs() >= y.abs() {
-            true => (self.sum - sum) + y,
-            false => (y - sum) + self.sum,
+        self.lost += if self.sum.abs() >= y.abs() {
+            (self.sum - sum) + y
+        } else {
+            (y - sum) + self.sum
         };
         self.sum = sum;
     }

@@ -138,14 +138,20 @@ fn check(
     let error_rate = relative.sum::<f64>() / difference.len() as f64;
     let result = match same(&before, &after) {
         true => ChangeKind::NoChange,
-        false if difference.y().iter().sum::<f64>() > 0.0 => match error_rate > CHANGE {
-            true => ChangeKind::Degradation,
-            false => ChangeKind::MaybeDegradation,
-        },
-        false => match error_rate < -CHANGE {
-            true => ChangeKind::Optimisation,
-            false => ChangeKind::MaybeOptimisation,
-        },
+        false if difference.y().iter().sum::<f64>() > 0.0 => {
+            if error_rate > CHANGE {
+                ChangeKind::Degradation
+            } else {
+                ChangeKind::MaybeDegradation
+            }
+        }
+        false => {
+            if error_rate < -CHANGE {
+                ChangeKind::Optimisation
+            } else {
+                ChangeKind::MaybeOptimisation
+            }
+        }
     };
     let is_change = result != ChangeKind::NoChange;
     error_rate.is_finite().then(|| Change {

@@ -131,8 +131,9 @@ fn samples(baseline: &Model, (from, to): (f64, f64)) -> Vec<f64> {
 
 /// Returns the change relative to the baseline, or 0 if the baseline is 0.
 fn relative(baseline: f64, candidate: f64) -> f64 {
-    match baseline == 0.0 {
-        true => 0.0,
-        false => (candidate - baseline) / baseline.abs(),
+    if baseline == 0.0 {
+        0.0
+    } else {
+        (candidate - baseline) / baseline.abs()
     }
 }

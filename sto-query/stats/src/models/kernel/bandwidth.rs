@@ -49,9 +49,10 @@ fn spread(x: &[f64]) -> f64 {
     let of_x = sums(x);
     let deviation = (of_x.about_mean() / (x.len() - 1) as f64).sqrt();
     let quartiles = (quantile(x, 0.75) - quantile(x, 0.25)) / 1.349;
-    match quartiles > 0.0 {
-        true => quartiles.min(deviation),
-        false => deviation,
+    if quartiles > 0.0 {
+        quartiles.min(deviation)
+    } else {
+        deviation
     }
 }
 

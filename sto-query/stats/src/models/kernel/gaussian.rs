@@ -56,9 +56,10 @@ fn around(
     let mut sums = vec![Around::default(); at.nodes.len()];
     for other in places[first..].iter().take_while(within) {
         for (a, sum) in sums.iter_mut().enumerate() {
-            let of = |b: usize| match at.dense && other.dense {
-                true => *table.weights(at.number, other.number, a, b),
-                false => {
+            let of = |b: usize| {
+                if at.dense && other.dense {
+                    *table.weights(at.number, other.number, a, b)
+                } else {
                     let distance = data.x[other.nodes.start + b] - data.x[at.nodes.start + a];
                     weights(kernel, distance / width)
                 }

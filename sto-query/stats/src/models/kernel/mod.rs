@@ -108,9 +108,10 @@ struct Smooth {
 impl Smooth {
     fn hurvich(&self, points: f64) -> f64 {
         let free = 1.0 - (self.trace + 2.0) / points;
-        match free > 0.0 {
-            true => (self.residual / points).ln() + (1.0 + self.trace / points) / free,
-            false => f64::INFINITY,
+        if free > 0.0 {
+            (self.residual / points).ln() + (1.0 + self.trace / points) / free
+        } else {
+            f64::INFINITY
         }
     }
 }
