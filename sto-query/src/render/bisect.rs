@@ -6,13 +6,13 @@ use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable, som
 use sto_core::model::CommitHash;
 
 /// Number of digits of a commit's id to show.
-const DIGITS: usize = 12;
+const ID_DIGITS: usize = 12;
 /// Maximum number of commits in the table.
 const SHOWN: usize = 10;
 /// Probability below which a commit without runs is not listed.
-const LEAST: f64 = 0.001;
+const MIN_PROBABILITY: f64 = 0.001;
 /// Maximum number of other functions to name.
-const OTHERS: usize = 5;
+const MAX_OTHERS: usize = 5;
 
 /// Returns the report as text: the first bad commit, its probability, and the regression.
 ///
@@ -31,7 +31,7 @@ pub fn text(bisection: &Bisection, subjects: &[ShownCommit], style: Style) -> St
             let others: Vec<_> = finding.others.iter().map(|name| printable(name)).collect();
             let also = format!(
                 "The bad commit also made worse: {}",
-                some_of(&others, OTHERS)
+                some_of(&others, MAX_OTHERS)
             );
             text += &paragraph(style, "", &also, 0);
         }
@@ -106,7 +106,9 @@ fn table(bisection: &Bisection, subjects: &[ShownCommit]) -> Table {
         Column::text("subject"),
     ]);
     let mut shown: Vec<&BisectedCommit> = bisection.commits.iter().collect();
-    shown.retain(|commit| commit.first >= LEAST || commit.runs > 0 || commit.skipped.is_some());
+    shown.retain(|commit| {
+        commit.first >= MIN_PROBABILITY || commit.runs > 0 || commit.skipped.is_some()
+    });
     // The sort is stable: of equally likely commits, the earlier in the list comes first.
     let mut ranked = shown.clone();
     ranked.sort_by(|a, b| b.first.total_cmp(&a.first));
@@ -145,6 +147,6 @@ fn certainty(p: f64) -> String {
 
 fn short(commit: &CommitHash) -> String {
     let mut id = commit.to_string();
-    id.truncate(DIGITS);
+    id.truncate(ID_DIGITS);
     id
 }

@@ -18,7 +18,7 @@ const MAX_FUNCTIONS: usize = 3;
 pub fn text(report: &Blame, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     if let Some(since) = &report.since {
-        text += &paragraph(style, "", &what_is_compared(since), 0);
+        text += &paragraph(style, "", &describe_comparison(since), 0);
     }
     let _ = writeln!(text, "\n{}", style.bold(&printable(&report.path)));
     if report.files.is_empty() {
@@ -73,7 +73,7 @@ impl Columns {
     }
 }
 
-fn what_is_compared(since: &BlamedSince) -> String {
+fn describe_comparison(since: &BlamedSince) -> String {
     let runs = counted(since.subject.profiles.len() as u64, "profile");
     let tested = match since.verdict {
         Verdict::Insufficient => "there is too little data to test what functions cost",

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_have_the_digits_that_are_read() {
+    fn shares_are_rounded_to_readable_digits() {
         let shares = [0.0, 0.000_01, 0.000_4, 0.000_96, 0.005, 0.124, 0.31, 1.0];
         let words = shares.map(percent);
         let expected = [
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_name_a_build_that_cannot_write_to_a_terminal() {
+    fn change_escapes_the_build_name() {
         assert_eq!(change_words(1.84, "v1.2"), "×1.8 since v1.2");
         assert_eq!(change_words(12.3, "v1"), "×12 since v1");
         assert_eq!(change_words(0.04, "v1"), "×0.04 since v1");

@@ -7,7 +7,7 @@ use crate::tree::CostShare;
 use std::fmt::Write;
 
 /// Maximum number of callers and of callees to show.
-const MOST_CALLS: usize = 5;
+const MAX_CALLS: usize = 5;
 
 /// Width from which on names are shortened in the middle.
 const NAME_WIDTH: usize = 120;
@@ -114,7 +114,7 @@ fn calls(
     calls: impl Iterator<Item = (FunctionNo, CostShare)>,
     form: HoverForm,
 ) {
-    let shown: Vec<_> = calls.take(MOST_CALLS).collect();
+    let shown: Vec<_> = calls.take(MAX_CALLS).collect();
     if shown.is_empty() {
         return;
     }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_end_the_code_that_it_is() {
+    fn names_cannot_end_code_spans() {
         assert_eq!(code("main"), "`main`");
         assert_eq!(code("a`b``c"), "``` a`b``c ```");
         assert_eq!(code("`"), "`` ` ``");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_as_high_as_their_shares() {
+    fn bars_are_as_high_as_their_shares() {
         assert_eq!(columns(&[0.0, 0.001, 0.5, 1.0], 1.0), " ▁▄█");
         assert_eq!(columns(&[0.0, 0.0], 0.0), "  ");
     }

@@ -9,7 +9,7 @@ use crate::text::{
 /// Number of functions to show for each phase, and the number of phases above which only one is
 /// shown.
 const FUNCTIONS: usize = 2;
-const MANY: usize = 6;
+const MAX_WITH_SEVERAL_FUNCTIONS: usize = 6;
 
 /// Returns the report as text: how the run repeats, then its phases with the differences between
 /// them.
@@ -47,7 +47,7 @@ pub fn text(report: &Phases, style: Style) -> String {
         Column::text("function"),
     ]);
     let shown = match report.phases.len() {
-        0..=MANY => FUNCTIONS,
+        0..=MAX_WITH_SEVERAL_FUNCTIONS => FUNCTIONS,
         _ => 1,
     };
     for phase in &report.phases {

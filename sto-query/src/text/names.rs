@@ -149,7 +149,7 @@ mod tests {
     use crate::text::display_width;
 
     #[test]
-    fn a_name_gives_up_arguments_then_namespaces_then_its_middle() {
+    fn shortening_drops_arguments_then_namespaces_then_the_middle() {
         let find = "std::map<std::string, std::vector<int>>::find(std::string const&) const";
         assert_eq!(shorten_name(find, 80), find);
         assert_eq!(shorten_name(find, 40), "std::map<…>::find(…) const");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn different_names_look_different_however_alike_they_are() {
+    fn different_names_stay_distinguishable() {
         let stem = "core::iter::adapters::map::Map<alloc::vec::into_iter::IntoIter<u8>>";
         let names: Vec<String> = ["a::next", "b::next", "b::next", "bc::next", "::next"]
             .iter()

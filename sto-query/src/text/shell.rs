@@ -183,7 +183,7 @@ pub(crate) fn command(style: Style, head: &str, command: &Command, indent: usize
 mod tests {
     use super::*;
 
-    fn read_by_a_shell(line: &str) -> Vec<String> {
+    fn parse_with_bash(line: &str) -> Vec<String> {
         let script = format!("show() {{ printf '%s\\0' \"$@\"; }}\n{line}");
         let output = std::process::Command::new("bash")
             .args(["-c", &script])
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_read_more_than_text() {
+    fn quotes_words_that_a_shell_would_interpret() {
         assert_eq!(Command::quoted("demo@v1"), "demo@v1");
         assert_eq!(Command::quoted(""), "''");
         assert_eq!(Command::quoted("std::vec<int>"), "'std::vec<int>'");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_reads_the_words_whatever_is_in_them() {
+    fn shell_parses_quoted_words_unchanged() {
         if sto_test_support::missing(&["bash"]) {
             return;
         }
@@ -233,12 +233,12 @@ mod tests {
                 5,
             );
             assert!(line.lines().all(|line| display_width(line) <= 80), "{line}");
-            assert_eq!(read_by_a_shell(&line), words[1..], "{line}");
+            assert_eq!(parse_with_bash(&line), words[1..], "{line}");
             let line = Command {
                 words: words.to_vec(),
             }
             .to_string();
-            assert_eq!(read_by_a_shell(&line), words[1..], "{line}");
+            assert_eq!(parse_with_bash(&line), words[1..], "{line}");
             let read = Command::try_from(line).map(|command| command.words);
             assert_eq!(read.as_deref(), Ok(&words[..]));
         }

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_frame_of_the_program_stay() {
+    fn first_and_last_program_frames_are_kept() {
         let chain = "_start std::rt::lang_start core::ops::call_once app::main app::run walk::go app::search \
                      core::a alloc::b hot!";
         assert_eq!(folded(chain), ["3 frames: app, std", "2 frames: std"]);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_or_costs_something_is_shown() {
+    fn short_chains_and_frames_with_cost_are_not_folded() {
         assert!(folded("main run work hot!").is_empty());
         assert!(folded("main! std::a! run! std::b!").is_empty());
         assert!(
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_few() {
+    fn names_at_most_three_origins() {
         let chain = "main a::x b::x c::x d::x e::x hot hot!";
         assert_eq!(folded(chain), ["5 frames: a, b, c, …"]);
     }

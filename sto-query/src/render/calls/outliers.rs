@@ -7,7 +7,7 @@ use crate::text::{Cell, Column, Style, Table, counted, not_shown, quantity, seco
 use sto_core::units::{Nanoseconds, Unit};
 
 /// Maximum number of activities of other threads to list for each outlier.
-const DONE: usize = 2;
+const MAX_ACTIVITIES: usize = 2;
 
 /// Returns the report as text: the slowest call of each stack, with the activity of the threads
 /// during it.
@@ -144,10 +144,10 @@ fn meanwhile(of: &SlowCall, style: Style) -> Vec<String> {
     }
     let more: usize = alike
         .iter()
-        .skip(DONE)
+        .skip(MAX_ACTIVITIES)
         .map(|(_, threads)| threads.len())
         .sum();
-    for (frames, threads) in alike.into_iter().take(DONE) {
+    for (frames, threads) in alike.into_iter().take(MAX_ACTIVITIES) {
         let who = match &threads[..] {
             [thread] => thread.thread.clone(),
             threads => format!("{} threads", threads.len()),

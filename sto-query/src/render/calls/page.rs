@@ -103,7 +103,7 @@ impl CallPage<'_> {
                 (self.outliers())
                 (self.waits())
                 (self.threads())
-                (said_of(self.share))
+                (left_out_note(self.share))
                 (script_data("data", data))
             }
         }
@@ -377,7 +377,7 @@ fn how_to_read(timeline: &CallTimeline) -> Markup {
     }
 }
 
-fn said_of(share: Share) -> Markup {
+fn left_out_note(share: Share) -> Markup {
     html! {
         @if share.left_out > 0 {
             p.soft #left-out {

@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use sto_core::trace::Record;
 
 /// Approximate size in bytes of a single call, and maximum size of a recompressed expression.
-const OF_CALL: u64 = 9;
-const OF_EXPRESSION: u64 = 3_000;
+const CALL_BYTES: u64 = 9;
+const EXPRESSION_BYTES: u64 = 3_000;
 
 /// Pairs of the index of an expression among its records and the index of its content among the
 /// page's zooms.
@@ -96,8 +96,8 @@ pub(super) fn zoomed(
             && let Some((.., ix)) = longest.pop()
         {
             chosen.push(ix);
-            let each = shown[ix].target.calls().saturating_mul(OF_CALL);
-            expected += each.min(OF_EXPRESSION);
+            let each = shown[ix].target.calls().saturating_mul(CALL_BYTES);
+            expected += each.min(EXPRESSION_BYTES);
         }
         let targets: Vec<&ZoomTarget> = chosen.iter().map(|&ix| &shown[ix].target).collect();
         let zoomed = run.zoomed(&targets)?;

@@ -36,7 +36,7 @@ pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
 /// Column at which the text of a finding begins.
 const INDENT: usize = 3;
 /// Minimum change of a call path in a brief text, as a part of the change of the first path.
-const A_PART_OF_IT: f64 = 0.2;
+const MIN_PATH_CHANGE: f64 = 0.2;
 /// Maximum width of a name in a list of names.
 const LONGEST_NAME: usize = 36;
 /// Maximum number of callers in a short text.
@@ -54,7 +54,7 @@ pub(super) fn details(number: usize, finding: &Finding, style: Style, detail: De
     text += &affected(&finding.affected_callers, style, detail);
     // The commands of other findings differ only in the function.
     if number == 1 || detail == Detail::Full {
-        text += &the_rest(finding, style);
+        text += &command_line(finding, style);
     }
     text
 }
@@ -67,7 +67,7 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
     let most = paths.first().map_or(0.0, change);
     let shown = paths
         .iter()
-        .filter(|path| change(path) >= A_PART_OF_IT * most);
+        .filter(|path| change(path) >= MIN_PATH_CHANGE * most);
     let shown: Vec<CallPath> = shown.cloned().collect();
     text += &match &shown[..] {
         [path] if path.stack.len() < 2 => String::new(),
@@ -102,7 +102,7 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
         text += &paragraph(style, &head, &names.join(", "), PATH_INDENT);
     }
     if number == 1 {
-        text += &the_rest(finding, style);
+        text += &command_line(finding, style);
     }
     text
 }
@@ -136,7 +136,7 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
     text
 }
 
-fn the_rest(finding: &Finding, style: Style) -> String {
+fn command_line(finding: &Finding, style: Style) -> String {
     shell::command(style, "   the rest: ", &finding.command, PATH_INDENT)
 }
 

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_name_the_callers_by_which_they_differ() {
+    fn paths_name_the_callers_at_which_they_diverge() {
         let paths = [
             path("main run start_tag a b c d e f hash", 0),
             path("main run end_tag a b c d e f hash", 0),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn library_frames_between_those_of_the_program_are_counted() {
+    fn omitted_library_frames_are_counted() {
         let paths = [
             path("main a core::iter::Map::fold run core::ops::call sum", 0),
             path("main b core::iter::Filter::fold run core::ops::call sum", 0),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_without_room_keeps_its_innermost_caller() {
+    fn narrow_path_keeps_its_innermost_caller() {
         let long = format!("main {} hash", "name".repeat(30));
         let [line] = &callers(&[path(&long, 0)], 40)[..] else {
             panic!("one path")

@@ -23,7 +23,7 @@ const FACTS: usize = 11;
 const INDENT: usize = 3;
 /// Maximum number of regressions for which a short text shows all counts. If there are more, only
 /// the table has their counts.
-const WITH_COUNTS: usize = 3;
+const MAX_WITH_COUNTS: usize = 3;
 
 /// Maximum width of a benchmark's name.
 const LONGEST_NAME: usize = 30;
@@ -231,7 +231,7 @@ impl<'a> Findings<'a> {
         };
         for (number, finding) in &in_full {
             text.push('\n');
-            *text += &if detail == Detail::Short && self.worse.len() > WITH_COUNTS {
+            *text += &if detail == Detail::Short && self.worse.len() > MAX_WITH_COUNTS {
                 brief(*number, finding, style)
             } else {
                 details(*number, finding, style, detail)

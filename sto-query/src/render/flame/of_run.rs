@@ -19,7 +19,7 @@ pub(crate) struct FrameLabels {
 }
 
 /// Minimum width of a frame, as a part of the whole, before a script redraws the graph.
-const LEAST: f64 = 0.001;
+const MIN_WIDTH: f64 = 0.001;
 /// Label and colour of stacks that were left out.
 const OTHERS: &str = "(others)";
 const GREY: [u8; 3] = [205; 3];
@@ -66,7 +66,7 @@ pub(crate) fn boxes(stacks: &StacksOverTime, labels: &FrameLabels) -> Markup {
     for (stack, total) in totals.iter().enumerate() {
         let level = stacks.parents[stack].map_or(1, |parent| levels[parent as usize] + 1);
         levels.push(level);
-        if total / whole < LEAST {
+        if total / whole < MIN_WIDTH {
             continue;
         }
         let (name, color) = &labels.all[stacks.labels[stack] as usize];

@@ -75,7 +75,7 @@ mod tests {
     use crate::tree::Link;
 
     #[test]
-    fn folded_frames_unfold_and_long_names_lose_their_head() {
+    fn folded_frames_are_collapsed_and_long_names_shortened() {
         let link = |symbol| Link {
             symbol,
             module: "",

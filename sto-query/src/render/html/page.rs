@@ -76,7 +76,7 @@ mod tests {
     use maud::html;
 
     #[test]
-    fn names_cannot_become_markup_and_hide_nothing() {
+    fn names_are_escaped_in_markup() {
         let hostile = "</script><script>alert('1')</script>&\"\u{202e}\n";
         let page = Page {
             title: hostile,

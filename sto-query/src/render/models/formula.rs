@@ -93,9 +93,10 @@ pub(super) fn powers(x: &str, power: f64, log: u32) -> String {
 
 /// Formats the base of an exponential, with more digits near 1.
 fn base(base: f64) -> String {
-    match (base - 1.0).abs() < 0.01 {
-        true => format!("{base:.6}"),
-        false => short(base),
+    if (base - 1.0).abs() < 0.01 {
+        format!("{base:.6}")
+    } else {
+        short(base)
     }
 }
 

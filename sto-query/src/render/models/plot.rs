@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_goes_from_corner_to_corner_and_its_points_lie_on_it() {
+    fn diagonal_line_passes_through_its_points() {
         let points = [(0.0, 0.0), (5.0, 10.0), (10.0, 20.0)];
         let plot = Plot {
             points: &points,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_left_out() {
+    fn axis_ignores_values_that_are_not_finite() {
         let axis = Axis::over([f64::NAN, 1.0, f64::INFINITY].into_iter(), true);
         assert_eq!((axis.from, axis.to), (1.0, 1.0));
         assert_eq!(axis.part(1.0), 0.5);

@@ -20,7 +20,7 @@ use sto_core::units::{Cost, Unit};
 /// Maximum number of slices on the page.
 const MAX_SLICES: usize = 400;
 /// Minimum number of slices, even if the page gets large or slices have few samples.
-const LEAST_SLICES: usize = 50;
+const MIN_SLICES: usize = 50;
 /// Minimum average number of samples in a slice. With fewer, the shades would mostly show noise.
 const SAMPLES: usize = 15;
 /// Maximum number of costs of stacks in slices, of about 8 bytes each.
@@ -87,16 +87,16 @@ impl<'a> TimePage<'a> {
         let Timelines { run, timelines, .. } = found;
         let labels = FrameLabels::new(&run.view);
         let samples = timelines[0].subject.samples as usize;
-        let slices = (samples / SAMPLES).clamp(LEAST_SLICES, MAX_SLICES);
+        let slices = (samples / SAMPLES).clamp(MIN_SLICES, MAX_SLICES);
         let mut grid = run.grid().at_most(slices);
         let stacks = loop {
             let of = (&labels.of_frame[..], labels.others);
             let stacks = run.stacks(found.sample_type, of, grid, MAX_STACKS);
             let costs: usize = stacks.slices.iter().map(Vec::len).sum();
-            if costs <= MAX_COSTS || grid.count() <= LEAST_SLICES {
+            if costs <= MAX_COSTS || grid.count() <= MIN_SLICES {
                 break stacks;
             }
-            grid = grid.at_most((grid.count() / 2).max(LEAST_SLICES));
+            grid = grid.at_most((grid.count() / 2).max(MIN_SLICES));
         };
         TimePage {
             own: timelines[0].grid().unwrap_or(grid),
