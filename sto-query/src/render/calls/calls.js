@@ -1,6 +1,6 @@
 'use strict';
-// The page of calls: rows to choose and search, what is pointed at, and parts of the time. Names come from profiles, so
-// they only ever become text, and values of attributes.
+// The page of calls: selection and search of rows, hovered calls, and selected times. Names come from profiles, so
+// they are only used as text and values of attributes.
 {
   const { threads, functions, outliers, waits } = model;
   const { grouped, counted, percent, length, written, exact } = words;
@@ -17,7 +17,7 @@
   const button = (text, click, attributes = {}) => element('button', { type: 'button', click, ...attributes }, text);
   const code = (text) => element('code', {}, text);
 
-  // What is shown: a part of the time, threads, functions that stand out; what is pointed at, and what was chosen.
+  // State of the view: visible time and threads, highlighted functions, and the hovered and the selected target.
   const all = { from: model.from, to: Math.max(model.from + 1, model.to) };
   let view = all;
   const views = [];
@@ -83,7 +83,7 @@
     searched = null;
     if (text !== '') {
       const matches = functions.map((_, ix) => ix).filter((ix) => functions[ix].toLowerCase().includes(text));
-      // A whole name means that function alone.
+      // A full name only matches that function.
       const exact = matches.filter((ix) => functions[ix].toLowerCase() === text);
       searched = exact.length > 0 ? exact : matches;
     }
@@ -104,10 +104,10 @@
 
   // ---- Calls that are not on the page
 
-  /** Whether more can be known of an expression than its stacks: not of one that is a single call. */
+  /** Whether an expression has more details than its stacks; a single call does not. */
   const hasMore = ({ stacks }) => stacks.length > 1 || stacks[0].calls > 1;
 
-  /** How calls of a part of the time are opened that are not here. */
+  /** Returns how to show calls that are not on the page. */
   function howToOpen(what, { from, to }) {
     if (model.command.length === 0) return model.without ? [model.without] : [];
     const [before, between, after] = model.command;
@@ -117,7 +117,7 @@
         await navigator.clipboard.writeText(line.textContent);
         copy.textContent = 'Copied';
       } catch {
-        // What is selected can be copied by hand.
+        // The user can copy the selection manually.
         getSelection().selectAllChildren(line);
       }
     });
@@ -146,7 +146,7 @@
   }
 
   function draw() {
-    // What is drawn as what it is made of is not there to be pointed at.
+    // Expressions whose content is drawn cannot be hovered themselves.
     const isOpened = (target) => target?.box?.call && model.opened(target.box.item, view);
     if (isOpened(pinned)) pinned = null;
     if (isOpened(pointed)) pointed = null;
@@ -177,7 +177,7 @@
     mark();
   }
 
-  /** Redraws, and lists the functions that stand out, or were searched for. */
+  /** Redraws, and lists the functions that are highlighted or were searched for. */
   function refresh() {
     draw();
     const wanted = [...marked()].sort((a, b) => a - b);
@@ -225,11 +225,11 @@
     draw();
   }
 
-  // ---- What is pointed at
+  // ---- Hovering
 
   const ofBox = (box) => ({ thread: box.item.thread, from: box.item.begin, to: box.item.end, box });
 
-  /** The time between two records, or in a caller by itself, that has a time. */
+  /** Returns the gap between two records, or the self time of a caller, that contains a time. */
   function between(thread, time) {
     let [items, caller, from, to] = [thread.outermost, null, all.from, all.to];
     for (;;) {
@@ -246,14 +246,14 @@
     return { thread: thread.ix, from, to, gap: { caller } };
   }
 
-  /** What is at a position of a row. */
+  /** Returns the target at a position of a row. */
   function targetAt(row, x, y) {
     const level = Math.min(Math.floor(y / row.height), row.thread.levels - 1);
     const box = layout.boxAt(row.laid, x, level);
     if (box) return ofBox(box);
     const gap = between(row.thread, layout.timeOf(row.laid, x));
     if (gap) return gap;
-    // Below, or beside, what an expression has there: the box above.
+    // Below or next to the boxes of an expression: the box above.
     for (let above = level - 1; above >= 0; above -= 1) {
       const box = layout.boxAt(row.laid, x, above);
       if (box) return ofBox(box);
@@ -264,7 +264,7 @@
 
   const thread = ({ name }) => element('b', {}, name);
 
-  /** What a target is, in a sentence and its path. */
+  /** Describes a target in a sentence, with its path. */
   function about(target) {
     const of = threads[target.thread];
     const { box, gap, call, pause } = target;
@@ -286,7 +286,7 @@
     return [[code(model.name(box.stack)), `: ${counted(calls, 'call')} took ${length(duration)}${together}${share}, ${within}`, thread(of)], box.stack];
   }
 
-  /** What a thread did in a time, in words. */
+  /** Describes what a thread did in a span of time. */
   function did(other, target) {
     const whole = target.to - target.from;
     const exact = target.call?.meanwhile?.filter((of) => of.thread === other.ix);
@@ -327,7 +327,7 @@
       } else if (expression) {
         rest.push(element('p', { class: 'opens' }, ...howToOpen('Its calls', target)));
       }
-      // Before what may be many lines.
+      // Precedes a possibly long list.
       rest.push(element('p', { class: 'does' }, button('Zoom in', () => show(target)), button('Let go', release)));
       rest.push(element('dl', {}, ...lines));
     }
@@ -344,7 +344,7 @@
     mark.style.width = `${Math.max(right - left, 2)}px`;
   }
 
-  /** Marks the time of the target in every row, and the target itself. */
+  /** Marks the target, and its time in every row. */
   function mark() {
     const target = pinned ?? pointed;
     plot.classList.toggle('pinned', pinned !== null);
@@ -374,7 +374,7 @@
     pinned = null;
     mark();
   }
-  /** Pins a target, with as much time around it as it has. */
+  /** Pins a target, and shows its duration before and after it as well. */
   function reveal(target) {
     const around = Math.max(target.to - target.from, 1);
     chosen.add(target.thread);
@@ -483,7 +483,7 @@
     }
   }
 
-  // ---- Begin
+  // ---- Start
 
   function redraw() {
     picture.restyle();

@@ -1,15 +1,15 @@
 'use strict';
-// Where a thread's records are drawn: short ones wider than they were, all of them within the window.
+// Layout of a thread's records: short ones are widened, and all of them fit in the window.
 const layout = (() => {
-  const GAP = 2; // pixels of a gap, at the least
-  // Pixels of a glyph at the least, and most glyphs of an expression that get them. The first that leaves half of the
-  // width to time is taken.
+  const GAP = 2; // minimum width of a gap in pixels
+  // Minimum width of a glyph in pixels, and maximum number of glyphs of an expression that get it. The first pair that
+  // leaves half of the width to time is used.
   const WIDTHS = [[4, 40], [3, 20], [3, 8], [2, 8], [2, 3], [1, 3], [1, 1]];
 
   /**
-   * Where times that ascend are drawn, as close to where they would be if time passed evenly as they can be, with each
-   * at least `least` behind the one before, and all within the width: the least sum of squared distances, by pooling
-   * neighbours that are out of order (isotonic regression).
+   * Returns the positions of ascending times within the width, each at least `least` after the previous one, and as
+   * close to their positions on a linear scale as possible: the least sum of squared distances, by pooling neighbours
+   * that are out of order (isotonic regression).
    */
   function positions(even, least, width) {
     const count = even.length;
@@ -38,8 +38,8 @@ const layout = (() => {
   }
 
   /**
-   * How wide boxes are that share a width by their durations, none narrower than `least`; the time that none of them
-   * has keeps its part. Where there is no room for all, those of the shortest durations get none.
+   * Returns the widths of boxes that share a width in proportion to their durations, none narrower than `least`. Time
+   * outside of them keeps its part. If there is not enough room, the shortest boxes have no width.
    */
   function shares(durations, whole, width, least) {
     const widths = durations.map(() => 0);
@@ -48,7 +48,7 @@ const layout = (() => {
     const rest = Math.max(0, whole - durations.reduce((a, b) => a + b, 0));
     let room = width;
     let time = rest + shown.reduce((sum, ix) => sum + durations[ix], 0);
-    // From the shortest on: who would get too little gets the least, and the others share what is left.
+    // Shortest first: boxes that would be too narrow get the minimum, and the others share the rest.
     const free = [...shown];
     while (free.length > 0) {
       const shortest = free.at(-1);
@@ -64,7 +64,7 @@ const layout = (() => {
 
   const leaves = (roots) => roots.reduce((sum, root) => sum + Math.max(1, leaves(root.called)), 0);
 
-  /** Borders between what is drawn, in the order of time: of records, their callers, and gaps. */
+  /** Returns the borders between records, their callers, and gaps, ordered by time. */
   function borders(thread, view, [glyph, most]) {
     const times = [view.from];
     const least = [0];
@@ -89,7 +89,7 @@ const layout = (() => {
           index.set(item, [begin, end]);
         } else {
           visit(item.items);
-          // Is any of what it called to be seen, that is as wide as need be.
+          // If callees are visible, they determine the width.
           const shown = times.length > begin + 1;
           index.set(item, [begin, border(item.end, shown ? 0 : glyph)]);
         }
@@ -102,7 +102,7 @@ const layout = (() => {
     return { times, least, index };
   }
 
-  /** Gives up the least widths of what took least time until the rest of them has room. */
+  /** Drops the minimum widths of the shortest until the others have room. */
   function afford(times, least, room) {
     const order = least.map((_, ix) => ix).filter((ix) => least[ix] > 0);
     order.sort((a, b) => times[a] - times[a - 1] - (times[b] - times[b - 1]) || a - b);
@@ -114,7 +114,7 @@ const layout = (() => {
     }
   }
 
-  /** A thread in a view of the time: where times are, and the boxes to draw. */
+  /** A thread in the visible time: the positions of times, and the boxes to draw. */
   function lay(thread, view, width) {
     const sum = (list) => list.reduce((a, b) => a + b, 0);
     let chosen;
@@ -165,7 +165,7 @@ const layout = (() => {
 
   const below = (call) => call.called.reduce((sum, called) => sum + 1 + below(called), 0);
 
-  /** The first index at which a list that ascends is not below a value. */
+  /** Returns the first index of an ascending list at which it is not below a value. */
   function lower(list, value, of = (element) => element) {
     let [low, high] = [0, list.length];
     while (low < high) {
@@ -176,14 +176,14 @@ const layout = (() => {
     return low;
   }
 
-  /** The position between two borders that a value between theirs has. */
+  /** Interpolates the position of a value between two borders. */
   function between(from, to, right, value) {
     const left = right - 1;
     const part = from[right] > from[left] ? (value - from[left]) / (from[right] - from[left]) : 0;
     return to[left] + part * (to[right] - to[left]);
   }
 
-  /** Where a time is; of several borders at that time the first, or the last. */
+  /** Returns the position of a time; of several borders at that time, the first or the last. */
   function positionOf({ times, at }, time, last = false) {
     const first = lower(times, time);
     if (first >= times.length) return at[at.length - 1];
@@ -193,7 +193,7 @@ const layout = (() => {
     return at[ix];
   }
 
-  /** The time that is drawn at a position. */
+  /** Returns the time at a position. */
   function timeOf({ times, at }, x) {
     const right = lower(at, x);
     if (right === 0) return times[0];
@@ -201,7 +201,7 @@ const layout = (() => {
     return between(at, times, right, x);
   }
 
-  /** The box at a position, if any: of those of a level the last that begins before it. */
+  /** Returns the box at a position, if any: the last one of its level that begins before it. */
   function boxAt(laid, x, level) {
     const boxes = laid.levels[level] ?? [];
     let ix = lower(boxes, x + 1e-9, (box) => box.x) - 1;

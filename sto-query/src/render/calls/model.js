@@ -1,10 +1,10 @@
 'use strict';
-// The records of a run, as the page's data has them, and what a thread did at a time.
+// The records of a run from the page's data, and what a thread did at a given time.
 const model = (() => {
   const data = JSON.parse(document.querySelector('#data').textContent);
   const { functions, parents, of } = data;
 
-  /** The stacks of an expression as trees: what each called is below it. */
+  /** Returns the stacks of an expression as trees, callees below their callers. */
   function trees(stacks, caller) {
     const known = new Map(stacks.map((stack) => [stack.stack, stack]));
     const roots = [];
@@ -18,7 +18,7 @@ const model = (() => {
     return roots;
   }
 
-  /** Numbers of 7 bits a byte, the lowest first, in base64. */
+  /** Decodes base64 of varints (LEB128). */
   function unpacked(text) {
     const bytes = atob(text);
     const numbers = [];
@@ -36,8 +36,8 @@ const model = (() => {
   }
 
   /**
-   * Records as long calls and expressions in one another, and all of them in one list: those of a thread, or of an
-   * expression, within which their begins and depths are.
+   * Decodes the records of a thread as nested calls and expressions, and as a list. For the records within an
+   * expression, begins and depths are relative to it.
    */
   function decode({ records, gap, zooms }, thread, expression = null) {
     const numbers = unpacked(records);
@@ -80,7 +80,7 @@ const model = (() => {
     thread.functions = new Set([...own, ...thread.also]);
   }
 
-  /** What an expression is made of, as far as that is on the page. */
+  /** Returns the content of an expression, if the page has it. */
   function within(expression) {
     if (!expression.zoom) return null;
     if (!expression.made) {
@@ -91,12 +91,12 @@ const model = (() => {
     }
     return expression.made;
   }
-  /** The same where a part of the time is shown of which the expression is half, or more: it is then zoomed in on. */
+  /** Like `within`, if the expression covers at least half of the visible time and is therefore zoomed into. */
   const opened = (expression, { from, to }) => (2 * (expression.end - expression.begin) >= to - from ? within(expression) : null);
 
   const name = (stack) => functions[of[stack]];
 
-  /** The functions of a stack, root first. */
+  /** Returns the functions of a stack, root first. */
   function path(stack) {
     const names = [];
     for (let node = stack; node >= 0; node = parents[node]) names.unshift(name(node));
@@ -109,9 +109,8 @@ const model = (() => {
   }
 
   /**
-   * What a thread did from one time to another: time in long calls by themselves, in expressions and in no call, each
-   * exact. Of an expression that lies partly between the two times this is what it is made of, where that is known; else
-   * `share` is the part of it that does.
+   * Returns the exact time that a thread spent in long calls (self), in expressions and in no call between two times.
+   * An expression that is partly within is replaced by its content if known; otherwise `share` is the part within.
    */
   function during(thread, from, to) {
     const sums = new Map();
@@ -121,7 +120,7 @@ const model = (() => {
       sum.time += time;
       sums.set(key, sum);
     };
-    /** Adds what there is of records, and gives the time that they cover. */
+    /** Adds records, and returns the time that they cover. */
     function visit(items) {
       let covered = 0;
       for (const item of items) {
@@ -142,7 +141,7 @@ const model = (() => {
     return [...sums.values()].sort((a, b) => b.time - a.time);
   }
 
-  /** When a thread's records have a function: spans of time, those closer than this as one; and what they took. */
+  /** Returns the spans of time in which a thread's records have a function, merged if they are closer than this, and their duration. */
   function appearances(thread, wanted, closer) {
     const spans = [];
     const found = { spans, calls: 0, duration: 0, records: 0, long: [] };
@@ -152,7 +151,7 @@ const model = (() => {
       found.records += stacks.length;
       for (const stack of stacks) {
         found.calls += stack.calls ?? 1;
-        // Of recursive calls the outermost has all the time.
+        // The time of the outermost recursive call includes that of the others.
         if (!isCalledBy(stack.stack, wanted)) found.duration += stack.duration ?? item.end - item.begin;
       }
       if (!item.stacks) found.long.push(item);

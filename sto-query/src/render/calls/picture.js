@@ -1,6 +1,6 @@
 'use strict';
-// A thread's records drawn on a canvas. A function's colour comes from the style sheet: as many hues as readers with
-// any kind of colour vision tell apart (Okabe and Ito, 2008), each plain, striped and dotted.
+// Draws a thread's records on a canvas. Colours of functions come from the style sheet: the hues that readers with
+// any kind of colour vision can distinguish (Okabe and Ito, 2008), each plain, striped and dotted.
 const picture = (() => {
   const HUES = 7;
   const COLORED = 20;
@@ -16,7 +16,7 @@ const picture = (() => {
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   }
 
-  /** Reads the colours anew: those of the dark, or the light, or of paper. */
+  /** Reads the colours again, for the dark or light scheme or for print. */
   function restyle() {
     const style = getComputedStyle(document.querySelector('main.calls'));
     const value = (name) => style.getPropertyValue(name).trim();
@@ -27,7 +27,7 @@ const picture = (() => {
 
   const inkOn = (hue) => (luminance(hue) > 0.18 ? '#1b1f24' : '#ffffff');
 
-  /** What a function is filled with, and the ink that is read on it. */
+  /** Returns the fill of a function, and a readable text colour for it. */
   function paintOf(context, number) {
     if (number >= COLORED) return { fill: colors.other, ink: colors.ink };
     const hue = colors.hues[number % HUES];
@@ -60,13 +60,13 @@ const picture = (() => {
     return { fill, ink };
   }
 
-  /** The last part of a name, in so many letters. */
+  /** Returns the last part of a name, shortened to a number of letters. */
   function shortened(name, letters) {
     const bare = name.replace(/\(.*/, '').split('::').at(-1) || name;
     return bare.length <= letters ? bare : `${bare.slice(0, Math.max(0, letters - 1))}…`;
   }
 
-  /** Draws what is laid out, with levels of this height; what is not marked stands back where anything is. */
+  /** Draws a layout, with levels of this height. If anything is highlighted, everything else is dimmed. */
   function draw(canvas, laid, height, marked) {
     const ratio = window.devicePixelRatio || 1;
     const levels = laid.thread.levels;
@@ -86,7 +86,7 @@ const picture = (() => {
       const y = 1 + box.level * height;
       pen.globalAlpha = isMarked ? 1 : FAINT;
       pen.fillStyle = fill;
-      // Neighbours are told apart by a line of paper, where there is room for one.
+      // A line of background colour separates neighbours, if there is room for it.
       const [left, right] = box.width < 1 ? [box.x, box.x + Math.max(box.width, 0.3)] : [snapped(box.x), snapped(box.x + box.width)];
       pen.fillRect(left, y, right - left - (right - left >= 3 ? 1 : 0), height - 1);
       const letters = Math.floor((box.width - 6) / letter);
@@ -120,7 +120,7 @@ const picture = (() => {
     }
   }
 
-  /** A function's colour beside its name. */
+  /** Returns a patch with a function's colour, to show next to its name. */
   function swatch(number) {
     const canvas = document.createElement('canvas');
     const ratio = window.devicePixelRatio || 1;

@@ -4,7 +4,7 @@ const words = (() => {
   const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
   const counted = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
   const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
-  /** A length of time, with three digits. */
+  /** Formats a duration with three digits. */
   function length(ns) {
     let [value, unit] = [ns, 0];
     while (value >= 999.5 && unit < 3) [value, unit] = [value / 1000, unit + 1];
@@ -12,15 +12,15 @@ const words = (() => {
     return `${value.toFixed(digits)} ${['ns', 'µs', 'ms', 's'][unit]}`;
   }
 
-  // Points in time are all in one unit.
+  // All points in time have the same unit.
   const [UNIT, DIGITS, unit] = model.to >= 1e9 ? [1e9, 9, 's'] : model.to >= 1e6 ? [1e6, 6, 'ms'] : [1e3, 3, 'µs'];
-  /** A point in time, with the digits that tell such steps apart. */
+  /** Formats a point in time, with enough digits to distinguish steps of this size. */
   function written(time, step) {
     const digits = Math.ceil(-Math.log10(step / UNIT) - 1e-9);
     return `${(time / UNIT).toFixed(Math.min(Math.max(digits, 0), DIGITS))} ${unit}`;
   }
 
-  /** A time in seconds with all its digits. */
+  /** Formats a time in seconds with all digits. */
   function exact(ns) {
     const digits = String(ns).padStart(10, '0');
     const part = digits.slice(-9).replace(/0+$/, '');

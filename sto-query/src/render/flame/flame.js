@@ -1,6 +1,6 @@
 'use strict';
-// Makes the flame graphs that stand here ones to search, to zoom into, and to walk by keys. Names come from
-// profiles, so they only ever become text, and values of attributes.
+// Adds search, zoom and keyboard navigation to flame graphs. Names come from
+// profiles, so they are only used as text and values of attributes.
 {
   const DRAWN = 1200; // pixels that all is wide as it was drawn
   const ROW = 20; // pixels
@@ -23,7 +23,7 @@
     return `${ratio < 1 ? '−' : '+'}${Math.abs(100 * (ratio - 1)).toFixed(1)}%`;
   }
 
-  /** The frames of a picture, each after its caller; the first is all. */
+  /** Returns the frames of a picture, each after its caller; the first is the whole. */
   function framesOf(boxes) {
     const callers = [];
     const frames = Array.from(boxes.children, (group) => {
@@ -37,7 +37,7 @@
       const frame = {
         group, rect, text, about, label, y, callees: [],
         caller: callers[depth - 1],
-        // The module after the name is not searched for.
+        // The module after the name is not searched.
         name: label.replace(/ \[[^\]]*\]$/, ''),
         sides: [{ x: number('x'), width: number('width') }, { x, width }],
       };
@@ -54,7 +54,7 @@
     return frames;
   }
 
-  /** Puts tools above a picture; `resize` makes it as wide as there is room, and returns that. */
+  /** Adds tools above a picture. `resize` fits it to the available width, and returns the width. */
   function flameGraph(figure, boxes, tools, resize) {
     let frames;
     let frameOf;
@@ -93,12 +93,12 @@
     }
     bar.append(reset);
 
-    /** What the line above the graph says when no frame is pointed at. */
+    /** Text of the line above the graph if no frame is hovered. */
     function summary() {
       if (search.value === '') return current.about;
       if (matches.size === 0) return `No name has “${search.value}” in it.`;
       const widths = [0, 0];
-      // In a recursion, the outermost match has the cost of all others.
+      // In a recursion, the cost of the outermost match includes the others.
       for (let ix = 0; ix < frames.length; ) {
         const { sides, end } = frames[ix];
         const isMatch = matches.has(frames[ix]);
@@ -112,7 +112,7 @@
     }
 
     function draw() {
-      // A stack that costs nothing on this side has no width.
+      // A stack without a cost on this side has no width.
       while (shown.sides[side].width === 0 && shown !== all) shown = shown.caller;
       const room = resize();
       const scale = room / shown.sides[side].width;
@@ -211,7 +211,7 @@
       matches = new Set();
       show(all);
     });
-    // Another script has put other frames here.
+    // Another script has replaced the frames.
     figure.addEventListener('redrawn', () => {
       read();
       find();
@@ -229,7 +229,7 @@
     };
   }
 
-  /** One that is a file of its own has its title and tools in HTML, which break into lines. */
+  /** A standalone file has its title and tools in HTML, which wraps. */
   function alone(svg) {
     const [title, notes] = svg.querySelectorAll('.title, .notes');
     const boxes = svg.querySelector('.frames');
@@ -268,7 +268,7 @@
       return room;
     });
     graphs.set(`#${figure.id}`, graph);
-    // What an observer changes at once may call it again without end, so it waits for its turn.
+    // Changes made directly within an observer could trigger it endlessly, so they are deferred.
     const fit = () => picture.clientWidth !== width && graph.draw();
     new ResizeObserver(() => requestAnimationFrame(fit)).observe(picture);
   }

@@ -1,5 +1,5 @@
 'use strict';
-/** An element of HTML, also in a drawing: attributes that are functions listen to what they are called. */
+/** Creates an HTML element, also within a drawing. Attributes that are functions are event listeners. */
 function element(name, attributes, ...content) {
   const created = document.createElementNS('http://www.w3.org/1999/xhtml', name);
   for (const [key, value] of Object.entries(attributes)) {

@@ -1,5 +1,5 @@
 'use strict';
-// Paper has nothing to click on: everything that is folded is printed open.
+// Nothing can be expanded on paper: print all collapsed elements expanded.
 {
   let opened = [];
   addEventListener('beforeprint', () => {
@@ -10,7 +10,7 @@
     for (const details of opened) details.open = false;
   });
 }
-// A link opens what it leads to, and all around that.
+// A link expands its target and all elements around it.
 {
   const open = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

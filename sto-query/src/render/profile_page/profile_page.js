@@ -1,5 +1,5 @@
 'use strict';
-// Shows one event at a time, and orders functions by self or by total.
+// Shows one event at a time, and sorts functions by self or by total.
 {
   const events = [...document.querySelectorAll('.event')];
   if (events.length > 1) {

@@ -1,5 +1,5 @@
 'use strict';
-// Finding suspects by name, and walking from one to the next by keys.
+// Search of suspects by name, and keyboard navigation between them.
 {
   const tools = document.querySelector('.find');
   if (tools) {
@@ -23,7 +23,7 @@
     }
 
     let visited = null;
-    /** The suspect that has the focus, or else that was gone to last. */
+    /** The suspect with the focus, or the last one visited. */
     const current = () => document.activeElement.closest('article') ?? visited;
 
     function go(step) {

@@ -1,4 +1,4 @@
-// A shape that is drawn over a metric: points for a ranking of what explains it.
+// A pattern that is drawn over a metric, as input for a ranking of metrics.
 {
   const NEAR = 10; // pixels from a point at which it is meant
   const WIDE = 1000; // what the drawings are wide, in units of their own
@@ -26,11 +26,11 @@
       row.append(picture);
       return picture;
     });
-    /** Of the chosen metric, in order of time: seconds, and values. */
+    /** Points of the selected metric, ordered by time: seconds, and values. */
     let points = [];
     const row = () => rows[select.selectedIndex];
     const ends = () => [Number(row().dataset.least), Number(row().dataset.most)];
-    // Where a point is in its drawing, from 0 to 1.
+    // Position of a point in its drawing, from 0 to 1.
     const place = ([time, value]) => {
       const [least, most] = ends();
       return [(time - from) / (to - from), most > least ? 1 - (value - least) / (most - least) : 0.5];
@@ -111,7 +111,7 @@
         put(pointAt(event));
       });
       picture.addEventListener('pointerup', () => {
-        // A click on a point takes it away.
+        // A click on a point removes it.
         if (began?.isKnown && !began.hasMoved) {
           points = points.filter((other) => other !== moved);
           draw();

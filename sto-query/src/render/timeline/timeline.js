@@ -1,6 +1,6 @@
 'use strict';
-// Rows to choose, and a window of the time whose functions and stacks are shown. Names come from profiles, so they
-// only ever become text, and values of attributes.
+// Selection of rows, and a time window whose functions and stacks are shown. Names come from profiles, so they
+// are only used as text and values of attributes.
 {
   const TOP = 20; // functions in the table
   const ROW = 20; // pixels from one row, or level of calls, to the next
@@ -30,7 +30,7 @@
   const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 2 : 1)}%`;
 
   const timeAt = (border) => data.from + ((data.to - data.from) * border) / count;
-  // As many digits as slices can be told apart by.
+  // Enough digits to distinguish slices.
   const digits = Math.max(0, Math.ceil(-Math.log10((data.to - data.from) / count)));
   const seconds = (time) => `${time.toFixed(Math.min(digits, 9))} s`;
 
@@ -43,7 +43,7 @@
     return part === '0.0' ? 'the same' : `${ratio < 1 ? '−' : '+'}${part}%`;
   }
 
-  // Stacks stand in preorder: what one calls are those after it, up to this.
+  // Stacks are in preorder: the callees of a stack follow it, up to this index.
   const ends = parents.map((_, stack) => stack + 1);
   for (let stack = parents.length - 1; stack >= 0; stack -= 1) {
     const parent = parents[stack];
@@ -52,12 +52,12 @@
   const levels = [];
   parents.forEach((parent, stack) => (levels[stack] = parent < 0 ? 1 : levels[parent] + 1));
 
-  // The window: from the beginning of one slice to that of another, or the end.
+  // The window, from the beginning of one slice to the beginning of another, or the end.
   let from = 0;
   let to = count;
   const isAll = () => from === 0 && to === count;
 
-  /** What stacks cost by themselves and in total, and all of them, in the window and in the rest. */
+  /** Returns self and total costs of stacks, and their sum, in the window and in the rest. */
   function costs() {
     const sides = [0, 1].map(() => ({ own: new Float64Array(parents.length), total: null, all: 0 }));
     slices.forEach((slice, ix) => {
@@ -74,7 +74,7 @@
     return sides;
   }
 
-  /** Costs of functions, with recursion counted once: the outermost call has all below it. */
+  /** Returns costs of functions, with recursion counted once: the outermost call includes the others. */
   function byFunction({ own, total }) {
     const costs = labels.map(() => ({ own: 0, total: 0 }));
     const countedUntil = labels.map(() => 0);
@@ -111,7 +111,7 @@
     table.classList.toggle('all', isAll());
   }
 
-  /** The class of a colour: by how much larger a share is in the window than in the rest. */
+  /** Returns the class of a colour for the ratio of shares in the window and in the rest. */
   function colorOf(inside, rest) {
     const step = Math.round(5 * Math.log2((inside + PALE) / (rest + PALE)));
     if (step === 0) return 'n';
@@ -125,7 +125,7 @@
     const all = isAll();
     let deepest = 0;
     const box = (level, name, cost, costRest, fill) => {
-      // Of nothing, the box of all is still there.
+      // Without costs, the box of the whole remains.
       const share = inside.all > 0 ? cost / inside.all : 1;
       const shareRest = rest.all > 0 ? costRest / rest.all : 0;
       const x = next[level];
@@ -176,7 +176,7 @@
   const brush = element('div', { class: 'brush' }, ...rests, ...edges);
   plot.append(brush);
 
-  /** Shows where the window is; what was done in it follows when it rests. */
+  /** Draws the window. Its content is updated once the window stops moving. */
   function place() {
     const part = (border) => `${(100 * border) / count}%`;
     rests[0].style.left = '0';
@@ -226,7 +226,7 @@
     return ((x - left) / width) * count;
   };
 
-  /** What is done with the pointer that is down: where it began, and where the window was then. */
+  /** The current drag: where it began, and the window at that time. */
   let drag = null;
   brush.addEventListener('pointerdown', (event) => {
     if (event.button !== 0 || drag) return;
@@ -235,7 +235,7 @@
     const isInside = !isAll() && border >= from && border <= to;
     drag = { id: event.pointerId, edge, border, isInside, before: [from, to], x: event.clientX, hasMoved: false };
     brush.setPointerCapture(event.pointerId);
-    // Edges stay under the pointer, and get the keys.
+    // Edges stay under the pointer, and get the focus.
     if (edge >= 0) edges[edge].focus();
     event.preventDefault();
   });
@@ -261,7 +261,7 @@
     drag = null;
     if (!hasMoved && edge < 0) showAll();
   });
-  // A touch that turns out to scroll the page.
+  // A touch that scrolls the page.
   brush.addEventListener('pointercancel', (event) => {
     if (!drag || event.pointerId !== drag.id) return;
     const { before } = drag;
@@ -270,7 +270,7 @@
   });
   brush.addEventListener('pointerleave', () => (pointed.textContent = ''));
 
-  /** Says what is pointed at. */
+  /** Describes the hovered position. */
   function point({ clientX, clientY }) {
     const slice = Math.min(Math.max(Math.floor(borderAt(clientX)), 0), count - 1);
     const time = `at ${seconds(timeAt(slice))}`;
@@ -295,7 +295,7 @@
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const step = event.shiftKey ? MANY : 1;
       const border = [from, to][ix];
-      // The edges do not pass one another.
+      // The edges cannot cross.
       const [least, most] = ix === 0 ? [0, to - 1] : [from + 1, count];
       const moved = {
         ArrowLeft: border - step,
