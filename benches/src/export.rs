@@ -1,4 +1,4 @@
-//! Stored profiles as peers keep them: folded text, and rows of the Sto document's three tables.
+//! Stored profiles in the formats of other tools: folded text, and rows of the Sto document's three tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -9,10 +9,10 @@ use sto_core::model::{Frame, FrameKind, FrameTable};
 use sto_core::store::Loaded;
 use sto_core::tree::{NodeIx, SelfCosts};
 
-/// Writes `root;caller;function samples` lines in order, names alone, as stack collapsers do.
+/// Writes sorted `root;caller;function samples` lines with plain names, as stack collapsers do.
 ///
 /// # Errors
-/// Where the output cannot be written.
+/// Returns an error if the output cannot be written.
 pub fn folded(loaded: &Loaded, costs: &SelfCosts, out: &mut impl Write) -> io::Result<()> {
     let Loaded { frames, tree, .. } = loaded;
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn folded(loaded: &Loaded, costs: &SelfCosts, out: &mut impl Write) -> io::R
 /// the document; its frames know no module, so stacks that differ in modules alone are one row.
 ///
 /// # Errors
-/// Where a file cannot be written.
+/// Returns an error if a file cannot be written.
 pub fn tables(
     loaded: &Loaded,
     costs: &SelfCosts,
@@ -110,12 +110,12 @@ fn data_ids(frames: &FrameTable, out: &mut impl Write) -> io::Result<Vec<FrameId
     Ok(ids)
 }
 
-/// The first 63 bits of an id, as a number that is not negative.
+/// The first 63 bits of an id, as a non-negative number.
 fn bigint(id: [u8; 16]) -> i64 {
     (u128::from_le_bytes(id) as u64 >> 1) as i64
 }
 
-/// Text as COPY reads it.
+/// Escapes text for COPY.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,9 +1,9 @@
-//! A made-up program and its profiles, for stores larger than anybody wants to record.
+//! A generated program and its profiles, for stores that are too large to record.
 //!
-//! A stack is a walk down a fixed call graph, and what is called below a stack follows from that
-//! stack alone. So all runs agree, but for two things: a build changes some functions for good, and
-//! a run leaves the common way at a few rare stacks: for stacks that no other run has, or for one of
-//! those that the program has there, some more often than others.
+//! A stack is a walk down a fixed call graph, and everything below a stack is determined by that
+//! stack. So all runs agree, with two exceptions: a build changes some functions for good, and
+//! a run deviates at a few rare stacks: to stacks that no other run has, or to one of
+//! several alternatives of the program, some more frequent than others.
 
 use std::collections::BTreeMap;
 use sto_core::id::SourceDigest;
@@ -17,7 +17,7 @@ use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 /// Name of the program.
 pub const EXECUTABLE: &str = "generated";
 
-/// What a sample stands for: `perf record -e cpu-clock -F 999`.
+/// Period of a sample: `perf record -e cpu-clock -F 999`.
 const PERIOD: u64 = 1_001_001;
 
 /// Functions that each build changes, of 100,000.
@@ -32,18 +32,18 @@ const WAYS: u64 = 1_000;
 
 /// A program: its functions and, by rule, what they call.
 pub struct Program {
-    /// In the order of their ranks.
+    /// Functions in the order of their ranks.
     frames: FrameTable,
     saturates: bool,
 }
 
 /// One run, ready for the store.
 pub struct Run {
-    /// The build that ran.
+    /// The build of the run.
     pub build: Build,
-    /// Everything about the run but its stacks and costs.
+    /// The metadata of the run.
     pub profile: Profile,
-    /// Its stacks and costs.
+    /// The stacks and costs of the run.
     pub interned: Interned,
 }
 

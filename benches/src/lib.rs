@@ -1,5 +1,5 @@
-//! What the benchmarks share: made-up input, the same in every run and shaped like the real thing,
-//! and what peers take instead of a store.
+//! Shared code of the benchmarks: deterministic generated input with a realistic shape,
+//! and the input of other tools.
 
 pub mod export;
 pub mod generate;
@@ -25,10 +25,10 @@ pub fn frames(count: u32) -> FrameTable {
     frames
 }
 
-/// The most memory that this process ever held, in bytes.
+/// The peak memory of this process, in bytes.
 ///
 /// # Errors
-/// Where `/proc` does not tell, as only Linux does.
+/// Returns an error if `/proc` does not tell; only Linux does.
 pub fn peak_memory() -> io::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -62,7 +62,7 @@ pub fn folded(bytes: usize) -> String {
     text
 }
 
-/// The lines of a text in no order.
+/// The lines of a text in random order.
 pub fn shuffled(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut random = Random(2);
@@ -72,21 +72,21 @@ pub fn shuffled(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Numbers without a pattern that matters, the same in every run (xorshift64*, Vigna 2016).
+/// Deterministic pseudorandom numbers (xorshift64*, Vigna 2016).
 pub struct Random(u64);
 
 impl Random {
-    /// Numbers that follow from a seed other than 0.
+    /// Creates a generator from a seed other than 0.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    /// A number from 0 to 1.
+    /// A number from 0 to below 1.
     pub fn share(&mut self) -> f64 {
         self.below(1 << 32) as f64 / (1u64 << 32) as f64
     }
 
-    /// A number from 0 to one below `end`, which is at most 2^32.
+    /// A number from 0 to below `end`, which is at most 2^32.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

@@ -1,9 +1,9 @@
-//! Times what is asked of the history of a store that `store_growth` filled, part by part.
+//! Times queries over the history in a store that `store_growth` filled.
 //!
 //!     cargo run --release -p sto-benches --bin history_questions -- STORE
 //!
-//! Prints CSV: the question, the size of what it is put to, and the fastest and the middle of the
-//! times in seconds. Only loading includes opening the file.
+//! Prints CSV: the query, the size of its input, and the minimum and median time
+//! in seconds. Only loading includes opening the file.
 
 use clap::Parser;
 use std::error::Error;
@@ -23,15 +23,15 @@ use sto_query::questions::{
 use sto_query::results::View;
 use sto_query::select::Selection;
 
-/// Time what is asked of the history of a store that store_growth filled
+/// Time queries over the history in a store that store_growth filled
 #[derive(Parser)]
 struct Args {
     /// Folder of the store
     store: PathBuf,
-    /// How often each question is asked
+    /// Number of times to run each query
     #[arg(long, default_value_t = 5)]
     repeat: usize,
-    /// Ask for the potentials of the last build instead
+    /// Time only the potentials of the last build
     #[arg(long)]
     potentials: bool,
 }
@@ -113,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The function with the tenth most samples in a run: not one that is everywhere.
+/// The function with the tenth most samples in a run, which is not on every stack.
 fn tenth_largest(history: &History, run: usize) -> FunctionIx {
     let totals = history.totals(run);
     let mut functions: Vec<FunctionIx> = history

@@ -2,9 +2,9 @@
 //!
 //!     cargo run --release -p sto-benches --bin models -- POINTS...
 //!
-//! Each file has the x of a function's points and then their y, as 64-bit floating-point numbers, little-endian. Prints
-//! what Python reads as JSON: for each way of fitting and each detector the fewest seconds by the clock and by the
-//! processor over all functions, and the mean of R².
+//! Each file contains the x of a function's points and then their y, as little-endian 64-bit floating-point numbers. Prints
+//! JSON for the Python script: for each kind of fit and each detector, the minimum wall and processor time in seconds
+//! over all functions, and the mean of R².
 
 use clap::Parser;
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ use sto_query::statistics::models::{
 struct Args {
     /// The points of each function
     points: Vec<PathBuf>,
-    /// How often
+    /// Number of repetitions
     #[arg(long, default_value_t = 3)]
     repeat: usize,
 }
@@ -111,7 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, fit) in fits() {
         let mut fitted = Vec::new();
         let took = fastest(args.repeat, || {
-            // As the command does.
+            // As in the command.
             fitted = functions
                 .par_iter()
                 .map(|points| fit.models(points).0)
@@ -148,7 +148,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The points of a file, whose y cost so many times as much.
+/// The points of a file, with y multiplied by a factor.
 fn points(bytes: &[u8], times: f64) -> Result<Points, Box<dyn Error + Send + Sync>> {
     let numbers: Vec<f64> = bytes
         .chunks_exact(8)
@@ -163,7 +163,7 @@ fn figure(name: &str, (clock, processor): (f64, f64), r_square: Option<f64>) -> 
     format!("[{name:?}, {clock}, {processor}, {r_square}]")
 }
 
-/// The fewest seconds by the clock and by the processor.
+/// The minimum wall and processor time in seconds.
 fn fastest(repeat: usize, mut work: impl FnMut()) -> Result<(f64, f64), Box<dyn Error>> {
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..repeat {
@@ -175,7 +175,7 @@ fn fastest(repeat: usize, mut work: impl FnMut()) -> Result<(f64, f64), Box<dyn 
     Ok(best)
 }
 
-/// Of all threads.
+/// The processor time of all threads.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
     let mut nanoseconds = 0.0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,10 +1,10 @@
-//! Measures how few bytes a store's nodes and costs take in several plain forms.
+//! Measures the size of a store's nodes and costs in several plain encodings.
 //!
 //!     cargo run --release -p sto-benches --bin store_codec -- STORE
 //!     cargo run --release -p sto-benches --bin store_codec -- --profiles 1000 --builds 100 --large 1000000
 //!
-//! Profiles go one by one into a graph of numbered nodes, as they do in a store: what is new of one stands in
-//! preorder behind all others, and small packs at the end are made one. Prints the rows of
+//! Profiles are added one by one to a graph of numbered nodes, as in a store: new nodes follow all others in
+//! preorder, and small packs at the end are merged. Prints the rows of
 //! benches/results/codec.md.
 
 use clap::Parser;
@@ -22,7 +22,7 @@ use sto_core::units::Cost;
 /// Measure plain forms of a store's nodes and costs
 #[derive(Parser)]
 struct Args {
-    /// A store whose profiles are taken, in the order of their recording, instead of generated ones
+    /// A store whose profiles are used, in the order of recording, instead of generated ones
     store: Option<PathBuf>,
     /// Number of generated profiles
     #[arg(long, default_value_t = 100)]
@@ -30,7 +30,7 @@ struct Args {
     /// Number of their builds
     #[arg(long, default_value_t = 1)]
     builds: u32,
-    /// At last a build with one run of this many nodes
+    /// Finally add a build with one run of this many nodes
     #[arg(long)]
     large: Option<u32>,
     /// Levels of zstd
@@ -40,9 +40,9 @@ struct Args {
 
 /// The level that stores are written with.
 const LEVEL: i32 = 9;
-/// Most nodes of a pack, as in the store.
+/// Maximum number of nodes in a pack, as in the store.
 const MOST_NODES: u32 = 1 << 18;
-/// No node, no frame.
+/// Marks a missing node or frame.
 const NONE: u32 = u32::MAX;
 
 fn main() -> Result<(), Box<dyn Error>> {

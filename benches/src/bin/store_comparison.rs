@@ -2,9 +2,9 @@
 //!
 //!     cargo run --release -p sto-benches --bin store_comparison -- STORE
 //!
-//! Prints CSV: the part, how much came out of it, and the fastest and the middle of the times in
-//! seconds. Sums are what SQL on the Sto document's tables answers: the samples of each location, of
-//! one sum a build, side by side, without statistics.
+//! Prints CSV: the part, the size of its result, and the minimum and median time in
+//! seconds. Sums are the result of SQL on the Sto document's tables: the samples of each location in
+//! one sum per build, side by side, without statistics.
 
 use clap::Parser;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ use sto_query::text::Style;
 struct Args {
     /// Folder of the store
     store: PathBuf,
-    /// How often each part is done
+    /// Number of times to run each part
     #[arg(long, default_value_t = 7)]
     repeat: usize,
 }
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints how long a part took. It answers with the size of what came out of it.
+/// Runs a part repeatedly and prints its times. `part` returns the size of its result.
 fn time(
     part: &str,
     repeat: usize,

@@ -1,4 +1,4 @@
-//! Fills a new store with generated profiles, and tells how each went in.
+//! Fills a new store with generated profiles, and measures each addition.
 //!
 //!     cargo run --release -p sto-benches --bin store_growth -- STORE --profiles 1000 --builds 100
 //!
@@ -27,19 +27,19 @@ struct Args {
     /// Number of profiles
     #[arg(long)]
     profiles: u32,
-    /// Number of builds that the profiles are of
+    /// Number of builds that the profiles belong to
     #[arg(long, default_value_t = 1)]
     builds: u32,
-    /// Nodes of a profile, about
+    /// Approximate number of nodes of a profile
     #[arg(long, default_value_t = 100_000)]
     nodes: u32,
     /// Distinct functions of the program
     #[arg(long, default_value_t = 100_000)]
     functions: u32,
-    /// Let rare stacks of one run come up in others, so that new ones become fewer
+    /// Repeat rare stacks in several runs, so that later runs have fewer new ones
     #[arg(long)]
     saturating: bool,
-    /// Add at last a build with one run of this many nodes
+    /// Finally add a build with one run of this many nodes
     #[arg(long)]
     large: Option<u32>,
     /// Store nothing; count distinct nodes

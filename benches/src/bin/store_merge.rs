@@ -1,4 +1,4 @@
-//! Merges a store into a new one, and tells how each profile went in.
+//! Merges a store into a new one, and measures each profile.
 //!
 //!     cargo run --release -p sto-benches --bin store_merge -- STORE NEW
 //!

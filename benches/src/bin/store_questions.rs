@@ -1,9 +1,9 @@
-//! Times what is asked of a store that `store_growth` filled.
+//! Times queries of a store that `store_growth` filled.
 //!
 //!     cargo run --release -p sto-benches --bin store_questions -- STORE
 //!
-//! Prints CSV: the question, the nodes of its answer, and the fastest and the middle of the times
-//! in seconds. Each time includes opening the file, since a store holds none open.
+//! Prints CSV: the query, the number of nodes in its result, and the minimum and median time
+//! in seconds. Each time includes opening the file.
 
 use clap::Parser;
 use std::error::Error;
@@ -15,12 +15,12 @@ use sto_query::internal::tree::totals;
 use sto_query::results::View;
 use sto_query::select::{SelectError, Selection};
 
-/// Time what is asked of a store that store_growth filled
+/// Time queries of a store that store_growth filled
 #[derive(Parser)]
 struct Args {
     /// Folder of the store
     store: PathBuf,
-    /// How often each question is asked
+    /// Number of times to run each query
     #[arg(long, default_value_t = 7)]
     repeat: usize,
 }
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints how long a question took. Its answer is a number of nodes.
+/// Runs a query repeatedly and prints its times. The query returns a number of nodes.
 fn ask(
     question: &str,
     repeat: usize,

@@ -1,12 +1,12 @@
-//! Draws comparisons from the recorded runs of `benches/study`, and lets sto judge each.
+//! Draws comparisons from the recorded runs of `benches/study`, and compares each with sto.
 //!
 //!     cargo run --release -p sto-benches --bin study_splits -- STORE FOLDER
 //!
-//! Writes into FOLDER, for the script that asks other methods the same:
+//! Writes into FOLDER, for the script that tests other methods:
 //!
 //! - `counts.csv`: samples by function and run: attributed self (a) and total (t) counts;
 //! - `splits.csv`: which runs are the baseline's and the candidate's in each comparison;
-//! - `sto.csv`: what sto says of each.
+//! - `sto.csv`: the verdict of sto for each.
 
 use clap::Parser;
 use rayon::prelude::*;
@@ -78,7 +78,7 @@ fn load(store: &Snapshot) -> Result<(View, Vec<Vec<usize>>), Failure> {
     Ok((View::load(store, all)?, builds))
 }
 
-/// A comparison to make: places of runs.
+/// A comparison to make, as indices of runs.
 struct Split {
     slower: u32,
     baseline: Vec<usize>,

@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release -p sto-benches --bin warp -- A B --path
 //!
-//! Prints what Python reads as JSON: the error, the fewest seconds by the clock and by the processor, and the
-//! most memory in MB, which includes the series.
+//! Prints JSON for the Python script: the error, the minimum wall and processor time in seconds, and the
+//! peak memory in MB, including the series.
 
 use clap::Parser;
 use std::error::Error;
@@ -15,17 +15,17 @@ use sto_query::statistics::warp::{distance, path};
 /// Time dynamic time warping of two series
 #[derive(Parser)]
 struct Args {
-    /// The first series, a number a line
+    /// The first series, one number per line
     a: PathBuf,
-    /// The second
+    /// The second series
     b: PathBuf,
-    /// Half width of a band
+    /// Half the width of the band
     #[arg(long)]
     band: Option<usize>,
-    /// With the path
+    /// Also compute the path
     #[arg(long)]
     path: bool,
-    /// How often
+    /// Number of repetitions
     #[arg(long, default_value_t = 5)]
     repeat: usize,
 }

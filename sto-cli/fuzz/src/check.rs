@@ -1,4 +1,4 @@
-//! What counts as a defect of every target, and what targets share.
+//! Shared checks of all targets.
 
 use std::backtrace::Backtrace;
 use std::panic;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::abort;
 use std::sync::LazyLock;
 
-/// Lets a panic in code of this repository end all, also where a guard stands ready for those of
-/// libraries that are known to panic on damaged files. One of a library ends all where nobody catches it.
+/// Aborts on a panic in code of this repository, even if a guard would catch it. Guards exist for
+/// libraries that are known to panic on damaged files; a panic in a library aborts only if nothing catches it.
 pub(crate) fn panics_of_sto_end_all() {
     panic::set_hook(Box::new(|info| {
         let is_of = |part: &str| info.location().is_some_and(|at| at.file().contains(part));
@@ -19,7 +19,7 @@ pub(crate) fn panics_of_sto_end_all() {
     }));
 }
 
-/// A folder for the files of a target, in memory where `TMPDIR` is.
+/// A folder for the files of a target; in memory if `TMPDIR` is.
 pub(crate) fn folder() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> =
         LazyLock::new(|| tempfile::tempdir().expect("a folder for files"));

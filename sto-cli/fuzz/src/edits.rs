@@ -1,4 +1,4 @@
-//! Edits of bytes that are sound, spelled by an input: so that few bytes of input reach far into a file.
+//! Edits of valid bytes, encoded by the input, so that a few bytes of input reach far into a file.
 
 /// Edits, one after another: what to do (a byte, of which the lowest two bits count), where (3 bytes, modulo
 /// the length), how many bytes (a byte), and but for removals these.

@@ -6,8 +6,8 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::Recording;
 use sto_core::store::Store;
 
-/// Reads hostile bytes as a format, or as what their content tells, from memory and as a stream: both
-/// must come to the same, and a recording must be fit for a store or be refused.
+/// Reads hostile bytes as a given or detected format, from memory and as a stream: both
+/// must give the same result, and a recording must be storable or be rejected.
 pub(crate) fn read(format: Option<Format>, bytes: &[u8]) {
     let path = Path::new("fuzzed");
     for allow_truncated in [false, true] {
@@ -28,7 +28,7 @@ pub(crate) fn read(format: Option<Format>, bytes: &[u8]) {
     }
 }
 
-/// Stores a recording, or finds that it cannot be stored.
+/// Stores a recording, or checks that it is rejected.
 pub(crate) fn store_it(path: &Path, recording: Recording) {
     let options = IngestOptions {
         version: Some("v".to_owned()),

@@ -1,21 +1,21 @@
-//! Hostile input to everything that reads some: one program with all targets, which
-//! `STO_FUZZ_TARGET` chooses from.
+//! Hostile input for everything that parses input: one program with all targets, selected by
+//! `STO_FUZZ_TARGET`.
 //!
-//! | target | what it is given | what must hold |
+//! | target | input | what must hold |
 //! |---|---|---|
-//! | a format, `compressed` | a file | read from memory and as a stream it is the same; a store takes or refuses it |
-//! | `perf-records` | what a sound recording of perf is made from | every sample and period is kept; twice is the same |
-//! | `elf` | edits of programs that a recording with saved stacks names | no panic |
+//! | a format, `compressed` | a file | reading it from memory and as a stream gives the same; a store accepts or rejects it |
+//! | `perf-records` | the ingredients of a valid recording of perf | every sample and period is kept; reading twice gives the same |
+//! | `elf` | edits of programs in a recording with saved stacks | no panic |
 //! | `perf-map`, `jitdump` | such a file of a recorded process | no panic |
-//! | `store-records` | edits of what stands in a store, below its checksums | every question has an answer or an error |
-//! | `kept-calls` | the same of the calls over time and all calls of a run | the same |
+//! | `store-records` | edits of values in a store, below its checksums | every query returns a result or an error |
+//! | `kept-calls` | such edits of the kept calls of a run | the same |
 //! | `store-pages` | edits of a store's file | the same |
-//! | `uftrace` | edits of a data folder | a store takes or refuses it, or an error has one line |
+//! | `uftrace` | edits of a data folder | a store accepts or rejects it, or an error has one line |
 //! | `policy`, `config` | a file | an error names one of its lines |
-//! | `trace` | a trace of a recording | what it is read into is stored and read back, or an error has one line |
-//! | `names` | a command, and the names of all that it shows | names are never markup, commands or control characters |
+//! | `trace` | a trace of a recording | its metrics are stored and read back, or an error has one line |
+//! | `names` | a command, and all names that it shows | names are never markup, commands or control characters |
 //!
-//! All of them must end, with little memory, and without a panic; `.ci/fuzz` has the limits.
+//! All of them must end without a panic and with little memory; `.ci/fuzz` has the limits.
 #![no_main]
 #![allow(dead_code, reason = "of the command, some targets need only parts")]
 
@@ -31,7 +31,7 @@ mod symbols;
 mod texts;
 mod uftrace;
 
-// The command itself, so that what it prints is what is checked.
+// Includes the command itself, to check what it prints.
 #[path = "../../src/args/mod.rs"]
 mod args;
 #[path = "../../src/cli.rs"]
@@ -49,7 +49,7 @@ mod runtime;
 
 use std::sync::LazyLock;
 
-/// What the chosen target does with an input.
+/// Runs the chosen target on an input.
 static TARGET: LazyLock<Box<dyn Fn(&[u8]) + Send + Sync>> = LazyLock::new(|| {
     let name = std::env::var("STO_FUZZ_TARGET").unwrap_or_default();
     match name.as_str() {

@@ -1,12 +1,12 @@
-//! Documents that names stand in: nothing in them may come from a name but text.
+//! Documents that contain names: names must only become text.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeSet;
 use std::str;
 
-/// All elements of pages and drawings, and each attribute of any of them. None loads or does anything by itself,
-/// but `href`, which is checked.
+/// All elements of pages and drawings, and each attribute of any of them. None of them loads or runs anything,
+/// except `href`, which is checked.
 const ELEMENTS: &str = " a article body button circle code dd details div dl dt em figcaption figure g h1 h2 \
     h3 h4 h5 head header html input kbd label li line main meta ol option p path polygon polyline pre \
     rect script section select small span style summary svg table tbody td text th thead title tr \
@@ -16,7 +16,7 @@ const ATTRIBUTES: &str = " aria-hidden aria-label aria-live autocomplete charset
     href http-equiv id lang name open placeholder points preserveAspectRatio r role scope spellcheck tabindex \
     text-anchor title transform type value viewBox width x x1 x2 xmlns y y1 y2 selected disabled colspan \
     rowspan ";
-/// Those of JUnit.
+/// The elements and attributes of JUnit.
 const JUNIT: &str = " testsuites testsuite testcase failure error skipped system-out system-err properties \
     property name classname tests failures errors skipped time timestamp message type file line value \
     hostname id package assertions ";
@@ -25,10 +25,10 @@ fn known(list: &str, name: &str) -> bool {
     list.contains(&format!(" {name} "))
 }
 
-/// What a name cannot change of a document.
+/// The parts of a document that names must not change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Own {
-    /// The text of all scripts and styles that are code.
+    /// The text of all scripts and style sheets.
     code: Vec<String>,
 }
 

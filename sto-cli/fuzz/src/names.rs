@@ -1,4 +1,4 @@
-//! Names in everything that is shown: the command itself prints a store in which all that has a name has a
+//! Hostile names in all output: the command itself prints a store in which everything with a name has a
 //! hostile one.
 
 use crate::check::folder;
@@ -29,7 +29,7 @@ use sto_core::recording::{
 use sto_core::store::{Store, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
-/// Checks a document, and says what of it no name can change.
+/// Checks a document, and returns the parts that names must not change.
 type Check = fn(&[u8]) -> Own;
 
 /// Command lines, and what they print. `FILE` is a file that is then checked; `NAME` is the name of a

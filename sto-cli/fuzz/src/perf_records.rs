@@ -1,4 +1,4 @@
-//! Recordings of perf that are sound, of whatever records.
+//! Valid recordings of perf with arbitrary records.
 
 use crate::check::folder;
 use crate::perf_data::{self as perf, Sample, Writer};
@@ -9,7 +9,7 @@ use sto_core::formats::{ReadOptions, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 
-/// What a recording must be read as.
+/// The expected content of a recording.
 struct Written {
     bytes: Vec<u8>,
     samples: u64,

@@ -1,4 +1,4 @@
-//! Stores that somebody damaged or made on purpose.
+//! Stores that are damaged by accident or on purpose.
 
 use crate::check::{folder, testdata};
 use crate::edits;

@@ -1,4 +1,4 @@
-//! Files that symbols are looked for in.
+//! Files with symbols.
 
 use crate::check::{folder, testdata};
 use crate::edits;

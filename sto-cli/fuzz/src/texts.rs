@@ -1,4 +1,4 @@
-//! Files that users write.
+//! Text files that users write.
 
 use crate::check::folder;
 use crate::cli::Cli;
@@ -13,7 +13,7 @@ use sto_query::policy::{Policy, Thresholds};
 use sto_query::questions::CompareOptions;
 use sto_query::text::Date;
 
-/// A policy, as `--policy` or `sto.toml` has it.
+/// A policy, as for `--policy` or `sto.toml`.
 pub(crate) fn policy(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -68,7 +68,7 @@ pub(crate) fn config(bytes: &[u8]) {
     }
 }
 
-/// A trace beside a recording.
+/// A trace of metrics for a recording.
 pub(crate) fn trace(bytes: &[u8]) {
     let path = folder().join("trace");
     std::fs::write(&path, bytes).expect("the folder is writable");

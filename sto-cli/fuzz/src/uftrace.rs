@@ -1,4 +1,4 @@
-//! Data folders of uftrace that somebody damaged or made on purpose.
+//! Data folders of uftrace that are damaged by accident or on purpose.
 
 use crate::check::{folder, testdata};
 use crate::edits;

@@ -47,7 +47,7 @@ fn flowing(run: &Run) -> String {
 
 /// Figure 4 of the paper: in each high stretch a point is off, and the path makes them one.
 #[test]
-fn noise_in_a_nearly_constant_stretch_is_warned_of() {
+fn warns_about_noise_in_a_nearly_constant_stretch() {
     let low = (8, 0);
     let a = levels(&[low, (2, 100), (1, 85), (9, 100), low, (12, 100), low]);
     let b = levels(&[low, (9, 100), (1, 80), (2, 100), low, (12, 100), low]);
@@ -68,7 +68,7 @@ fn noise_in_a_nearly_constant_stretch_is_warned_of() {
 
 /// Figure 5: a point between the periods of one is taken for the second period of the other.
 #[test]
-fn a_path_from_one_period_to_another_is_warned_of() {
+fn warns_about_a_path_between_different_periods() {
     let (low, high) = ((8, 0), (8, 100));
     let a = levels(&[low, high, (4, 0), (1, 90), (3, 0), high, low, low, low]);
     let b = levels(&[low, high, low, high, low, high, low]);
@@ -85,7 +85,7 @@ fn a_path_from_one_period_to_another_is_warned_of() {
 }
 
 #[test]
-fn warnings_are_with_metrics_that_were_aligned_so() {
+fn warnings_name_the_aligned_metrics() {
     let sandbox = Sandbox::new();
     let (low, high) = ((8, 0), (8, 100));
     store(
@@ -127,7 +127,7 @@ fn warnings_are_with_metrics_that_were_aligned_so() {
 }
 
 #[test]
-fn the_command_is_one_call_of_the_library() {
+fn command_matches_the_library_call() {
     let sandbox = Sandbox::new();
     store(&sandbox, "a", &levels(&[(4, 1), (8, 3), (8, 2)]));
     store(&sandbox, "b", &levels(&[(8, 1), (8, 3), (4, 2)]));
@@ -155,7 +155,7 @@ fn the_command_is_one_call_of_the_library() {
 }
 
 #[test]
-fn what_cannot_be_aligned_is_said() {
+fn reports_why_runs_cannot_be_aligned() {
     let sandbox = Sandbox::new();
     store(&sandbox, "a", &levels(&[(4, 1), (8, 3)]));
     sandbox.write("b.txt", "work 7/7 0.1: 1 cpu-clock:\n\t1 work (work)\n\n");

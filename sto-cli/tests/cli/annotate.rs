@@ -37,7 +37,7 @@ fn id_of(sandbox: &Sandbox, ci: &str) -> String {
 }
 
 #[test]
-fn a_table_gives_metrics_to_the_runs_that_its_columns_name() {
+fn csv_rows_add_metrics_to_matching_runs() {
     let sandbox = three_runs();
     sandbox.write(
         "metrics.csv",
@@ -67,7 +67,7 @@ fn a_table_gives_metrics_to_the_runs_that_its_columns_name() {
 }
 
 #[test]
-fn json_lines_from_standard_input_give_metrics_too() {
+fn json_lines_from_standard_input_add_metrics() {
     let sandbox = three_runs();
     let lines = "{\"build\": \"demo@v2\", \"seconds\": 1e-3, \"note\": null}\n\n\
                  {\"profile\": \"v1\", \"label.ci\": \"1\", \"seconds\": 3}\n";
@@ -79,7 +79,7 @@ fn json_lines_from_standard_input_give_metrics_too() {
 }
 
 #[test]
-fn a_bad_row_is_named_by_its_line_and_nothing_goes_in() {
+fn rejects_the_whole_table_and_names_the_bad_line() {
     let sandbox = three_runs();
     for (table, complaint) in [
         (

@@ -41,7 +41,7 @@ const SUMMING: [&[&str]; 14] = [
 ];
 
 #[test]
-fn benchmarks_are_not_added_up_unasked() {
+fn runs_of_different_benchmarks_are_not_summed_by_default() {
     let sandbox = sandbox();
     for args in SUMMING {
         let run = sandbox.sto(args);
@@ -64,7 +64,7 @@ fn benchmarks_are_not_added_up_unasked() {
 }
 
 #[test]
-fn runs_of_the_benchmark_that_is_named_are_taken() {
+fn uses_only_runs_of_the_named_benchmark() {
     let sandbox = sandbox();
     let samples = |args: &[&str]| sandbox.json(args)["samples"].as_u64().unwrap();
     assert_eq!(samples(&["top", "v1", "--benchmark", "serve"]), 22_800);
@@ -91,7 +91,7 @@ fn runs_of_the_benchmark_that_is_named_are_taken() {
 }
 
 #[test]
-fn a_profile_and_a_file_are_of_one_benchmark() {
+fn a_profile_or_file_needs_no_benchmark() {
     let sandbox = sandbox();
     let runs = sandbox.json(&["runs"])["runs"].clone();
     let id = runs[0]["id"].as_str().unwrap();
@@ -104,7 +104,7 @@ fn a_profile_and_a_file_are_of_one_benchmark() {
 }
 
 #[test]
-fn what_judges_each_benchmark_or_run_by_itself_takes_them_all() {
+fn commands_that_judge_each_benchmark_use_all_of_them() {
     let sandbox = sandbox();
     let found = sandbox.json(&["where", "doLogging", "--over", "0"]);
     assert_eq!(found["looked_at"], 7);

@@ -106,7 +106,7 @@ fn assert_removed(repository: &Repository) {
 }
 
 #[test]
-fn the_first_slower_commit_is_found_in_few_runs_and_a_second_search_makes_none() {
+fn finds_the_first_slower_commit_and_reuses_its_runs() {
     let costs: Vec<_> = (0..33)
         .map(|c| Some(if c < 21 { 1000 } else { 3000 }))
         .collect();
@@ -140,7 +140,7 @@ fn the_first_slower_commit_is_found_in_few_runs_and_a_second_search_makes_none()
 }
 
 #[test]
-fn commits_that_cannot_be_built_are_passed_over_and_said() {
+fn reports_and_skips_commits_that_cannot_be_built() {
     let costs = [Some(1000), Some(1000), None, Some(3000), Some(3000)];
     let Some(repository) = history(&costs) else {
         return;
@@ -160,7 +160,7 @@ fn commits_that_cannot_be_built_are_passed_over_and_said() {
 }
 
 #[test]
-fn where_nothing_got_slower_or_the_budget_ends_it_is_said_and_the_status_is_3() {
+fn no_slowdown_or_an_exhausted_budget_exits_with_3() {
     let Some(repository) = history(&[Some(1000), Some(1000), Some(1000)]) else {
         return;
     };
@@ -177,7 +177,7 @@ fn where_nothing_got_slower_or_the_budget_ends_it_is_said_and_the_status_is_3() 
 }
 
 #[test]
-fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
+fn rejects_invalid_searches_before_building() {
     let Some(repository) = history(&[Some(1000), Some(3000)]) else {
         return;
     };
@@ -223,7 +223,7 @@ fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
 }
 
 #[test]
-fn an_end_by_a_signal_removes_work_trees_and_keeps_what_was_measured() {
+fn a_signal_removes_work_trees_and_keeps_measurements() {
     let Some(repository) = history(&[Some(1000), Some(3000)]) else {
         return;
     };
@@ -263,7 +263,7 @@ fn an_end_by_a_signal_removes_work_trees_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_history_is_filled_once_and_its_runs_are_known_to_a_search() {
+fn record_commits_runs_once_and_bisect_reuses_the_runs() {
     let costs = [Some(1000), Some(1000), None, Some(3000), Some(3000)];
     let Some(repository) = history(&costs) else {
         return;
@@ -313,7 +313,7 @@ fn a_history_is_filled_once_and_its_runs_are_known_to_a_search() {
 }
 
 #[test]
-fn a_history_is_filled_once_with_each_size() {
+fn record_commits_runs_once_for_each_size() {
     let Some(repository) = history(&[Some(1000), Some(3000)]) else {
         return;
     };
@@ -361,7 +361,7 @@ fn a_history_is_filled_once_with_each_size() {
 }
 
 #[test]
-fn a_bubble_sort_and_a_list_are_found_in_a_real_program() {
+fn finds_a_bubble_sort_and_a_list_in_a_real_program() {
     if missing(&["git", "perf", "cc", "make"]) {
         return;
     }
@@ -393,7 +393,7 @@ fn a_bubble_sort_and_a_list_are_found_in_a_real_program() {
 }
 
 #[test]
-fn the_commits_that_made_functions_grow_faster_are_named_and_the_others_are_not() {
+fn names_only_commits_that_made_functions_grow_faster() {
     if missing(&["git", "cc", "make"]) {
         return;
     }

@@ -105,7 +105,7 @@ fn many_deep_runs() -> Sandbox {
 }
 
 #[test]
-fn runs_are_added_up_in_the_memory_of_a_few() {
+fn summing_many_runs_needs_the_memory_of_a_few() {
     let sandbox = many_deep_runs();
     for command in ["top", "tree", "flame"] {
         let args = [
@@ -134,7 +134,7 @@ fn runs_are_added_up_in_the_memory_of_a_few() {
 }
 
 #[test]
-fn what_a_question_unpacks_is_limited_in_sum() {
+fn limits_the_total_unpacked_size_of_a_query() {
     let sandbox = many_deep_runs();
     let size = fs::metadata(sandbox.path("store/store.redb"))
         .unwrap()
@@ -155,7 +155,7 @@ fn what_a_question_unpacks_is_limited_in_sum() {
 }
 
 #[test]
-fn names_that_share_their_beginnings_are_limited_in_sum() {
+fn limits_the_total_size_of_prefix_compressed_names() {
     let sandbox = Sandbox::new();
     let store = Store::open_or_create(&sandbox.path("store")).unwrap();
     let names: Vec<String> = (0..8_000)
@@ -170,7 +170,7 @@ fn names_that_share_their_beginnings_are_limited_in_sum() {
 }
 
 #[test]
-fn memory_that_nobody_foresaw_ends_the_command_with_a_sentence_and_nothing_half_written() {
+fn exceeding_the_memory_limit_reports_an_error_and_leaves_no_partial_files() {
     let sandbox = Sandbox::with_two_builds();
     let name = "x".repeat(4000);
     let stacks: String = (0..3000)
@@ -200,7 +200,7 @@ fn memory_that_nobody_foresaw_ends_the_command_with_a_sentence_and_nothing_half_
 }
 
 #[test]
-fn the_limit_may_stand_in_the_environment_and_the_configuration() {
+fn the_memory_limit_can_be_set_by_environment_and_configuration() {
     let sandbox = many_deep_runs();
     let series = ["series", "recurse", "--benchmark", "deep"];
     let mut by_variable = sandbox.command(&series);
@@ -234,7 +234,7 @@ fn bad_files(sandbox: &Sandbox) -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn what_is_no_text_file_of_its_size_is_refused_wherever_one_is_named() {
+fn rejects_special_and_oversized_text_files() {
     let sandbox = Sandbox::with_two_builds();
     for (file, why) in bad_files(&sandbox) {
         for args in [

@@ -25,7 +25,7 @@ fn words(text: &str) -> String {
 }
 
 #[test]
-fn it_tells_false_reports_and_the_smallest_changes() {
+fn reports_false_positives_and_the_smallest_detectable_change() {
     let sandbox = with_runs(8);
     let run = sandbox.sto(&["calibrate", "v1", "--splits", "20"]);
     assert_eq!(run.status, Some(0), "{run:?}");
@@ -50,7 +50,7 @@ fn it_tells_false_reports_and_the_smallest_changes() {
 }
 
 #[test]
-fn the_minimum_effect_bounds_what_is_found() {
+fn findings_are_at_least_the_minimum_effect() {
     let sandbox = with_runs(8);
     let change = |least: &str| {
         let args = ["calibrate", "v1", "--min-effect", least, "--format", "json"];
@@ -62,7 +62,7 @@ fn the_minimum_effect_bounds_what_is_found() {
 }
 
 #[test]
-fn too_few_runs_are_3_and_no_runs_a_side_are_2() {
+fn too_few_runs_exit_with_3_and_zero_runs_per_side_with_2() {
     let sandbox = with_runs(3);
     let run = sandbox.sto(&["calibrate", "v1"]);
     assert_eq!(run.status, Some(3), "{run:?}");

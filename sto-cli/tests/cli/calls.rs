@@ -11,7 +11,7 @@ fn pool() -> String {
 }
 
 #[test]
-fn the_call_that_was_made_slow_is_named_first_and_what_it_held_up_below_it() {
+fn lists_the_slow_call_first_and_the_calls_it_blocked_below() {
     let sandbox = Sandbox::new();
     let text = sandbox.sto(&["outliers", &pool()]).succeeds().stdout;
     let first = "calls took unusually long, first of all one of read_block, of";
@@ -42,7 +42,7 @@ fn the_call_that_was_made_slow_is_named_first_and_what_it_held_up_below_it() {
 }
 
 #[test]
-fn waits_name_what_was_waited_in_and_what_ended_it() {
+fn waits_name_the_waiting_function_and_the_call_that_ended_it() {
     let sandbox = Sandbox::new();
     sandbox
         .sto(&["ingest", "--build", "v1", &pool()])
@@ -76,7 +76,7 @@ fn waits_name_what_was_waited_in_and_what_ended_it() {
 }
 
 #[test]
-fn a_folder_is_asked_for_outliers_and_what_is_no_trace_of_calls_says_so() {
+fn outliers_accept_a_folder_and_reject_recordings_without_calls() {
     let sandbox = Sandbox::new();
     let folder = sandbox.path("trace");
     std::fs::create_dir(&folder).unwrap();
@@ -121,7 +121,7 @@ fn a_folder_is_asked_for_outliers_and_what_is_no_trace_of_calls_says_so() {
 }
 
 #[test]
-fn waits_beside_samples_of_the_same_threads_have_their_time() {
+fn waits_have_times_next_to_samples_of_the_same_threads() {
     let sandbox = Sandbox::new();
     let v8 = serde_json::json!([
         {"ph": "P", "pid": 1, "tid": 1, "ts": 1000, "cat": "v8", "name": "Profile", "id": "0x1",
@@ -174,7 +174,7 @@ fn timeline(sandbox: &Sandbox, asked: &[&str]) -> Value {
 }
 
 #[test]
-fn kept_calls_of_a_stored_run_are_compressed_anew_as_those_of_the_file_are() {
+fn recompresses_kept_calls_like_those_of_the_file() {
     let sandbox = stored();
     let thresholds = [
         "--call-duration=5us",
@@ -196,8 +196,7 @@ fn kept_calls_of_a_stored_run_are_compressed_anew_as_those_of_the_file_are() {
 }
 
 #[test]
-fn a_part_of_the_time_has_exactly_its_calls_where_they_were_kept_and_else_the_records_that_overlap_it()
- {
+fn a_time_window_shows_kept_calls_or_overlapping_records() {
     let sandbox = stored();
     let part = ["--from", "262ms", "--to", "264ms"];
     let of = |run: &str| timeline(&sandbox, &[&[run][..], &part].concat());
@@ -262,7 +261,7 @@ fn a_part_of_the_time_has_exactly_its_calls_where_they_were_kept_and_else_the_re
 }
 
 #[test]
-fn kept_calls_are_shown_with_a_run_and_zoomed_in_on_on_its_page() {
+fn shows_kept_calls_and_zooms_into_them_on_the_page() {
     let sandbox = stored();
     let shown = sandbox.sto(&["show", "all"]).succeeds().stdout;
     assert!(shown.contains("every call is kept: 15,211 as "), "{shown}");

@@ -60,7 +60,7 @@ impl Repository {
 }
 
 #[test]
-fn a_build_knows_its_commit_with_parents_author_time_and_subject() {
+fn stores_commit_parents_author_time_and_subject_of_a_build() {
     let Some(repository) = Repository::new() else {
         return;
     };
@@ -133,7 +133,7 @@ fn a_build_knows_its_commit_with_parents_author_time_and_subject() {
 
 /// The same program made of two commits is one build, as its name is that of its bytes.
 #[test]
-fn runs_of_one_build_are_told_apart_by_their_commits() {
+fn distinguishes_runs_of_one_build_by_their_commits() {
     let Some(repository) = Repository::new() else {
         return;
     };
@@ -155,7 +155,7 @@ fn runs_of_one_build_are_told_apart_by_their_commits() {
 }
 
 #[test]
-fn what_git_cannot_say_keeps_no_run_out_of_the_store() {
+fn stores_runs_even_if_git_fails() {
     let Some(repository) = Repository::new() else {
         return;
     };
@@ -217,7 +217,7 @@ fn what_git_cannot_say_keeps_no_run_out_of_the_store() {
 }
 
 #[test]
-fn a_range_is_all_builds_of_its_commits_where_several_can_be_taken() {
+fn a_range_selects_all_builds_of_its_commits() {
     let Some(repository) = Repository::new() else {
         return;
     };

@@ -13,7 +13,7 @@ fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
 }
 
 #[test]
-fn metrics_are_ranked_with_the_answer_first() {
+fn ranks_metrics_and_prints_the_answer_first() {
     let sandbox = Sandbox::new();
     sandbox.write("stat.csv", TABLE);
     let run = sto(&sandbox, &["--target", "progress"]).succeeds();
@@ -40,7 +40,7 @@ fn metrics_are_ranked_with_the_answer_first() {
 }
 
 #[test]
-fn the_command_is_one_call_of_the_library() {
+fn command_matches_the_library_call() {
     let sandbox = Sandbox::new();
     let text =
         std::fs::read_to_string(repository().join("testdata/correlation/metrics.csv")).unwrap();
@@ -62,7 +62,7 @@ fn the_command_is_one_call_of_the_library() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_too_few_rows_are_3() {
+fn reports_errors_and_exits_with_3_for_too_few_rows() {
     let sandbox = Sandbox::new();
     sandbox.write("stat.csv", TABLE);
     sto(&sandbox, &["--target", "progres"])
@@ -95,7 +95,7 @@ fn recording() -> String {
 }
 
 #[test]
-fn metrics_of_a_run_are_ranked_as_a_file_and_as_stored() {
+fn ranks_metrics_of_files_and_of_stored_runs_alike() {
     let sandbox = Sandbox::new();
     let file = recording();
     let ingest = [
@@ -147,7 +147,7 @@ fn a_window_of_a_run_is_in_seconds_or_has_units() {
 }
 
 #[test]
-fn what_is_wrong_with_a_run_is_said() {
+fn reports_why_a_run_cannot_be_used() {
     let sandbox = Sandbox::new();
     let file = recording();
     sandbox

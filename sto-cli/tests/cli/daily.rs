@@ -13,7 +13,7 @@ fn with_config(sandbox: &Sandbox, config: &str, args: &[&str]) -> Command {
 }
 
 #[test]
-fn the_configuration_has_defaults_of_options_and_aliases() {
+fn configuration_sets_defaults_and_aliases() {
     let sandbox = Sandbox::with_two_builds();
     let config = "[top]\nlimit = 1\n[alias]\nworst = 'top --by total'\n";
     let run = |args: &[&str]| {
@@ -30,7 +30,7 @@ fn the_configuration_has_defaults_of_options_and_aliases() {
 }
 
 #[test]
-fn a_broken_configuration_is_an_error_with_its_line_and_none_is_not() {
+fn an_invalid_configuration_is_an_error_with_its_line() {
     let sandbox = Sandbox::with_two_builds();
     let broken = Run::of(&mut with_config(&sandbox, "\n[top]\nlimt = 1\n", &["ls"]));
     broken.fails_with(&["config.toml, line 3: `sto top` has no option `--limt`"]);
@@ -41,7 +41,7 @@ fn a_broken_configuration_is_an_error_with_its_line_and_none_is_not() {
 }
 
 #[test]
-fn the_configuration_has_colours() {
+fn configuration_sets_colours() {
     let sandbox = Sandbox::with_two_builds();
     let config = "[colors]\nregression = 'bold 208'\nheading = 'none'\n";
     let compare = ["find-regressions", "v1", "v2", "--color", "always"];
@@ -78,7 +78,7 @@ fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn shells_are_offered_what_the_store_has() {
+fn completion_offers_names_in_the_store() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["tag", "v1", "last-good"]).succeeds();
     assert_eq!(offered(&sandbox, &["top", "v"]), ["v1", "v2"]);
@@ -93,7 +93,7 @@ fn shells_are_offered_what_the_store_has() {
 }
 
 #[test]
-fn completion_is_silent_where_there_is_nothing_to_offer() {
+fn completion_is_silent_if_there_is_nothing_to_offer() {
     let sandbox = Sandbox::new();
     assert!(offered(&sandbox, &["where", "do"]).is_empty());
     sandbox.write("store/store.redb", "no store at all");
@@ -103,7 +103,7 @@ fn completion_is_silent_where_there_is_nothing_to_offer() {
 }
 
 #[test]
-fn bash_gets_names_in_which_it_runs_nothing() {
+fn bash_completions_are_quoted() {
     if missing(&["bash"]) {
         return;
     }
@@ -126,7 +126,7 @@ fn bash_gets_names_in_which_it_runs_nothing() {
 }
 
 #[test]
-fn open_writes_a_file_of_the_users_own_and_starts_the_browser() {
+fn open_writes_a_private_file_and_starts_the_browser() {
     let sandbox = Sandbox::with_two_builds();
     let browser = sandbox.write(
         "browser",
@@ -162,7 +162,7 @@ fn open_writes_a_file_of_the_users_own_and_starts_the_browser() {
 }
 
 #[test]
-fn open_says_where_the_file_is_where_there_is_no_browser() {
+fn open_names_the_file_if_there_is_no_browser() {
     let sandbox = Sandbox::with_two_builds();
     let mut command = sandbox.command(&["open", "v1"]);
     command

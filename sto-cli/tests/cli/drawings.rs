@@ -35,7 +35,7 @@ fn each_option_of_a_drawing_changes_it() {
 }
 
 #[test]
-fn a_drawing_is_a_page_where_its_file_is_named_so() {
+fn a_drawing_is_a_page_if_its_file_name_ends_in_html() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", "main;work;hash 60\nmain;old 40\n");
     for (command, file, start) in [
@@ -55,7 +55,7 @@ fn a_drawing_is_a_page_where_its_file_is_named_so() {
 }
 
 #[test]
-fn labels_of_stored_runs_are_roots() {
+fn labels_of_stored_runs_can_be_roots() {
     let sandbox = Sandbox::new();
     for (name, cpu) in [("a", "zen4"), ("b", "zen5")] {
         let file = format!("{name}.folded");
@@ -83,7 +83,7 @@ fn labels_of_stored_runs_are_roots() {
 }
 
 #[test]
-fn threads_are_roots_of_a_recording_and_of_profiles_with_slices() {
+fn threads_of_recordings_and_sliced_profiles_can_be_roots() {
     let sandbox = Sandbox::new();
     let recording = repository().join("testdata/perf-data/threads.perf.data");
     let recording = recording.to_str().unwrap();

@@ -25,7 +25,7 @@ fn an_empty_file() {
 }
 
 #[test]
-fn a_text_file_named_perf_data() {
+fn rejects_a_text_file_named_perf_data() {
     is_refused(
         "perf.data",
         b"Dear diary,\ntoday\n",
@@ -34,7 +34,7 @@ fn a_text_file_named_perf_data() {
 }
 
 #[test]
-fn a_binary_file_named_perf_data() {
+fn rejects_a_binary_file_named_perf_data() {
     is_refused(
         "perf.data",
         b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
@@ -43,7 +43,7 @@ fn a_binary_file_named_perf_data() {
 }
 
 #[test]
-fn a_perf_data_that_ends_in_its_header() {
+fn rejects_perf_data_truncated_in_its_header() {
     is_refused("perf.data", b"PERFILE2\x68\0\0\0\0\0\0\0", &["truncated"]);
 }
 
@@ -52,7 +52,7 @@ fn testdata(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn saved_stacks_of_another_architecture() {
+fn rejects_saved_stacks_of_another_architecture() {
     let content = testdata("perf-data/dwarf.perf.data");
     let arch = content.windows(7).position(|window| window == b"x86_64\0");
     let arch = arch.unwrap();
@@ -65,7 +65,7 @@ fn saved_stacks_of_another_architecture() {
 }
 
 #[test]
-fn a_perf_data_that_ends_in_its_data() {
+fn rejects_perf_data_truncated_in_its_data() {
     let whole = testdata("demo/v1.perf.data");
     is_refused(
         "perf.data",
@@ -75,12 +75,12 @@ fn a_perf_data_that_ends_in_its_data() {
 }
 
 #[test]
-fn folded_stacks_with_a_line_that_is_none() {
+fn rejects_folded_stacks_with_an_invalid_line() {
     is_refused("a.txt", b"main;work 10\nmain;work ten\n", &["line 2"]);
 }
 
 #[test]
-fn a_folder_and_a_file_that_is_not_there() {
+fn rejects_folders_and_missing_files() {
     let sandbox = Sandbox::with_two_builds();
     std::fs::create_dir(sandbox.path("folder")).unwrap();
     let before = sandbox.store_bytes();
@@ -102,7 +102,7 @@ fn a_folder_and_a_file_that_is_not_there() {
 }
 
 #[test]
-fn a_bad_file_leaves_no_store_with_a_build() {
+fn a_bad_file_leaves_no_build_in_the_store() {
     let sandbox = Sandbox::new();
     sandbox.write("perf.data", "");
     sandbox
@@ -188,7 +188,7 @@ fn hostile_file_names_are_made_printable() {
 }
 
 #[test]
-fn a_run_with_absurd_counts_is_refused_and_keeps_no_other_from_its_build() {
+fn a_rejected_run_with_absurd_counts_does_not_affect_its_build() {
     let sandbox = Sandbox::new();
     let most = 1u64 << 56;
     for (file, count) in [("absurd", u64::MAX), ("large", most), ("usual", 1000)] {

@@ -64,7 +64,7 @@ fn only_file(place: &Path) -> PathBuf {
 }
 
 #[test]
-fn what_was_pushed_to_a_folder_is_pulled_to_the_byte() {
+fn pull_restores_pushed_profiles_to_the_byte() {
     let sandbox = with_profiles(5);
     let said = sandbox.sto(&["push", "place", "-n"]).succeeds().stdout;
     assert_eq!(said, "would send 5 profiles to place; 0 are there\n");
@@ -116,7 +116,7 @@ fn what_was_pushed_to_a_folder_is_pulled_to_the_byte() {
 }
 
 #[test]
-fn json_tells_what_the_text_tells() {
+fn json_has_the_same_content_as_text() {
     let sandbox = with_profiles(2);
     let pushed = sandbox.json(&["push", "place"]);
     assert_eq!(pushed["schema"], "sto.push/1");
@@ -138,7 +138,7 @@ fn json_tells_what_the_text_tells() {
 }
 
 #[test]
-fn a_profile_that_is_not_what_its_name_says_is_left_out_and_all_others_come() {
+fn leaves_out_profiles_whose_content_does_not_match_their_name() {
     let sandbox = with_profiles(4);
     sandbox.sto(&["push", "place"]).succeeds();
     let files = files(&sandbox.path("place"));
@@ -188,7 +188,7 @@ fn a_profile_that_is_not_what_its_name_says_is_left_out_and_all_others_come() {
 }
 
 #[test]
-fn a_place_that_is_not_for_profiles_is_left_alone() {
+fn does_not_touch_a_folder_that_is_not_a_place() {
     let sandbox = with_profiles(1);
     sandbox.write("full/letter.txt", "text");
     sandbox.write("app/manifest.json", "{\"name\":\"app\"}");
@@ -230,7 +230,7 @@ fn a_place_that_is_not_for_profiles_is_left_alone() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_says_so_and_the_same_command_goes_on() {
+fn reports_an_unwritable_folder_and_resumes_later() {
     let sandbox = with_profiles(1);
     if fs::read("/etc/shadow").is_ok() {
         return skip("root may write anywhere");
@@ -250,7 +250,7 @@ fn a_folder_that_may_not_be_written_says_so_and_the_same_command_goes_on() {
 }
 
 #[test]
-fn a_push_or_pull_that_was_killed_is_carried_on() {
+fn resumes_a_killed_push_or_pull() {
     let sandbox = with_profiles(12);
     let place = sandbox.path("place");
     let mut cut = 0;
@@ -311,12 +311,12 @@ fn nothing_is_lost_by_two_at_once(command: &dyn Fn(&Sandbox, &[&str]) -> Command
 }
 
 #[test]
-fn several_who_push_to_a_folder_at_once_lose_nothing() {
+fn concurrent_pushes_to_a_folder_lose_nothing() {
     nothing_is_lost_by_two_at_once(&|sandbox, args| sandbox.command(args), "place");
 }
 
 #[test]
-fn several_who_push_to_a_bucket_at_once_lose_nothing() {
+fn concurrent_pushes_to_a_bucket_lose_nothing() {
     let Some(moto) = Moto::start() else { return };
     let command = |sandbox: &Sandbox, args: &[&str]| {
         let mut command = sandbox.command(args);
@@ -339,7 +339,7 @@ fn by_ssh(sandbox: &Sandbox, bin: &Path, args: &[&str]) -> Command {
 }
 
 #[test]
-fn several_who_push_by_ssh_at_once_lose_nothing() {
+fn concurrent_pushes_by_ssh_lose_nothing() {
     let there = tempfile::tempdir().unwrap();
     let Some(server) = Sshd::start(there.path()) else {
         return;
@@ -391,7 +391,7 @@ fn several_who_push_by_ssh_at_once_lose_nothing() {
 }
 
 #[test]
-fn a_bucket_without_credentials_that_it_accepts_says_so() {
+fn reports_rejected_credentials_of_a_bucket() {
     let Some(moto) = Moto::start_strict() else {
         return;
     };

@@ -8,7 +8,7 @@ fn status(run: &Run, expected: i32) {
 }
 
 #[test]
-fn no_regression_is_0_and_a_regression_is_1() {
+fn exits_with_1_for_a_regression_and_0_otherwise() {
     let sandbox = Sandbox::with_two_builds();
     status(&sandbox.sto(&["find-regressions", "v1", "v1"]), 0);
     let run = sandbox.sto(&["find-regressions", "v1", "v2"]);
@@ -19,7 +19,7 @@ fn no_regression_is_0_and_a_regression_is_1() {
 }
 
 #[test]
-fn too_little_data_is_3() {
+fn exits_with_3_for_too_little_data() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", "main;work 3\n");
     sandbox.write("b.folded", "main;work 2\nmain;other 1\n");
@@ -47,7 +47,7 @@ fn thresholds_decide_what_counts() {
 }
 
 #[test]
-fn symbols_that_match_are_0_and_others_1() {
+fn exits_with_0_for_matching_symbols_and_1_for_others() {
     let sandbox = Sandbox::new();
     let run = sandbox.sto(&["explain-match", "parse.part.0", "parse.cold"]);
     status(&run, 0);
@@ -81,7 +81,7 @@ fn template_arguments_are_ignored_if_asked_for() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn exits_with_2_for_wrong_usage() {
     let sandbox = Sandbox::with_two_builds();
     for wrong in [
         &["find-regression", "v1", "v2"][..],
@@ -114,7 +114,7 @@ fn without_a_command_help_is_shown_as_wrong_usage() {
 }
 
 #[test]
-fn help_and_version_are_0() {
+fn exits_with_0_for_help_and_version() {
     let sandbox = Sandbox::new();
     let help = sandbox.sto(&["--help"]).succeeds();
     for expected in [
@@ -137,7 +137,7 @@ fn help_and_version_are_0() {
 }
 
 #[test]
-fn a_failure_is_2_whatever_the_command() {
+fn every_command_exits_with_2_for_a_failure() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     for failing in [
@@ -155,7 +155,7 @@ fn a_failure_is_2_whatever_the_command() {
 }
 
 #[test]
-fn a_question_without_an_answer_is_3() {
+fn exits_with_3_if_nothing_is_found() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let ingest = ["ingest", "a.folded", "--exe", "demo", "--build", "v1"];
@@ -188,7 +188,7 @@ fn a_question_without_an_answer_is_3() {
 }
 
 #[test]
-fn a_name_that_nothing_has_is_2_whatever_the_command() {
+fn every_command_exits_with_2_for_an_unknown_name() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&[
         "ingest", "a.folded", "--exe", "demo", "--build", "v3", "--metric", "n=1",
@@ -225,7 +225,7 @@ fn a_name_that_nothing_has_is_2_whatever_the_command() {
 }
 
 #[test]
-fn that_a_store_holds_nothing_is_an_answer_to_what_it_holds() {
+fn listing_an_empty_store_succeeds() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["prune", "--keep-last", "0"]).succeeds();
     for holds in ["ls", "runs", "tag", "stats", "verify"] {
@@ -243,7 +243,7 @@ fn that_a_store_holds_nothing_is_an_answer_to_what_it_holds() {
 }
 
 #[test]
-fn a_comparison_per_metric_says_how_to_give_runs_the_metric() {
+fn a_missing_metric_is_reported_with_the_command_that_adds_it() {
     let sandbox = Sandbox::with_two_builds();
     let compare = ["find-regressions", "v1", "v2", "--per", "requests"];
     let run = sandbox

@@ -3,7 +3,7 @@
 use crate::support::{Sandbox, repository};
 
 #[test]
-fn what_is_exported_is_ingested_again_as_the_same() {
+fn exported_stacks_are_ingested_unchanged() {
     let sandbox = Sandbox::with_two_builds();
     let of_build = sandbox.json(&["top", "v1"]);
     for (format, file, begin) in [
@@ -24,7 +24,7 @@ fn what_is_exported_is_ingested_again_as_the_same() {
 }
 
 #[test]
-fn every_format_goes_to_standard_output_and_is_the_same_there() {
+fn every_format_is_the_same_on_standard_output() {
     let sandbox = Sandbox::with_two_builds();
     for format in [
         "folded",
@@ -48,7 +48,7 @@ fn every_format_goes_to_standard_output_and_is_the_same_there() {
 }
 
 #[test]
-fn a_format_has_to_be_named_and_what_it_needs() {
+fn export_requires_a_format_and_its_options() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["export", "v1"]);
     assert_eq!(run.status, Some(2));
@@ -61,7 +61,7 @@ fn a_format_has_to_be_named_and_what_it_needs() {
 }
 
 #[test]
-fn calls_over_time_are_exported_where_there_are_any() {
+fn exports_calls_over_time_if_there_are_any() {
     let sandbox = Sandbox::with_two_builds();
     let to_perfetto = ["--format", "perfetto", "-o", "calls.pftrace"];
     let run = sandbox.sto(&[&["export", "v1"], &to_perfetto[..]].concat());
@@ -89,7 +89,7 @@ fn calls_over_time_are_exported_where_there_are_any() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_leaves_the_old_one() {
+fn a_failed_write_keeps_the_old_file() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write("old.folded", "old");
     let run = sandbox.sto(&[
@@ -105,7 +105,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
 }
 
 #[test]
-fn the_whole_store_or_a_build_is_added_to_a_dataset() {
+fn adds_the_whole_store_or_a_build_to_a_dataset() {
     let sandbox = Sandbox::with_two_builds();
     let export = ["export", "--format", "parquet", "-o", "lake"];
     let run = sandbox.sto(&["export", "v1", "--format", "parquet", "-o", "lake"]);
@@ -136,7 +136,7 @@ fn the_whole_store_or_a_build_is_added_to_a_dataset() {
 }
 
 #[test]
-fn a_dataset_becomes_a_store_again() {
+fn a_dataset_can_be_imported_into_a_store() {
     let sandbox = Sandbox::with_two_builds();
     let lake = ["export", "--format", "parquet", "-o", "lake"];
     sandbox.sto(&lake).succeeds();

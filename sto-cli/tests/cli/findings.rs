@@ -4,7 +4,7 @@ use crate::support::{AFTER, BEFORE, Run, Sandbox};
 use sto_test_support::missing;
 
 #[test]
-fn every_format_has_the_finding_and_the_same_exit_status() {
+fn every_format_contains_the_finding_and_has_the_same_exit_status() {
     let sandbox = Sandbox::with_two_builds();
     for (format, start) in [
         ("text", "REGRESSION"),
@@ -36,7 +36,7 @@ fn junit_has_a_test_case_for_each_function_that_was_tested() {
 }
 
 #[test]
-fn a_file_takes_the_findings_and_standard_output_the_verdict() {
+fn writes_findings_to_a_file_and_the_verdict_to_standard_output() {
     let sandbox = Sandbox::with_two_builds();
     let find = ["find-regressions", "v1", "v2", "--format", "md"];
     let whole = sandbox.sto(&find).stdout;
@@ -111,7 +111,7 @@ fn commands_name_the_sides_as_the_user_did_and_the_options_that_are_not_defaults
 }
 
 #[test]
-fn a_focus_that_no_function_has_is_a_failure() {
+fn a_focus_without_matches_is_an_error() {
     let sandbox = Sandbox::with_two_builds();
     for command in [&["flame", "v1"][..], &["diff", "v1", "v2"]] {
         let run = sandbox.sto(&[command, &["--focus", "doLoging"]].concat());
@@ -120,7 +120,7 @@ fn a_focus_that_no_function_has_is_a_failure() {
 }
 
 #[test]
-fn counts_that_are_none_are_refused_with_status_2() {
+fn rejects_invalid_counts_with_status_2() {
     let sandbox = Sandbox::new();
     sandbox.write("counts.parquet", "PAR1 and half of the rest");
     let ask = ["find-regressions", "v1", "v2", "--counts", "counts.parquet"];

@@ -3,7 +3,7 @@
 use crate::support::{Run, Sandbox};
 
 #[test]
-fn help_follows_the_width_it_is_given() {
+fn help_is_wrapped_to_the_terminal_width() {
     let sandbox = Sandbox::new();
     let pages: [&[&str]; 4] = [
         &["--help"],
@@ -25,7 +25,7 @@ fn help_follows_the_width_it_is_given() {
 }
 
 #[test]
-fn errors_of_arguments_follow_the_width_and_the_option_for_colour() {
+fn argument_errors_respect_width_and_colour() {
     let sandbox = Sandbox::new();
     let run = |args: &[&str]| Run::of(sandbox.command(args).env("COLUMNS", "40"));
     let missing = run(&["find-regressions"]);
@@ -111,7 +111,7 @@ fn manual_pages_have_the_sections_of_man_pages_in_their_order() {
 }
 
 #[test]
-fn the_option_for_colour_decides_wherever_output_goes() {
+fn the_colour_option_applies_to_all_output() {
     let sandbox = Sandbox::with_two_builds();
     let run = |args: &[&str]| sandbox.sto(args).succeeds().stdout;
     assert!(run(&["top", "v1", "--color", "always"]).contains("\x1b["));

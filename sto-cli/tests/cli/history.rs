@@ -35,7 +35,7 @@ fn first_slow_run() -> String {
 }
 
 #[test]
-fn every_command_on_histories_says_what_it_always_said_of_a_recorded_one() {
+fn history_commands_match_goldens_of_a_recorded_history() {
     let slow = &first_slow_run();
     let callers = ["expand", FUNCTION, "--at", slow, "--max-depth", "4"];
     let callees = ["expand", FUNCTION, "--at", slow, "--direction", "callees"];
@@ -108,7 +108,7 @@ fn runs_of_each_release_are_checked_against_those_of_the_one_before() {
 }
 
 #[test]
-fn the_average_of_the_releases_before_is_a_build_to_compare_with() {
+fn a_release_can_be_compared_with_the_average_of_earlier_ones() {
     let sandbox = Sandbox::new();
     let history = folder().join("history.sto");
     let merge = ["merge", history.to_str().unwrap()];

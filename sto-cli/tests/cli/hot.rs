@@ -45,7 +45,7 @@ fn in_columns(sandbox: &Sandbox, args: &[&str], columns: usize) -> String {
 }
 
 #[test]
-fn the_lines_that_cost_most_come_first_and_what_is_no_line_goes_to_standard_error() {
+fn lists_the_most_expensive_lines_first_and_notes_on_standard_error() {
     let sandbox = with_demo();
     let run = sandbox.sto(&["hot", "-n", "3"]).succeeds();
     assert_eq!(
@@ -110,7 +110,7 @@ fn files_are_named_as_their_folder_was() {
 }
 
 #[test]
-fn of_several_files_that_may_be_meant_the_user_names_one() {
+fn asks_the_user_to_choose_between_ambiguous_files() {
     let sandbox = with_demo();
     write_old(&sandbox, "old/demo.c", &source());
     let run = sandbox.sto(&["hot"]);
@@ -165,7 +165,7 @@ fn costs_follow_edits_since_the_commit_of_a_build_and_builds_are_named_by_revisi
 }
 
 #[test]
-fn where_it_is_not_known_what_was_built_there_are_functions_in_place_of_lines() {
+fn lists_functions_if_the_built_source_is_unknown() {
     let sandbox = with_demo();
     let future = SystemTime::UNIX_EPOCH + Duration::from_secs(4_102_444_800);
     let file = File::options().write(true).open(sandbox.path("src/demo.c"));
@@ -270,7 +270,7 @@ fn the_digest_of_a_source_file_says_whether_it_is_what_was_built_whenever_it_was
 }
 
 #[test]
-fn of_several_files_the_one_with_the_digest_is_meant() {
+fn chooses_the_file_with_the_matching_digest() {
     let Some(sandbox) = with_digest() else { return };
     write_old(&sandbox, "old/spin.c", &format!("\n{SPIN}"));
     let line = hottest(&sandbox, "store");
@@ -284,7 +284,7 @@ fn of_several_files_the_one_with_the_digest_is_meant() {
 }
 
 #[test]
-fn a_file_is_shown_whole_with_what_its_lines_and_functions_cost() {
+fn shows_a_whole_file_with_costs_of_lines_and_functions() {
     let sandbox = with_demo();
     let shown = in_columns(&sandbox, &["blame", "src/demo.c"], 80);
     let head = "\
@@ -320,7 +320,7 @@ src/demo.c
 }
 
 #[test]
-fn a_comparison_marks_functions_and_shows_what_lines_cost_before() {
+fn marks_changed_functions_and_shows_earlier_costs_of_lines() {
     let sandbox = with_demo();
     ingest(&sandbox, "v2");
     let args = ["blame", "src/demo.c", "--build", "demo@v2", "--since", "v1"];
@@ -350,7 +350,7 @@ of a line then, which is not tested.
 }
 
 #[test]
-fn what_stands_in_source_cannot_write_to_a_terminal() {
+fn control_characters_in_source_are_not_printed() {
     let sandbox = with_demo();
     let hostile = source().replace("length++;", "length\t++; // \u{1b}[2J \u{202e}");
     write_old(&sandbox, "src/demo.c", &hostile);

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use sto_test_support::missing;
 
 #[test]
-fn the_summary_says_what_went_in() {
+fn the_summary_lists_the_stored_runs() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let run = sandbox
@@ -32,7 +32,7 @@ fn the_summary_says_what_went_in() {
 }
 
 #[test]
-fn the_same_file_goes_in_once() {
+fn a_file_is_stored_only_once() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.sto(&["ls"]).succeeds();
     let again = sandbox
@@ -67,7 +67,7 @@ fn a_pipe_is_read_to_its_end() {
 }
 
 #[test]
-fn what_the_user_says_of_a_run_is_kept() {
+fn keeps_labels_and_metrics_of_a_run() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let said = [
@@ -110,7 +110,7 @@ fn labels_and_metrics_without_a_value_are_wrong_usage() {
 }
 
 #[test]
-fn what_is_said_twice_is_refused_before_anything_is_read_or_run() {
+fn rejects_duplicate_labels_before_reading_anything() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();
     let ingest = ["ingest", "a.folded", "--build", "v3"];
@@ -129,7 +129,7 @@ fn what_is_said_twice_is_refused_before_anything_is_read_or_run() {
 }
 
 #[test]
-fn what_went_in_before_a_failure_stays_and_is_told() {
+fn reports_and_keeps_runs_stored_before_a_failure() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     sandbox.write("empty.folded", "");
@@ -161,7 +161,7 @@ fn several_files_are_runs_of_one_build() {
 }
 
 #[test]
-fn json_tells_what_the_text_tells() {
+fn json_has_the_same_content_as_text() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let ingest = ["ingest", "a.folded", "--build", "v1", "--exe", "demo"];
@@ -187,7 +187,7 @@ fn json_tells_what_the_text_tells() {
 }
 
 #[test]
-fn the_revision_is_what_git_describe_says_if_it_says_anything() {
+fn stores_the_revision_that_git_describe_prints() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let git = sandbox.write(
@@ -212,7 +212,7 @@ fn the_revision_is_what_git_describe_says_if_it_says_anything() {
 }
 
 #[test]
-fn every_profile_in_a_folder_goes_in() {
+fn ingests_every_profile_in_a_folder() {
     let sandbox = Sandbox::new();
     sandbox.write("runs/b.folded", AFTER);
     sandbox.write("runs/deep/a.folded", BEFORE);
@@ -267,7 +267,7 @@ fn a_folder_with_a_trace_of_calls_is_one_profile() {
 }
 
 #[test]
-fn a_folder_without_profiles_and_damage_in_a_folder_are_failures() {
+fn fails_for_folders_without_profiles_or_with_damaged_ones() {
     let sandbox = Sandbox::new();
     sandbox.write("none/notes.txt", "nothing to see\n");
     sandbox.write("damaged/a.folded", "a;b 1\nc\n");
@@ -290,7 +290,7 @@ fn a_folder_without_profiles_and_damage_in_a_folder_are_failures() {
 }
 
 #[test]
-fn many_files_make_the_store_that_one_after_the_other_makes() {
+fn parallel_ingestion_makes_the_same_store() {
     let (together, separate) = (Sandbox::new(), Sandbox::new());
     let names: Vec<String> = (0..12).map(|file| format!("{file:02}.folded")).collect();
     let options = ["--build", "v1", "--exe", "demo"];
@@ -332,7 +332,7 @@ fn forget(value: &mut serde_json::Value, key: &str) {
 }
 
 #[test]
-fn poor_stacks_are_not_stored_under_strict() {
+fn strict_rejects_poor_stacks() {
     let sandbox = Sandbox::new();
     sandbox.write("poor.folded", "main;[unknown] 21\nmain;work 79\n");
     sandbox.write("good.folded", "main;[unknown] 20\nmain;work 80\n");
@@ -366,7 +366,7 @@ fn the_format_can_be_forced_and_a_wrong_one_is_named() {
 }
 
 #[test]
-fn half_a_file_goes_in_only_where_that_is_allowed() {
+fn stores_truncated_files_only_if_allowed() {
     let sandbox = Sandbox::new();
     sandbox.write("cut.folded", "main;work 30\nmain;wo");
     let ingest = ["ingest", "cut.folded", "--build", "v1"];

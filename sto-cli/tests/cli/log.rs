@@ -134,7 +134,7 @@ fn a_range_a_limit_or_a_path_leaves_commits_out_but_not_what_they_are_judged_by(
 }
 
 #[test]
-fn what_git_cannot_say_is_an_error_that_says_what_to_do() {
+fn git_errors_have_hints() {
     let Some((repository, _)) = history() else {
         return;
     };
@@ -174,7 +174,7 @@ fn the_repository_for_tests_is_always_the_same() {
 }
 
 #[test]
-fn histories_go_by_commits_where_that_is_asked_for() {
+fn histories_can_be_ordered_by_commits() {
     let Some(repository) = Repository::new() else {
         return;
     };
@@ -204,7 +204,7 @@ fn histories_go_by_commits_where_that_is_asked_for() {
 }
 
 #[test]
-fn verdicts_are_kept_as_notes_where_asked_and_are_replaced() {
+fn writes_verdicts_as_notes_and_replaces_old_ones() {
     let Some((repository, ids)) = history() else {
         return;
     };

@@ -42,7 +42,7 @@ fn listed(sandbox: &Sandbox, store: &str) -> Vec<(Value, Vec<Value>)> {
 }
 
 #[test]
-fn stores_and_single_files_become_one_store_and_the_report_says_what_came() {
+fn merges_stores_and_files_and_reports_what_was_added() {
     let sandbox = two_stores();
     std::fs::rename(sandbox.path("two/store.redb"), sandbox.path("bundle")).unwrap();
     let run = sandbox.sto(&["merge", "one", "bundle"]).succeeds();
@@ -79,7 +79,7 @@ fn stores_and_single_files_become_one_store_and_the_report_says_what_came() {
 }
 
 #[test]
-fn json_tells_what_the_text_tells() {
+fn json_has_the_same_content_as_text() {
     let sandbox = two_stores();
     let report = sandbox.json(&["merge", "one", "two"]);
     assert_eq!(report["schema"], "sto.merge/1");
@@ -108,7 +108,7 @@ fn merging_again_changes_nothing() {
 }
 
 #[test]
-fn a_recording_that_is_here_with_other_content_is_shown_as_a_conflict_and_stays() {
+fn reports_conflicting_recordings_and_keeps_the_old_one() {
     let sandbox = two_stores();
     let labelled = ["ingest", "a.folded", "--build", "v1", "--exe", "demo"];
     sandbox
@@ -155,7 +155,7 @@ fn a_recording_that_is_here_with_other_content_is_shown_as_a_conflict_and_stays(
 }
 
 #[test]
-fn every_store_is_looked_at_before_one_is_written() {
+fn checks_every_store_before_writing() {
     let sandbox = two_stores();
     sandbox.write("hello", "hello");
     ingest(&sandbox, "newer", "v1", "a.folded", BEFORE);
@@ -183,7 +183,7 @@ fn every_store_is_looked_at_before_one_is_written() {
 }
 
 #[test]
-fn a_damaged_profile_is_named_and_the_status_says_so() {
+fn reports_damaged_profiles_and_fails() {
     let sandbox = two_stores();
     let file = sandbox.path("one/store.redb");
     let costs: redb::TableDefinition<(u8, u32, u32, u32), &[u8]> =
@@ -218,7 +218,7 @@ fn a_damaged_profile_is_named_and_the_status_says_so() {
 }
 
 #[test]
-fn what_went_in_before_a_kill_stays_and_running_again_does_the_rest() {
+fn resumes_a_killed_merge() {
     let sandbox = Sandbox::new();
     for run in 0..12 {
         let text = format!("main;work;f{run} {}\n", 100 + run);

@@ -34,7 +34,7 @@ fn ingest_swept(sandbox: &Sandbox, build: &str, power: u32, n: u64, run: u64) {
 }
 
 #[test]
-fn a_function_is_modelled_by_a_metric_of_its_runs() {
+fn models_a_function_by_a_metric_of_its_runs() {
     let sandbox = swept();
     let run = sandbox.sto(&["model", "find", "v1", "--x", "n"]).succeeds();
     assert!(
@@ -88,7 +88,7 @@ fn a_file_of_points_is_modelled_and_one_that_is_none_is_refused_with_its_line() 
 }
 
 #[test]
-fn growth_that_changed_fails_and_growth_that_did_not_passes() {
+fn compare_models_fails_only_for_changed_growth() {
     let sandbox = swept();
     let run = sandbox.sto(&[
         "compare-models",
@@ -109,7 +109,7 @@ fn growth_that_changed_fails_and_growth_that_did_not_passes() {
 }
 
 #[test]
-fn a_check_by_x_fails_where_a_function_grows_otherwise() {
+fn a_check_by_x_fails_if_growth_changed() {
     let sandbox = swept();
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--x", "n"]);
     assert_eq!(run.status, Some(1), "{run:?}");

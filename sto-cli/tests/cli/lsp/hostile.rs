@@ -20,7 +20,7 @@ fn=evil](command:x)`**<img src=x>
 ";
 
 #[test]
-fn names_are_no_markup() {
+fn names_are_escaped_in_markup() {
     let sandbox = Sandbox::new();
     sandbox.write("callgrind.out.1", HOSTILE);
     let ingest = [
@@ -78,7 +78,7 @@ fn a_document_is_known_by_its_file_however_the_uri_is_written() {
 }
 
 #[test]
-fn huge_texts_and_places_outside_of_them_are_answered() {
+fn answers_for_huge_texts_and_positions_outside_of_them() {
     let sandbox = with_demo();
     let mut session = Session::of(&sandbox);
     let uri = uri(sandbox.path("src/demo.c"));

@@ -10,7 +10,7 @@ fn code(answer: &Value) -> i64 {
 }
 
 #[test]
-fn requests_have_their_time() {
+fn requests_are_answered_in_time() {
     let sandbox = Sandbox::new();
     let mut session = Session::new(&sandbox);
     assert_eq!(code(&session.ask("textDocument/hover", &json!({}))), -32002);
@@ -40,7 +40,7 @@ fn requests_have_their_time() {
 }
 
 #[test]
-fn a_client_that_goes_away_leaves_no_server() {
+fn the_server_exits_when_the_client_disconnects() {
     let sandbox = Sandbox::new();
     assert_eq!(Session::new(&sandbox).exit(), Some(1));
     let mut session = Session::new(&sandbox);
@@ -80,7 +80,7 @@ fn cancelled_requests_are_answered_as_such() {
 }
 
 #[test]
-fn whatever_a_client_writes_the_next_requests_are_answered() {
+fn invalid_messages_do_not_affect_later_requests() {
     let sandbox = with_demo();
     let mut session = Session::of(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));

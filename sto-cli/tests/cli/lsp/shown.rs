@@ -15,7 +15,7 @@ fn opened(sandbox: &Sandbox) -> (Session, String) {
 }
 
 #[test]
-fn costs_stand_at_the_ends_of_the_lines_that_have_them() {
+fn hints_show_costs_at_the_ends_of_lines() {
     let sandbox = with_demo();
     let (mut session, uri) = opened(&sandbox);
     // `sto source count_rules` shows the same of these lines.
@@ -33,7 +33,7 @@ fn costs_stand_at_the_ends_of_the_lines_that_have_them() {
 }
 
 #[test]
-fn hints_follow_what_is_typed_and_a_changed_line_has_none() {
+fn hints_follow_edits_and_changed_lines_have_none() {
     let sandbox = with_demo();
     let (mut session, uri) = opened(&sandbox);
     let before = session.hints(&uri, [119, 130]);
@@ -56,7 +56,7 @@ fn hints_follow_what_is_typed_and_a_changed_line_has_none() {
 }
 
 #[test]
-fn a_hover_says_what_the_function_costs_that_is_named_there() {
+fn a_hover_shows_the_costs_of_the_named_function() {
     let sandbox = with_demo();
     let (mut session, uri) = opened(&sandbox);
     let hover = session.hover(&uri, 127, 40);
@@ -74,7 +74,7 @@ fn a_hover_says_what_the_function_costs_that_is_named_there() {
 }
 
 #[test]
-fn settings_say_what_is_shown_and_how() {
+fn settings_control_hints() {
     let sandbox = with_demo();
     let (mut session, uri) = opened(&sandbox);
     let settings = json!({ "minPercent": 12, "wording": ["{total}"], "codeLenses": true });
@@ -105,7 +105,7 @@ fn settings_say_what_is_shown_and_how() {
 }
 
 #[test]
-fn hot_functions_are_symbols_and_profiles_say_what_calls_them() {
+fn hot_functions_are_symbols_and_have_a_call_hierarchy() {
     let sandbox = with_demo();
     let (mut session, uri) = opened(&sandbox);
     let symbols = session.ask("workspace/symbol", &json!({ "query": "#hot" }))["result"].clone();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 #[test]
-fn a_new_profile_is_shown_and_what_got_slower_is_a_warning() {
+fn shows_new_profiles_and_warns_about_regressions() {
     let sandbox = with_demo();
     let mut session = Session::of(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
@@ -100,7 +100,7 @@ fn pages_are_shown_by_the_client() {
 }
 
 #[test]
-fn another_build_is_shown_where_the_user_chooses_it() {
+fn shows_the_build_that_the_user_selects() {
     let sandbox = with_demo();
     ingest(&sandbox, "v2");
     let mut session = Session::of(&sandbox);
@@ -128,7 +128,7 @@ fn basis(session: &mut Session, uri: &str) -> String {
 }
 
 #[test]
-fn which_of_several_files_is_meant_is_asked_once_and_remembered() {
+fn asks_about_ambiguous_files_once_and_remembers_the_answer() {
     let sandbox = with_demo();
     fs::create_dir(sandbox.path("old")).unwrap();
     fs::copy(sandbox.path("src/demo.c"), sandbox.path("old/demo.c")).unwrap();
