@@ -101,7 +101,7 @@ fn files_are_named_as_their_folder_was() {
     let nothing = sandbox.sto(&["hot", "docs"]);
     assert_eq!((nothing.status, &*nothing.stdout), (Some(3), ""));
     assert!(
-        nothing.stderr.contains("demo@v1 has no such cost here"),
+        nothing.stderr.contains("demo@v1 has no costs here"),
         "{nothing:?}"
     );
     sandbox

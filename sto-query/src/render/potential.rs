@@ -16,7 +16,7 @@ pub fn text(report: &Potentials, style: Style) -> String {
         return text;
     }
     let reach = match report.degree {
-        0 => "the function alone".to_owned(),
+        0 => "the function itself".to_owned(),
         degree => format!(
             "the function and {} below it",
             counted(u64::from(degree), "level")
