@@ -170,7 +170,7 @@ fn no_slowdown_or_an_exhausted_budget_exits_with_3() {
     let run = bisect(&repository, &[]);
     assert_eq!(run.status, Some(3), "{run:?}");
     assert!(
-        run.stdout.contains("is not worse than the good one"),
+        run.stdout.contains("do not show that the bad commit is worse"),
         "{run:?}"
     );
     assert_removed(&repository);
