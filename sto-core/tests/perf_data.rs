@@ -620,7 +620,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
         records[at] = [&cut[..6], &40_u16.to_le_bytes()[..], &cut[8..]].concat();
     }
     let one = read_with(1, &records)[1].as_ref().unwrap_err().clone();
-    assert!(one.contains("not laid out as its event says"), "{one}");
+    assert!(one.contains("does not match its event"), "{one}");
     for threads in [2, 5] {
         assert_eq!(*read_with(threads, &records)[1].as_ref().unwrap_err(), one);
     }

@@ -219,7 +219,7 @@ fn perf_stat_counts_are_per_interval() {
         .filter(|line| !line.contains("0.0406") || !line.contains("page-faults"));
     assert_eq!(trace(&gap.collect::<Vec<_>>().join("\n")).lines(), expected);
     let expected =
-        ["Trace `/trace`: events that the machine does not count were left out: `cycles`."];
+        ["Trace `/trace`: events that the machine cannot count were left out: `cycles`."];
     assert_eq!(trace(STAT).warnings(), expected);
 }
 
@@ -320,8 +320,8 @@ fn keeps_one_point_on_each_side_of_the_run() {
     assert_eq!(
         traces.warnings(),
         [
-            "Trace `/trace`: 3 of 8 values are of times outside the recording's, which lasts 1 s, and were left out.",
-            "Trace `/none`: 1 of 3 values are of times outside the recording's, which lasts 1 s, and were left out.",
+            "Trace `/trace`: 3 of 8 values have times outside of the recording, which lasts 1 s, and were left out.",
+            "Trace `/none`: 1 of 3 values have times outside of the recording, which lasts 1 s, and were left out.",
         ]
     );
 }
@@ -350,11 +350,11 @@ fn reports_malformed_traces_with_line_and_expectation() {
     for (text, expected) in [
         (
             "time,name,value\n0,a,1\n0.5,a,2\n0.25,a,3\n",
-            "line 4: the time of `a`, 0.25 s, is not after the one before, 0.5 s; was the file put together of several?",
+            "line 4: the time of `a`, 0.25 s, is not after the previous one, 0.5 s; was the file made from several files?",
         ),
         (
             "time,a\n1,2\n1,3\n",
-            "line 3: the time of this line, 1 s, is not after the one before, 1 s; was the file put together of several?",
+            "line 3: the time of this line, 1 s, is not after the previous one, 1 s; was the file made from several files?",
         ),
         (
             "time,name,value\n0,a,nan\n",
@@ -386,11 +386,11 @@ fn reports_malformed_traces_with_line_and_expectation() {
         ),
         (
             "time,a,b\n0,1,2\n0.5,1\n",
-            "line 3: expected 3 fields, as the first line names, found 2; was the file cut short?",
+            "line 3: expected 3 fields, as in the first line, found 2; was the file cut short?",
         ),
         (
             "time,name,value\n0,a,1,5\n",
-            "line 2: expected 3 fields, as the first line names, found 4; was the file cut short?",
+            "line 2: expected 3 fields, as in the first line, found 4; was the file cut short?",
         ),
         (
             "time,name,value,kind\n0,a,1,gauge\n",
@@ -416,7 +416,7 @@ fn reports_malformed_traces_with_line_and_expectation() {
         ),
         (
             "0.1,2,3\n",
-            "line 1: expected names of columns, one of them `time`, or what `perf stat -I 10 -x,` prints, found `0.1,2,3`",
+            "line 1: expected column names including `time`, or output of `perf stat -I 10 -x,`, found `0.1,2,3`",
         ),
         (
             "{\"time\":0,\"name\":\"a\",\"value\":1}\n{\"time\":1,\"na",
@@ -440,11 +440,11 @@ fn reports_malformed_traces_with_line_and_expectation() {
         ),
         (
             "     0.020095953                 75      page-faults      #  101.039 K/sec\n",
-            "line 1: expected fields with separators, found what `perf stat` prints for people; give it `-x,`, too",
+            "line 1: expected fields with separators, found `perf stat` output for people; add the option `-x,`",
         ),
         (
             "76,,page-faults,749268,100.00,,\n",
-            "line 1: expected values over time, found totals of `perf stat`; give it `-I 10`, too",
+            "line 1: expected values over time, found totals of `perf stat`; add the option `-I 10`",
         ),
         (
             "     0.020000000,75,,page-faults,796378,100.00,,\n     0.04000",
@@ -453,8 +453,7 @@ fn reports_malformed_traces_with_line_and_expectation() {
         ),
         (
             "     0.020000000,75,,page-faults,796378,100.00,,\n     0.010000000,75,,page-faults,796378,100.00,,\n",
-            "line 2: the time of `page-faults`, 0.01 s, is not after the one before, 0.02 s; was the file put together \
-             of several?",
+            "line 2: the time of `page-faults`, 0.01 s, is not after the previous one, 0.02 s; was the file made from several files?",
         ),
         ("time,a\n", "the end: it has no values"),
         ("time,a\n0,\n", "the end: it has no values"),
@@ -477,7 +476,7 @@ fn reports_malformed_traces_with_line_and_expectation() {
 
 #[test]
 fn rejects_too_many_metrics_of_a_trace() {
-    let expected = "there are more than 65536 metrics; give fewer of them";
+    let expected = "there are more than 65536 metrics; use fewer metrics";
     let names = (0..=MAX_METRICS).map(|at| format!("m{at}"));
     let names: Vec<String> = names.collect();
     let wide = format!("time,{}\n", names.join(","));

@@ -29,8 +29,7 @@ fn a_trace_is_stored_with_its_recording_also_later_and_shown() {
     let run = sandbox.sto(&with).succeeds();
     let expected = "; it was given 2 metrics over time with 6 values, and has ";
     assert!(run.stdout.contains(expected), "{run:?}");
-    let expected = "warning: run.txt: Trace `t.csv`: 2 of 8 values are of times outside the recording's, which \
-                    lasts 1 s, and were left out.\n";
+    let expected = "warning: run.txt: Trace `t.csv`: 2 of 8 values have times outside of the recording, which lasts 1 s, and were left out.\n";
     assert!(run.stderr.contains(expected), "{run:?}");
     let again = sandbox.sto(&with).succeeds();
     assert!(again.stdout.contains("nothing was changed"), "{again:?}");
@@ -80,7 +79,7 @@ fn the_report_says_what_metrics_take() {
             .contains(" of that for 2 metrics over time with 68 values\n"),
         "{run:?}"
     );
-    let expected = "events that the machine does not count were left out: `cycles`.";
+    let expected = "events that the machine cannot count were left out: `cycles`.";
     assert!(run.stderr.contains(expected), "{run:?}");
     let other = self::sandbox();
     let report = other.json(&with);
@@ -110,12 +109,11 @@ fn bad_traces_store_nothing() {
         ),
         (
             "half.csv",
-            "half.csv: line 3: expected 3 fields, as the first line names, found 2; was the file cut short?",
+            "half.csv: line 3: expected 3 fields, as in the first line, found 2; was the file cut short?",
         ),
         (
             "back.jsonl",
-            "back.jsonl: line 2: the time of `a`, 0 s, is not after the one before, 1 s; was the file put \
-                        together of several?",
+            "back.jsonl: line 2: the time of `a`, 0 s, is not after the previous one, 1 s; was the file made from several files?",
         ),
         (
             "gone.csv",

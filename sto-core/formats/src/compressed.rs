@@ -189,7 +189,7 @@ impl<'a> Layer<'a> {
 
     fn end_early(&self) -> io::Result<usize> {
         let Some(cut) = &self.cut else {
-            return Err(io::Error::other(Refusal::Cut(format!(
+            return Err(io::Error::other(DecompressError::Cut(format!(
                 "its {} data end early, after {} bytes",
                 self.name,
                 self.taken.get()
@@ -213,7 +213,7 @@ impl Read for Layer<'_> {
             || error.kind() == io::ErrorKind::Interrupted
             || error
                 .get_ref()
-                .is_some_and(|error| error.is::<Refusal>() || error.is::<Cancelled>());
+                .is_some_and(|error| error.is::<DecompressError>() || error.is::<Cancelled>());
         if is_from_below {
             return Err(error);
         }
@@ -280,7 +280,7 @@ impl CompressedParts {
 
 /// An error of this module, wrapped so that outer decoders pass it on unchanged.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum DecompressError {
     #[error("{0}")]
     Other(String),
     #[error("{0}")]
@@ -301,18 +301,18 @@ fn check_held(bytes: u64, most: u64) -> io::Result<()> {
 }
 
 fn refused(problem: String) -> io::Error {
-    io::Error::other(Refusal::Other(problem))
+    io::Error::other(DecompressError::Other(problem))
 }
 
 fn too_far(problem: String) -> io::Error {
-    io::Error::other(Refusal::TooFar(problem))
+    io::Error::other(DecompressError::TooFar(problem))
 }
 
 /// Converts I/O errors from reading a file; `salvage` applies if it was cut off.
 pub(super) fn failed(path: &Path, salvage: Salvage) -> impl Fn(io::Error) -> FormatError {
     move |error| match error.get_ref().and_then(|error| error.downcast_ref()) {
-        Some(Refusal::Cut(cut)) => FormatError::cut_off(path, cut, salvage),
-        Some(Refusal::TooFar(problem)) => FormatError::ExpandsTooFar {
+        Some(DecompressError::Cut(cut)) => FormatError::cut_off(path, cut, salvage),
+        Some(DecompressError::TooFar(problem)) => FormatError::ExpandsTooFar {
             path: path.to_owned(),
             problem: problem.clone(),
         },

@@ -108,7 +108,7 @@ fn recognises_older_versions() {
     let with_list = with_profile(&sound(), &part(3, &[1, 2]));
     for (bytes, found) in [
         (without, "no dictionary, as before"),
-        (with_list, "a profile with a list where its time should be"),
+        (with_list, "a profile with a list instead of its time"),
     ] {
         let error = read(&bytes).unwrap_err();
         for part in [found, "versions 1.9 to 1.11 are read"] {

@@ -278,12 +278,12 @@ fn recognises_older_exports() {
         (
             r#""keyStrindex":3"#,
             r#""key":"thread.name""#,
-            "an attribute with a text as its key",
+            "an attribute with a text as key",
         ),
         (r#""dictionary":"#, r#""other":"#, "no dictionary"),
     ] {
         let error = error_of(&replaced(from, to));
-        for part in [found, "versions 1.9 to 1.11 are read", "Record it anew"] {
+        for part in [found, "versions 1.9 to 1.11 are read", "Record again"] {
             assert!(error.contains(part), "{error}");
         }
     }

@@ -150,7 +150,7 @@ fn rejects_older_exports_with_the_supported_versions() {
     let error = read("v1.7.otlp").unwrap_err();
     for part in [
         "v1.7.otlp: byte ",
-        "an attribute with a text as its key",
+        "an attribute with a text as key",
         "versions 1.9 to 1.11 are read",
     ] {
         assert!(error.contains(part), "{error}");

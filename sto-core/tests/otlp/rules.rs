@@ -149,7 +149,7 @@ fn other_sample_attributes_become_labels() {
             "container.id=cafe"
         ]
     );
-    let warning = "Attributes of samples that are lists or maps are not kept: `tags`.";
+    let warning = "Attributes of samples that are lists or maps were left out: `tags`.";
     assert_eq!(recording.warnings, [warning]);
 }
 

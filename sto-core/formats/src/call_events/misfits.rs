@@ -41,7 +41,7 @@ impl Pieces {
 
 /// Counts of events that do not match.
 #[derive(Default)]
-pub(super) struct Misfits {
+pub(super) struct Mismatches {
     pub(super) open: u64,
     pub(super) ends: u64,
     pub(super) ended_with_caller: u64,
@@ -49,7 +49,7 @@ pub(super) struct Misfits {
     pub(super) endless: u64,
 }
 
-impl Misfits {
+impl Mismatches {
     /// The warnings, as whole sentences.
     pub(super) fn warnings(&self) -> Vec<String> {
         let all = [

@@ -18,7 +18,7 @@ use crate::error::{DecodeError, Decoded};
 use crate::source::ReadOptions;
 use code::{Code, Kind};
 pub(super) use functions::Functions;
-use misfits::{Misfits, failed};
+use misfits::{Mismatches, failed};
 use pair::{Paired, Pairs};
 use sorter::{Scratch, Sorter};
 use std::sync::Arc;
@@ -187,7 +187,7 @@ impl CallEvents {
         mut self,
         mut group: impl FnMut(Outermost) -> u64,
     ) -> Decoded<PairedCalls> {
-        let mut misfits = Misfits::default();
+        let mut misfits = Mismatches::default();
         let calls = &mut self.calls;
         let mut pairs = Pairs::new(self.arguments);
         let mut edges = self.edges.sorted().map_err(failed)?;
@@ -237,5 +237,5 @@ pub(super) struct PairedCalls {
     floating: Sorter<6>,
     last: Vec<u64>,
     arguments: CallArguments,
-    misfits: Misfits,
+    misfits: Mismatches,
 }

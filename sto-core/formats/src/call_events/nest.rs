@@ -1,6 +1,6 @@
 //! Nesting of a thread's calls by time.
 
-use super::misfits::{Misfits, Pieces, failed};
+use super::misfits::{Mismatches, Pieces, failed};
 use crate::error::Decoded;
 use sto_model::trace::arguments::CallArguments;
 use sto_model::trace::log::ThreadLog;
@@ -37,7 +37,7 @@ impl Nested {
         (called, begin, end): (FunctionNo, u64, Option<u64>),
         arguments: &CallArguments,
         log: &mut ThreadLog,
-        misfits: &mut Misfits,
+        misfits: &mut Mismatches,
         left: &mut Pieces,
     ) -> Decoded<()> {
         self.advance(begin, log, left)?;

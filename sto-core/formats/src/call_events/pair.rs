@@ -1,7 +1,7 @@
 //! Pairing of begin and end events.
 
 use super::code::{Code, Kind};
-use super::misfits::Misfits;
+use super::misfits::Mismatches;
 use hashbrown::HashMap;
 use std::io;
 use sto_model::trace::arguments::{CallArguments, NAMELESS};
@@ -47,9 +47,9 @@ struct OfName {
 }
 
 /// A callback for calls: track, outermost call, the call, and its end.
-pub(super) trait HandOn: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()> {}
+pub(super) trait CallSink: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()> {}
 
-impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> HandOn for F {}
+impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> CallSink for F {}
 
 impl Pairs {
     /// Makes pairs for events whose function numbers may stand for these arguments.
@@ -90,8 +90,8 @@ impl Pairs {
         track: u64,
         event: Paired,
         last: impl Fn(u64, u64) -> u64,
-        hand_on: &mut impl HandOn,
-        misfits: &mut Misfits,
+        hand_on: &mut impl CallSink,
+        misfits: &mut Mismatches,
     ) -> io::Result<()> {
         if track != self.track {
             self.finish(last, hand_on, misfits)?;
@@ -113,8 +113,8 @@ impl Pairs {
         &mut self,
         name: Option<FunctionNo>,
         end: Paired,
-        hand_on: &mut impl HandOn,
-        misfits: &mut Misfits,
+        hand_on: &mut impl CallSink,
+        misfits: &mut Mismatches,
     ) -> io::Result<()> {
         let at = end.begin;
         let ended = name.or_else(|| self.open.last().and_then(|open| self.name(open)));
@@ -163,8 +163,8 @@ impl Pairs {
     pub(super) fn finish(
         &mut self,
         last: impl Fn(u64, u64) -> u64,
-        hand_on: &mut impl HandOn,
-        misfits: &mut Misfits,
+        hand_on: &mut impl CallSink,
+        misfits: &mut Mismatches,
     ) -> io::Result<()> {
         misfits.open += self.open.len() as u64;
         while let Some(open) = self.open.pop() {

@@ -1,7 +1,7 @@
 //! Writing calls to the threads of a log. Floating calls go to the first thread of their group that
 //! is free.
 
-use super::misfits::{Misfits, Pieces, failed};
+use super::misfits::{Mismatches, Pieces, failed};
 use super::nest::Nested;
 use super::sorter::Record;
 use super::{Code, Kind, PairedCalls, Row, in_order};
@@ -73,7 +73,7 @@ struct Rows<'l> {
     log: &'l mut CallLogWriter,
     /// Number of threads by name.
     known: HashMap<CallThread, u32>,
-    misfits: Misfits,
+    misfits: Mismatches,
     zero: u64,
     left: Pieces,
     arguments: &'l CallArguments,

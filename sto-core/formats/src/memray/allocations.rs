@@ -42,20 +42,20 @@ struct OldFrames {
 }
 
 /// The effect of an allocator's function.
-enum Does {
+enum AllocatorEffect {
     Allocate,
     Free,
     Map,
     Unmap,
 }
 
-impl Does {
-    fn from_allocator(version: u32, allocator: u8) -> Result<Does, String> {
+impl AllocatorEffect {
+    fn from_allocator(version: u32, allocator: u8) -> Result<AllocatorEffect, String> {
         Ok(match (version, allocator) {
-            (11, 2 | 15) | (12.., 1 | 5) => Does::Free,
-            (11, 10) | (12.., 14) => Does::Map,
-            (11, 11) | (12.., 15) => Does::Unmap,
-            (_, 1..=15) => Does::Allocate,
+            (11, 2 | 15) | (12.., 1 | 5) => AllocatorEffect::Free,
+            (11, 10) | (12.., 14) => AllocatorEffect::Map,
+            (11, 11) | (12.., 15) => AllocatorEffect::Unmap,
+            (_, 1..=15) => AllocatorEffect::Allocate,
             _ => {
                 return Err(format!(
                     "an allocator {allocator}; expected 1 to 15, those that memray knows"
@@ -119,9 +119,9 @@ impl Allocations {
             0 => bytes.u8()?,
             allocator => allocator,
         };
-        let does = Does::from_allocator(header.version, allocator)?;
+        let does = AllocatorEffect::from_allocator(header.version, allocator)?;
         let mut size = 0;
-        if !matches!(does, Does::Free) {
+        if !matches!(does, AllocatorEffect::Free) {
             if header.has_native {
                 let _native = bytes.signed_varint()?;
             }
@@ -146,16 +146,16 @@ impl Allocations {
         }
     }
 
-    fn done(&mut self, does: &Does, address: u64, size: u64) -> Result<(), String> {
+    fn done(&mut self, does: &AllocatorEffect, address: u64, size: u64) -> Result<(), String> {
         let site = self.threads.site()?;
         match does {
-            Does::Allocate => self.heap.allocate(site, address, size),
-            Does::Map => self.heap.map(site, address, size),
-            Does::Free => {
+            AllocatorEffect::Allocate => self.heap.allocate(site, address, size),
+            AllocatorEffect::Map => self.heap.map(site, address, size),
+            AllocatorEffect::Free => {
                 self.heap.free(address);
                 Ok(())
             }
-            Does::Unmap => {
+            AllocatorEffect::Unmap => {
                 self.heap.unmap(address, size);
                 Ok(())
             }
@@ -175,17 +175,17 @@ impl Allocations {
             0 if flags == 0 => return Ok(Read::Zeros),
             0 => return Ok(Read::EndMark),
             1 => {
-                let does = Does::from_allocator(header.version, flags)?;
+                let does = AllocatorEffect::from_allocator(header.version, flags)?;
                 let difference = bytes.signed_varint()?;
                 let size = match does {
-                    Does::Free => 0,
+                    AllocatorEffect::Free => 0,
                     _ => bytes.varint()?,
                 };
                 let address = self.pointers.add(difference);
                 self.done(&does, address, size)?;
             }
             2 => {
-                let does = Does::from_allocator(header.version, flags)?;
+                let does = AllocatorEffect::from_allocator(header.version, flags)?;
                 let (difference, size) = (bytes.signed_varint()?, bytes.varint()?);
                 let _native = bytes.signed_varint()?;
                 let address = self.pointers.add(difference);

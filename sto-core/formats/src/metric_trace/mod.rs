@@ -215,7 +215,7 @@ impl Trace {
         let mut warnings = self.warnings;
         if kept < points {
             warnings.push(format!(
-                "{} of {points} values are of times outside the recording's, which lasts {}, and were left out.",
+                "{} of {points} values have times outside of the recording, which lasts {}, and were left out.",
                 points - kept,
                 Seconds(last - first),
             ));

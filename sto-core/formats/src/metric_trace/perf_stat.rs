@@ -34,8 +34,8 @@ impl PerfStat {
     /// The reader of an output with this first line; `None` if it is something else.
     pub(super) fn from_first_line(line: &[u8]) -> Result<Option<PerfStat>, String> {
         const WITHOUT_INTERVAL: &str =
-            "expected values over time, found totals of `perf stat`; give it `-I 10`, too";
-        const FOR_PEOPLE: &str = "expected fields with separators, found what `perf stat` prints for people; give it `-x,`, too";
+            "expected values over time, found totals of `perf stat`; add the option `-I 10`";
+        const FOR_PEOPLE: &str = "expected fields with separators, found `perf stat` output for people; add the option `-x,`";
         let reader = |separator| PerfStat {
             separator,
             ..PerfStat::default()
@@ -201,7 +201,7 @@ impl Reader for PerfStat {
             .collect();
         let names = excerpts(&names);
         let warnings = names
-            .map(|names| format!("events that the machine does not count were left out: {names}."));
+            .map(|names| format!("events that the machine cannot count were left out: {names}."));
         Ok((self.points.finish(), warnings.into_iter().collect()))
     }
 }

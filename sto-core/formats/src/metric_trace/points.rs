@@ -119,7 +119,7 @@ pub(super) fn kind_of(text: &[u8]) -> Result<MetricKind, String> {
 pub(super) fn not_after(what: &str, time: i64, before: i64) -> String {
     let (time, before) = (Seconds(time.into()), Seconds(before.into()));
     format!(
-        "the time of {what}, {time}, is not after the one before, {before}; was the file put together of several?"
+        "the time of {what}, {time}, is not after the previous one, {before}; was the file made from several files?"
     )
 }
 
@@ -136,7 +136,7 @@ pub(super) fn check_count(metrics: usize) -> Result<(), String> {
     match metrics {
         0..=MAX_METRICS => Ok(()),
         _ => Err(format!(
-            "there are more than {MAX_METRICS} metrics; give fewer of them"
+            "there are more than {MAX_METRICS} metrics; use fewer metrics"
         )),
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn check_points(points: usize) -> Result<(), String> {
     match points {
         0..=MAX_POINTS => Ok(()),
         _ => Err(format!(
-            "there are more than {MAX_POINTS} values; give fewer metrics, or fewer values of each"
+            "there are more than {MAX_POINTS} values; use fewer metrics or fewer values of each"
         )),
     }
 }

@@ -35,7 +35,7 @@ impl Columns {
         } else {
             let (found, expected) = (fields.len(), self.count);
             Err(format!(
-                "expected {expected} fields, as the first line names, found {found}; was the file cut short?"
+                "expected {expected} fields, as in the first line, found {found}; was the file cut short?"
             ))
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn reader(header: &[u8]) -> Result<Box<dyn Reader>, String> {
     let times = times.find_map(|(column, name)| Some((column, unit_of_times(name)?)));
     let Some((time, unit)) = times else {
         return Err(format!(
-            "expected names of columns, one of them `time`, or what `perf stat -I 10 -x,` prints, found {}",
+            "expected column names including `time`, or output of `perf stat -I 10 -x,`, found {}",
             excerpt(header)
         ));
     };

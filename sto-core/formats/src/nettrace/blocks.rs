@@ -40,7 +40,7 @@ pub(super) fn objects<'b>(
     let length = file.u32()?.into();
     if length != SERIALIZATION.len() as u64 || file.take(length)? != SERIALIZATION {
         return Err(DecodeError::unsupported(
-            "a Nettrace file of another version than 4, which .NET writes from 3.0 to 9; record it in that format".to_owned(),
+            "a Nettrace file of another version than 4, which .NET 3.0 to 9 write; record in that version".to_owned(),
         ));
     }
     loop {

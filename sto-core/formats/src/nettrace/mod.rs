@@ -161,7 +161,7 @@ impl<'b> Reader<'b> {
         let Some(trace) = self.trace else {
             return Err(DecodeError::new(
                 0,
-                "no object `Trace`, which says how the file is to be read",
+                "no object `Trace`, which is needed to read the file",
             ));
         };
         let process = builder.process(trace.pid, &self.program);
@@ -213,7 +213,7 @@ impl<'b> Reader<'b> {
         }
         if self.others > 0 {
             builder.warnings.push(format!(
-                "Samples and allocations are read; stacks of {} other events were passed over.",
+                "Samples and allocations are read; stacks of {} other events were ignored.",
                 self.others
             ));
         }

@@ -50,7 +50,7 @@ impl<'b> Attribute<'b> {
 
 /// The process and thread of samples, from attributes.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Whose<'b> {
+pub(super) struct SampleOwner<'b> {
     /// The thread, without the program.
     pub(super) thread: ThreadName<'b>,
     pub(super) host: &'b [u8],
@@ -60,7 +60,7 @@ pub(super) struct Whose<'b> {
     service: &'b [u8],
 }
 
-impl<'b> Whose<'b> {
+impl<'b> SampleOwner<'b> {
     /// Applies an attribute, which overrides earlier, less specific ones.
     pub(super) fn set(&mut self, attribute: Attribute<'b>) {
         match attribute {

@@ -204,7 +204,7 @@ impl<'b> SampleReader<'_, 'b> {
         }
         let own = self.dictionary.attributes(attributes, at)?;
         let all = &mut *self.all;
-        let thread = all.threads.thread(profile.whose, own, &mut all.builder);
+        let thread = all.threads.thread(profile.owner, own, &mut all.builder);
         self.thread_of.insert(attributes.to_vec(), thread);
         Ok(thread)
     }
@@ -254,7 +254,7 @@ impl Fields {
         let (values, times) = (self.values.len(), self.times.len());
         let events = values.max(times);
         if events == 0 {
-            let problem = "a sample without values and times; expected one of them at least";
+            let problem = "a sample without values and times; expected at least one of them";
             return Err(DecodeError::new(at, problem));
         }
         if values > 0 && times > 0 && values != times {
@@ -290,8 +290,8 @@ impl About {
         }
         self.longest = self.longest.max(duration);
         for (known, found) in [
-            (&mut self.host, profile.whose.host),
-            (&mut self.architecture, profile.whose.architecture),
+            (&mut self.host, profile.owner.host),
+            (&mut self.architecture, profile.owner.architecture),
         ] {
             if known.is_empty() {
                 *known = beginning(found).to_vec();

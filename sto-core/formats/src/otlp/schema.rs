@@ -1,7 +1,7 @@
 //! The messages of an export that are read. Mappings, locations and functions are converted to
 //! pprof's: index 0 here, which means none, becomes id 0.
 
-use super::attributes::{Attribute, Value, Whose};
+use super::attributes::{Attribute, SampleOwner, Value};
 use crate::error::{DecodeError, Decoded};
 use crate::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
 use crate::wire::protobuf::{FromField, Message, fields};
@@ -34,7 +34,7 @@ pub(super) struct Profile<'b> {
     pub(super) period_type: ValueType,
     pub(super) period: u64,
     /// The process and thread, from attributes of the resource and the profile.
-    pub(super) whose: Whose<'b>,
+    pub(super) owner: SampleOwner<'b>,
     /// Whether the scope has a profile before this one.
     pub(super) follows: bool,
 }
@@ -42,8 +42,7 @@ pub(super) struct Profile<'b> {
 /// The message for a field that only older, unsupported versions have.
 pub(super) fn too_old(found: &str) -> String {
     format!(
-        "{found}, as before version 1.8 of the protocol; versions 1.9 to 1.11 are read. Record it anew \
-         with a newer SDK, profiler or collector"
+        "{found}, as before version 1.8 of the protocol; versions 1.9 to 1.11 are read. Record again with a newer SDK, profiler or collector"
     )
 }
 
@@ -131,7 +130,7 @@ impl<'b> Dictionary<'b> {
             match (field.number, keys) {
                 (1, Key::Text) => key = field.bytes()?,
                 (1, Key::Index) if field.message().is_ok() => {
-                    let problem = too_old("an attribute with a text as its key");
+                    let problem = too_old("an attribute with a text as key");
                     return Err(DecodeError::new(field.at, problem));
                 }
                 (1, Key::Index) => key = self.string(field.number()?, field.at)?,
@@ -198,14 +197,14 @@ impl<'b> Dictionary<'b> {
         mut message: Message<'b>,
         profiles: &mut Vec<Profile<'b>>,
     ) -> Decoded<()> {
-        let (mut whose, mut scopes) = (Whose::default(), Vec::new());
+        let (mut owner, mut scopes) = (SampleOwner::default(), Vec::new());
         while let Some(field) = message.next()? {
             match field.number {
                 1 => {
                     let mut attributes = field.message()?;
                     while let Some(field) = attributes.next()? {
                         if field.number == 1 {
-                            whose.set(self.attribute(field.message()?, Key::Text)?);
+                            owner.set(self.attribute(field.message()?, Key::Text)?);
                         }
                     }
                 }
@@ -217,7 +216,7 @@ impl<'b> Dictionary<'b> {
             let mut follows = false;
             while let Some(field) = scope.next()? {
                 if field.number == 2 {
-                    let profile = self.profile(field.message()?, whose)?;
+                    let profile = self.profile(field.message()?, owner)?;
                     profiles.push(Profile { follows, ..profile });
                     follows = true;
                 }
@@ -226,11 +225,11 @@ impl<'b> Dictionary<'b> {
         Ok(())
     }
 
-    fn profile(&self, mut message: Message<'b>, whose: Whose<'b>) -> Decoded<Profile<'b>> {
+    fn profile(&self, mut message: Message<'b>, owner: SampleOwner<'b>) -> Decoded<Profile<'b>> {
         let at = message.at();
         let mut profile = Profile {
             message: Some(message),
-            whose,
+            owner,
             ..Profile::default()
         };
         let mut attributes = Vec::new();
@@ -239,7 +238,7 @@ impl<'b> Dictionary<'b> {
                 1 => profile.sample_type.take(&field)?,
                 2 => _ = field.message()?,
                 3 if field.message().is_ok() => {
-                    let problem = too_old("a profile with a list where its time should be");
+                    let problem = too_old("a profile with a list instead of its time");
                     return Err(DecodeError::new(field.at, problem));
                 }
                 3 => profile.time = field.number()?,
@@ -251,7 +250,7 @@ impl<'b> Dictionary<'b> {
             }
         }
         for attribute in self.attributes(&attributes, at)? {
-            profile.whose.set(attribute);
+            profile.owner.set(attribute);
         }
         Ok(profile)
     }

@@ -1,6 +1,6 @@
 //! Processes and threads from attributes, and other labels.
 
-use super::attributes::{Attribute, Value, Whose};
+use super::attributes::{Attribute, SampleOwner, Value};
 use crate::labels::{LabelIx, LabelledThreads, RawLabel, ThreadName};
 use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx};
 use crate::wire::text::excerpts;
@@ -18,20 +18,20 @@ impl Threads {
     /// The thread of a sample, from the attributes of its profile and its own.
     pub(super) fn thread<'b>(
         &mut self,
-        mut whose: Whose<'b>,
+        mut owner: SampleOwner<'b>,
         attributes: Vec<Attribute<'b>>,
         builder: &mut RecordingBuilder,
     ) -> ThreadIx {
         let mut labels = Vec::new();
         for attribute in attributes {
-            whose.set(attribute);
+            owner.set(attribute);
             if let Attribute::Other(key, value) = attribute {
                 labels.extend(self.label(key, value));
             }
         }
         let thread = ThreadName {
-            program: whose.program(),
-            ..whose.thread
+            program: owner.program(),
+            ..owner.thread
         };
         self.threads.thread(thread, labels, builder)
     }
@@ -59,7 +59,7 @@ impl Threads {
         drop(first);
         let not_kept = self.not_kept.iter().map(Vec::as_slice).collect();
         builder.warnings.extend(excerpts(&not_kept).map(|keys| {
-            format!("Attributes of samples that are lists or maps are not kept: {keys}.")
+            format!("Attributes of samples that are lists or maps were left out: {keys}.")
         }));
         self.threads.finish(builder);
     }

@@ -71,8 +71,7 @@ impl Attributes {
     pub(super) fn problem(&self) -> Option<String> {
         if self.flags & DEFER_CALLCHAIN != 0 {
             return Some(
-                "its call chains of user space were deferred (`--call-graph fp,defer`), and are \
-                 separately from its samples. Record without `defer`, or run `perf script`, which joins \
+                "its call chains of user space were deferred (`--call-graph fp,defer`), so they are separate from its samples. Record without `defer`, or run `perf script`, which joins \
                  them, and ingest its text"
                     .into(),
             );
@@ -96,7 +95,7 @@ impl Attributes {
         let unknown = |&(_, bits, known, used): &(_, u64, u32, bool)| used && bits >> known != 0;
         fields.into_iter().find(unknown).map(|(name, bits, ..)| {
             format!(
-                "its samples have fields that this sto does not know (bit {} of {name}), so those \
+                "its samples have fields unknown to this version of sto (bit {} of {name}), so those \
                  after them cannot be found. Use a newer sto, or run `perf script` and ingest its \
                  text",
                 bits.ilog2()

@@ -95,8 +95,7 @@ impl Expansion {
         let most_records = MAX_RECORDS + self.compressed;
         if self.records > most_records {
             return Err(format!(
-                "its {} compressed bytes so far expand to more than {most_records} records; perf \
-                 writes no such file, record it again, without `-z`",
+                "its {} compressed bytes so far expand to more than {most_records} records; perf does not write such files, record it again without `-z`",
                 self.compressed
             ));
         }

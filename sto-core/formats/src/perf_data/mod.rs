@@ -154,8 +154,7 @@ fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks)
     let (all, cut) = (samples.clone().count(), samples.filter(is_cut).count());
     (cut * 100 > all * MAX_CUT).then(|| {
         format!(
-            "{} % of samples have no callers or not all of them, as where code is built without frame \
-             pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
+            "{} % of samples have incomplete callers, probably because code is built without frame pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
             cut * 100 / all
         )
     })

@@ -111,13 +111,13 @@ pub(super) struct LocationTable {
 pub(super) struct Worker<'a> {
     path: &'a Path,
     events: &'a Events,
-    finder: Finder<'a>,
+    finder: StackFinder<'a>,
     located: Located,
 }
 
 impl<'a> Worker<'a> {
     pub(super) fn new(path: &'a Path, events: &'a Events, files: &'a UnwindFiles<'a>) -> Self {
-        let finder = Finder {
+        let finder = StackFinder {
             is_monotonic: events.is_monotonic,
             unwinder: files.unwinder(),
             index: HashMap::new(),
@@ -187,7 +187,7 @@ impl<'a> Worker<'a> {
 }
 
 /// Finds the stacks of samples, and numbers the stacks and locations.
-struct Finder<'a> {
+struct StackFinder<'a> {
     is_monotonic: bool,
     unwinder: Box<dyn Unwind + 'a>,
     index: HashMap<Location, LocationIx>,
@@ -197,7 +197,7 @@ struct Finder<'a> {
     unwound: Vec<u64>,
 }
 
-impl Finder<'_> {
+impl StackFinder<'_> {
     /// The stack of a sample and whether it was cut before its root; `None` if there are too many
     /// distinct stacks.
     fn find(

@@ -53,7 +53,7 @@ impl Record {
         FormatError::malformed(
             path,
             format_args!("the record at byte {}", self.at),
-            "it is not laid out as its event says; the file is damaged, or its perf is newer than this sto. \
+            "its layout does not match its event; the file is damaged, or perf is newer than this version of sto. \
              Record it again, or run `perf script` and ingest its text",
         )
     }
