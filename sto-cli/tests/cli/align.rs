@@ -1,4 +1,4 @@
-//! `sto align`: which times of two runs belong together, and `sto correlate --align`.
+//! `sto align`, and `sto correlate --align`.
 
 use crate::support::{Run, Sandbox};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ fn levels(levels: &[(usize, u64)]) -> Vec<u64> {
     points.collect()
 }
 
-/// Stores a run that costs so much in each of equal slices, as `build`.
+/// Stores a run of `build` with these costs in equal time slices.
 fn store(sandbox: &Sandbox, build: &str, costs: &[u64]) {
     let mut text = String::new();
     for (step, cost) in costs.iter().enumerate() {
@@ -45,7 +45,7 @@ fn flowing(run: &Run) -> String {
     run.stdout.replace('\n', " ")
 }
 
-/// Figure 4 of the paper: in each high stretch a point is off, and the path makes them one.
+/// Figure 4 of the paper: one point of each high stretch is off, and the path matches these points.
 #[test]
 fn warns_about_noise_in_a_nearly_constant_stretch() {
     let low = (8, 0);
@@ -66,7 +66,7 @@ fn warns_about_noise_in_a_nearly_constant_stretch() {
     assert!(!run.stdout.contains("constant"), "{run:?}");
 }
 
-/// Figure 5: a point between the periods of one is taken for the second period of the other.
+/// Figure 5: a point between the periods of one run is matched with the second period of the other.
 #[test]
 fn warns_about_a_path_between_different_periods() {
     let (low, high) = ((8, 0), (8, 100));

@@ -1,4 +1,4 @@
-//! Real recordings of the anomalies of *Automating Vertical Profiling*: what they are caused by is found.
+//! Finds the causes in real recordings of the anomalies of *Automating Vertical Profiling*.
 
 use crate::support::{Sandbox, repository};
 use serde_json::Value;
@@ -10,14 +10,14 @@ struct Anomaly {
     /// What was sampled.
     recording: &'static str,
     target: &'static str,
-    /// As an analyst draws the pace.
+    /// The shape of the pace as an analyst would draw it.
     pattern: &'static str,
-    /// The segments that it has.
+    /// The number of segments of the shape.
     splits: &'static str,
-    /// Where it is looked for.
+    /// The time window to search.
     window: &'static str,
     causes: &'static [&'static str],
-    /// Correlators that do not rank a cause among the first three, and how they do.
+    /// Correlators that do not rank a cause among the first three, with the ranks they give.
     misses: &'static [(&'static str, f64)],
 }
 

@@ -1,4 +1,4 @@
-//! Runs of several benchmarks did different work, and are not added up.
+//! Runs of several benchmarks did different work, and are not summed.
 
 use crate::support::{AFTER, BEFORE, Sandbox};
 
@@ -22,7 +22,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// Commands that add up runs, without a choice of benchmark.
+/// Commands that sum runs, without a choice of benchmark.
 const SUMMING: [&[&str]; 14] = [
     &["top", "v1"],
     &["tree", "v1"],

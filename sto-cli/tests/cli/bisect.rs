@@ -1,5 +1,5 @@
-//! `sto bisect` and `sto record --commits`, in real repositories. What takes samples is a script in place of perf: the
-//! program prints its own stacks, so that little depends on the machine's time.
+//! `sto bisect` and `sto record --commits`, in real repositories. A script replaces perf: the
+//! program prints its own stacks, so that the results depend little on the machine's speed.
 
 use crate::commits::Repository;
 use crate::support::{Run, Sandbox};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use sto_test_support::{missing, skip};
 
-/// What the program prints goes into the recording; of no two runs it is the same.
+/// Puts the program's output into the recording; no two runs are equal.
 const PERF: &str = "#!/bin/sh
 case \"$*\" in *probe*) exit 0;; esac
 while [ \"$1\" != -o ]; do shift; done; file=$2
@@ -19,7 +19,7 @@ wait $! || exit
 echo \"main;run$$ 1\" >> \"$file\"
 ";
 
-/// Counts the turns of each function's loops, and prints them as stacks in place of what a C program prints.
+/// Counts the iterations of each function's loops, and prints them as stacks in place of the C program's output.
 const COUNTING: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void count_turn(const char *function) {
 #define printf(...) fprintf(stderr, __VA_ARGS__)
 "#;
 
-/// A history of commits, each with what its program costs; one without it cannot be built.
+/// A history of commits with these costs of the program; a commit without a cost cannot be built.
 fn history(costs: &[Option<u32>]) -> Option<Repository> {
     let repository = Repository::new()?;
     let exclude = "/store\n/home\n/bin\n/tmp\n/bench\n";
@@ -96,7 +96,7 @@ fn json(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
 }
 
-/// Nothing is left of the work trees.
+/// Checks that no work trees are left.
 #[track_caller]
 fn assert_removed(repository: &Repository) {
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
@@ -170,7 +170,8 @@ fn no_slowdown_or_an_exhausted_budget_exits_with_3() {
     let run = bisect(&repository, &[]);
     assert_eq!(run.status, Some(3), "{run:?}");
     assert!(
-        run.stdout.contains("do not show that the bad commit is worse"),
+        run.stdout
+            .contains("do not show that the bad commit is worse"),
         "{run:?}"
     );
     assert_removed(&repository);

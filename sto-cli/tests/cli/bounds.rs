@@ -1,5 +1,5 @@
-//! Small files and stores that stand for very much: no command takes more memory than it may, and each says what
-//! it was that takes it.
+//! Small files and stores that expand to very much data: no command exceeds its memory limit, and each names
+//! the file or store that caused it.
 
 use crate::support::{BEFORE, Run, Sandbox, content, temporary_files};
 use std::fs;
@@ -13,7 +13,7 @@ use sto_core::store::Store;
 use sto_core::tree::{Interned, NodeIx, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 
-/// What every frame of a chain costs by itself.
+/// Self cost of every frame of a chain.
 const EACH: Cost = Cost {
     samples: 1,
     value: 1,
@@ -29,7 +29,7 @@ fn build() -> Build {
     }
 }
 
-/// Adds a run of this benchmark to the store of a sandbox: a chain of `nodes` frames, of these functions in turns.
+/// Adds a run of this benchmark to the store of a sandbox: a chain of `nodes` frames that alternate between these functions.
 fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: usize) {
     let mut frames = FrameTable::new();
     for name in names {
@@ -215,8 +215,8 @@ fn the_memory_limit_can_be_set_by_environment_and_configuration() {
     assert!(run.stderr.contains("--max-memory <SIZE>"), "{run:?}");
 }
 
-/// A file that says `name` where it stands, which leads to endless bytes, to a pipe that nobody writes to, or to more
-/// than any such file has.
+/// Files named `name` that lead to endless data, to a pipe without a writer, or to more data than
+/// a file of that kind may have, each with a part of the expected error.
 fn bad_files(sandbox: &Sandbox) -> Vec<(&'static str, &'static str)> {
     rustix::fs::mkfifoat(
         rustix::fs::CWD,

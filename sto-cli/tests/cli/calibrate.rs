@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-/// A sandbox whose store has the build `demo@v1`, of so many runs that differ a little.
+/// A sandbox whose store has the build `demo@v1` with this many slightly different runs.
 fn with_runs(runs: u64) -> Sandbox {
     let sandbox = Sandbox::new();
     let files: Vec<String> = (0..runs).map(|run| format!("{run}.folded")).collect();

@@ -1,10 +1,10 @@
-//! What is asked of traces of calls: of a file, a folder and a stored run.
+//! Queries about traces of calls: of a file, a folder and a stored run.
 
 use crate::support::{Sandbox, repository};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Four threads that answer lookups, one of which takes 200 ms once and holds a lock meanwhile, as XRay logged them.
+/// An XRay log of four threads that answer lookups; one lookup takes 200 ms and holds a lock meanwhile.
 fn pool() -> String {
     let path = repository().join("testdata/calls/pool.xray.zst");
     path.to_str().unwrap().to_owned()
@@ -158,7 +158,7 @@ fn stored() -> Sandbox {
     sandbox
 }
 
-/// The answer of `sto timeline`, but for the name of what was asked.
+/// The JSON of `sto timeline`, without the name of its subject.
 fn timeline(sandbox: &Sandbox, asked: &[&str]) -> Value {
     let asked = [&["timeline", "--format", "json"], asked].concat();
     let json = sandbox.sto(&asked).succeeds().stdout;

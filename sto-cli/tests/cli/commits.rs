@@ -1,4 +1,4 @@
-//! Builds that know the commit that they were made of, in a real repository.
+//! Commits of builds, in a real repository.
 
 use crate::support::{BEFORE, Run, Sandbox};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// `None` where there is no git.
+    /// Returns `None` if git is missing.
     pub(crate) fn new() -> Option<Repository> {
         if missing(&["git"]) {
             return None;
@@ -38,7 +38,7 @@ impl Repository {
         Run::of(&mut git).succeeds().stdout.trim().to_owned()
     }
 
-    /// Commits what is there; returns the commit's id.
+    /// Commits all changes and returns the commit's id.
     pub(crate) fn commit(&self, subject: &str) -> String {
         self.days.set(self.days.get() + 1);
         self.git(&["add", "-A"]);
@@ -131,7 +131,7 @@ fn stores_commit_parents_author_time_and_subject_of_a_build() {
         .fails_with(&["no build is of", &first[..12]]);
 }
 
-/// The same program made of two commits is one build, as its name is that of its bytes.
+/// Builds are named by their bytes, so a program that two commits do not change is one build.
 #[test]
 fn distinguishes_runs_of_one_build_by_their_commits() {
     let Some(repository) = Repository::new() else {

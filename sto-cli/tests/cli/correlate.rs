@@ -1,4 +1,4 @@
-//! `sto correlate`: which metrics over time explain another.
+//! `sto correlate`: ranks metrics over time by how well they explain another.
 
 use crate::support::{Run, Sandbox, repository};
 use serde_json::{Value, json};

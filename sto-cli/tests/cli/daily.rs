@@ -68,7 +68,7 @@ fn configuration_sets_colours() {
     assert_eq!(nothing.succeeds().stdout, "no configuration file\n");
 }
 
-/// What a shell offers after these words.
+/// The completions that a shell offers after these words.
 fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
     let mut command = sandbox.command(&[&["--", "sto"], words].concat());
     let run = Run::of(command.env("COMPLETE", "fish"));

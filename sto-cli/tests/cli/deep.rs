@@ -1,5 +1,5 @@
-//! Recursion that goes deeper than any stack of this program's own: every command ends, soon, and
-//! shows what a person can read.
+//! Recursion that is deeper than the stack of this program: every command ends quickly, and
+//! prints readable output.
 
 use crate::support::{Run, Sandbox};
 

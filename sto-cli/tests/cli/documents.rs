@@ -1,4 +1,4 @@
-//! The documents stand beside what they specify, and lead to each other.
+//! Links between documents.
 
 use crate::support::repository;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ fn the_readme_counts_the_formats_that_are_read() {
     }
 }
 
-/// Every Markdown file of the repository, without hidden folders but `.github`, what was built, and what npm installed.
+/// Every Markdown file of the repository, except in hidden folders other than `.github`, build output, and npm packages.
 fn collect(folder: &Path, documents: &mut BTreeMap<PathBuf, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -61,7 +61,7 @@ fn collect(folder: &Path, documents: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// Where a document's links within the repository lead.
+/// The targets of a document's links within the repository.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     prose(text)
         .flat_map(|line| line.split("](").skip(1))
@@ -79,7 +79,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What headings are called in links, as GitHub and rustdoc have it.
+/// The anchors of headings, as GitHub and rustdoc generate them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for line in prose(text).filter(|line| line.starts_with('#')) {
@@ -96,7 +96,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// `a/../b` without the part that it takes back.
+/// Resolves `a/../b`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

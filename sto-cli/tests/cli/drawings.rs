@@ -1,4 +1,4 @@
-//! Flame graphs: what their options choose, and what they say where there is nothing to draw.
+//! Options and errors of flame graphs.
 
 use crate::support::{Sandbox, repository};
 

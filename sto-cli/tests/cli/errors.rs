@@ -1,9 +1,9 @@
-//! Bad input: one clear sentence, status 2, and the store as it was.
+//! Invalid input gives one clear sentence and status 2, and leaves the store unchanged.
 
 use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
 
-/// Ingests a bad file into a store that has two builds, and reads it directly: each time one
-/// sentence with the path and these parts, and the store is not changed by a byte.
+/// Ingests a bad file into a store that has two builds, and reads it directly: each time, the error is one
+/// sentence with the path and these parts, and the store stays the same to the byte.
 #[track_caller]
 fn is_refused(name: &str, content: &[u8], parts: &[&str]) {
     let sandbox = Sandbox::with_two_builds();

@@ -1,4 +1,4 @@
-//! `sto push` and `sto pull`: what goes to a place and comes back, whatever happens on the way.
+//! `sto push` and `sto pull`, with and without failures on the way.
 
 use crate::support::{Run, Sandbox, killed_after};
 use serde_json::json;
@@ -42,7 +42,7 @@ fn with_profiles(profiles: usize) -> Sandbox {
     sandbox
 }
 
-/// The store at a path as one file that depends on its profiles alone.
+/// The store at a path exported to one file, which depends only on its profiles.
 fn exported(sandbox: &Sandbox, store: &str) -> Vec<u8> {
     let file = sandbox.path("exported.sto");
     let _ = fs::remove_file(&file);
@@ -280,7 +280,7 @@ fn resumes_a_killed_push_or_pull() {
     assert!(cut > 0, "nothing was killed before its end");
 }
 
-/// Two stores that have a profile in common each push to a place at once, several times; all is there then.
+/// Two stores with a common profile repeatedly push to a place at once; afterwards it has all profiles.
 fn nothing_is_lost_by_two_at_once(command: &dyn Fn(&Sandbox, &[&str]) -> Command, place: &str) {
     let sandbox = with_profiles(6);
     for (store, from) in [("one", "v1"), ("two", "v2")] {
@@ -329,7 +329,7 @@ fn concurrent_pushes_to_a_bucket_lose_nothing() {
     gone.fails_with(&["s3://gone/x: ", "there is no such bucket"]);
 }
 
-/// The command with an `sftp` before all others that knows this server's keys.
+/// The command with an `sftp` first in `$PATH` that knows this server's keys.
 fn by_ssh(sandbox: &Sandbox, bin: &Path, args: &[&str]) -> Command {
     let mut command = sandbox.command(args);
     let path = env::var_os("PATH").unwrap_or_default();

@@ -1,7 +1,7 @@
-//! A system that fails at any one call of a command that writes, or ends the command there: the store is
-//! what it was, or what it was to be.
+//! Fails any system call of a command that writes, or kills the command there: afterwards the store
+//! is in the old or in the new state.
 //!
-//! strace(1) does that to the real command, which cannot distinguish it from a broken disk.
+//! strace(1) injects the faults into the real command, which cannot distinguish them from a broken disk.
 
 use crate::support::{AFTER, Content, Run, Sandbox, content, files_of, temporary_files};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use sto_core::store::{Store, StoredBuild, Tag};
 use sto_test_support::{missing, skip};
 
-/// How many faults each command meets, at most. A long run, with every fault at every call:
+/// Maximum number of faults per command. For a long run with every fault at every call:
 /// `STO_TEST_FAULTS=100000 cargo test -p sto-cli --test cli faults`.
 fn most_faults() -> usize {
     std::env::var("STO_TEST_FAULTS").map_or(21, |faults| faults.parse().unwrap())
 }
 
-/// What happens at a call, as strace has it.
+/// What happens at a call, in strace's syntax.
 struct Fault {
     inject: &'static str,
-    /// What the user is told, where the command does not get over it; nothing of a signal.
+    /// The expected message, if the command fails; none for a signal.
     message: &'static str,
     /// Whether later calls of that name fail, too.
     stays: bool,
@@ -52,8 +52,8 @@ impl Fault {
         self.message.is_empty()
     }
 
-    /// Whether the system may do that at this call. strace does not make a call that it lets fail, but
-    /// Linux closes a file even where it reports an error.
+    /// Whether the fault is realistic at this call. strace skips a call that it lets fail, but
+    /// Linux closes a file even if it reports an error.
     fn may_be_at(&self, call: &Call) -> bool {
         match call.name.as_str() {
             // The user is to be told.
@@ -65,14 +65,14 @@ impl Fault {
     }
 }
 
-/// A system call of a command: the n-th of this name that its first thread makes.
+/// A system call of a command: the n-th of this name in its first thread.
 #[derive(Debug)]
 struct Call {
     name: String,
     nth: usize,
 }
 
-/// The profiles and tags of the store, and of the exported file; none where there is none.
+/// The profiles and tags of the store and of the exported file; empty if they do not exist.
 type State = [(Content, BTreeSet<Tag>); 2];
 
 fn state(sandbox: &Sandbox) -> State {
@@ -101,8 +101,8 @@ struct Victim {
 }
 
 impl Victim {
-    /// Lets the command run undisturbed, and returns every call that it makes on what is in the
-    /// sandbox. `None` where strace may not look.
+    /// Runs the command without faults, and returns every call on paths in the
+    /// sandbox. Returns `None` if strace is not permitted.
     ///
     /// Arguments that begin with `/` are paths in the sandbox.
     fn new(sandbox: Sandbox, args: &[&str]) -> Option<(Victim, Vec<Call>)> {
@@ -128,7 +128,7 @@ impl Victim {
         Some((victim, calls))
     }
 
-    /// Runs the command under strace; returns what that logs, too.
+    /// Runs the command under strace; also returns its log.
     fn strace(&self, options: &[&str]) -> (Run, String) {
         let log = self.sandbox.path("log");
         let mut command = self.sandbox.program("strace", &["-f", "-y", "-o"]);
@@ -145,7 +145,7 @@ impl Victim {
         (run.into(), fs::read_to_string(log).unwrap_or_default())
     }
 
-    /// Lets a fault happen at a call; returns what is wrong afterwards.
+    /// Injects a fault at a call; returns a complaint if something is wrong afterwards.
     fn disturb(&self, call: &Call, fault: &Fault) -> Option<String> {
         self.reset();
         let trace = format!("trace={}", call.name);
@@ -168,7 +168,7 @@ impl Victim {
         wrong.map(|wrong| format!("{wrong}: {inject}: {hit:?}\n  {run:?}"))
     }
 
-    /// Everything as it was before the command.
+    /// Restores the state before the command.
     fn reset(&self) {
         let _ = fs::remove_dir_all(self.sandbox.path("store"));
         for (path, bytes) in &self.files {
@@ -206,7 +206,7 @@ impl Victim {
         (was_asked && self.has_temporary_files()).then_some("temporary files are left")
     }
 
-    /// The same command once more: it does what was not done, and cleans up.
+    /// Runs the same command again, which must finish the work and clean up.
     fn complaint_of_next(&self) -> Option<&'static str> {
         let _ = fs::remove_file(self.sandbox.path("out.sto"));
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
@@ -229,7 +229,7 @@ fn size(files: &[(PathBuf, Vec<u8>)]) -> usize {
     files.iter().map(|(_, bytes)| bytes.len()).sum()
 }
 
-/// The calls of the first thread in a log of strace that are on what is in a folder.
+/// The calls of the first thread in a log of strace on paths in a folder.
 fn calls(log: &str, folder: &Path) -> Vec<Call> {
     let first = log.split(' ').next();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -256,7 +256,7 @@ fn calls(log: &str, folder: &Path) -> Vec<Call> {
     calls
 }
 
-/// Lets all kinds of faults happen at calls all over the command.
+/// Injects all kinds of faults at calls all over the command.
 fn survives(sandbox: Sandbox, args: &[&str]) {
     let Some((victim, calls)) = Victim::new(sandbox, args) else {
         skip("strace may not trace here");
@@ -305,7 +305,7 @@ fn a_first_ingestion_survives_every_fault() {
     survives(sandbox, &INGEST);
 }
 
-/// Has another store, too, with one more build.
+/// Like [`scene`], with another store that has one more build.
 fn scene_with_other() -> Sandbox {
     let sandbox = scene();
     let ingest = ["ingest", "c.folded", "--build", "v3", "--exe", "demo"];

@@ -1,4 +1,4 @@
-//! Findings in the formats of CI systems, and the commands that they name.
+//! Findings in the formats of CI systems, and the commands they suggest.
 
 use crate::support::{AFTER, BEFORE, Run, Sandbox};
 use sto_test_support::missing;

@@ -1,10 +1,10 @@
-//! Commands on histories, asked about a recorded one: ten releases of a program, one of them slower.
+//! Commands on the recorded history of ten releases of a program, one of them slower.
 
 use crate::support::{Run, Sandbox, repository};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What got slower with release 0.10.0.
+/// The function that got slower with release 0.10.0.
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
 
 fn folder() -> PathBuf {
@@ -70,7 +70,7 @@ fn history_commands_match_goldens_of_a_recorded_history() {
     }
 }
 
-/// What `sto-query/tests/check.rs` holds the library to.
+/// The expectations are the same as in `sto-query/tests/check.rs`.
 #[test]
 fn runs_of_each_release_are_checked_against_those_of_the_one_before() {
     let runs = json(&["runs"]);

@@ -1,4 +1,4 @@
-//! The lines of source that cost most, and files with the cost of each line; and that editors read them.
+//! `sto hot` and `sto blame`, and editors that read their output.
 
 use crate::commits::Repository;
 use crate::support::{Run, Sandbox};
@@ -16,7 +16,7 @@ fn source() -> String {
     fs::read_to_string(demo().join("demo.c")).unwrap()
 }
 
-/// A file as it was before the recordings.
+/// Writes a file with a modification time before the recordings.
 fn write_old(sandbox: &Sandbox, name: &str, text: &str) {
     let path = sandbox.write(name, text);
     let file = File::options().write(true).open(path).unwrap();
@@ -186,7 +186,7 @@ fn lists_functions_if_the_built_source_is_unknown() {
     assert!(blamed.contains(function), "{blamed}");
 }
 
-/// A program whose line 5 costs nearly all, and does so for a fraction of a second.
+/// A program whose line 5 takes nearly all of its short run time.
 const SPIN: &str = "\
 static unsigned long spin(void)
 {
@@ -200,7 +200,7 @@ int main(void) { return spin() & 1; }
 ";
 
 /// A store with a profile of [`SPIN`], which clang compiled in `src`, so that debug info has its digest. `None`
-/// where that cannot be.
+/// if that is not possible here.
 fn with_digest() -> Option<Sandbox> {
     if missing(&["clang", "perf"]) {
         return None;
@@ -219,7 +219,7 @@ fn with_digest() -> Option<Sandbox> {
     Some(sandbox)
 }
 
-/// As long ago as files that were unpacked from an archive, but not the text that was built.
+/// Changes the source file, with an old modification time as after unpacking an archive.
 fn edit(sandbox: &Sandbox) {
     write_old(sandbox, "src/spin.c", &format!("\n{SPIN}"));
 }
@@ -367,7 +367,7 @@ fn control_characters_in_source_are_not_printed() {
     }
 }
 
-/// The places that an editor finds in what `sto hot` prints, notes among it, with the text of each as it shows it.
+/// Checks the places that an editor finds in the output of `sto hot`, including notes, and their text.
 fn assert_places(sandbox: &Sandbox, found: &str) {
     let spots = sandbox.json(&["hot"]);
     let spots = spots["spots"].as_array().unwrap();

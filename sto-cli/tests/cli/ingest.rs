@@ -1,4 +1,4 @@
-//! What `sto ingest` puts into the store, and what it says.
+//! What `sto ingest` stores and prints.
 
 use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use serde_json::json;
@@ -321,7 +321,7 @@ fn parallel_ingestion_makes_the_same_store() {
     }
 }
 
-/// Takes out what depends on the time at which the test runs.
+/// Removes values that depend on the time of the test.
 fn forget(value: &mut serde_json::Value, key: &str) {
     if let Some(object) = value.as_object_mut() {
         object.remove(key);

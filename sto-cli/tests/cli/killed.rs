@@ -1,4 +1,4 @@
-//! `kill -9` at any moment of a command that writes: the store is what it was, or what it was to be.
+//! `kill -9` at any moment of a command that writes: afterwards the store is in the old or in the new state.
 
 use crate::support::{Content, Sandbox, content, files_of, killed_after, temporary_files};
 use serde_json::Value;
@@ -15,18 +15,18 @@ fn kills() -> u32 {
     std::env::var("STO_TEST_KILLS").map_or(48, |kills| kills.parse().unwrap())
 }
 
-/// What is killed: a subcommand, each time after another number of changes in the store's folder.
+/// A command to kill after different numbers of changes in the store's folder.
 struct Victim {
     folder: PathBuf,
-    /// How many changes a run makes, as far as that was seen.
+    /// Number of changes that a run makes, as observed.
     changes: usize,
     kills: u32,
-    /// Kills that came while it ran.
+    /// Number of kills while the command ran.
     hits: u32,
 }
 
 impl Victim {
-    /// Lets a command run undisturbed, to see what it changes in a folder.
+    /// Runs a command without killing it, to count its changes in a folder.
     fn measured(folder: PathBuf, command: Command) -> Victim {
         let (output, changes) = killed_after(usize::MAX, &folder, command);
         assert!(output.status.success(), "{output:?}");
@@ -38,7 +38,7 @@ impl Victim {
         }
     }
 
-    /// Runs a command and kills it; returns whether it was done before.
+    /// Runs a command and kills it; returns whether it finished before.
     fn kill(&mut self, command: Command) -> bool {
         // Multiples of the golden ratio spread evenly, however many there are.
         let part = f64::from(self.kills + 1) * 0.618_033_988_749_895 % 1.0;
@@ -105,14 +105,14 @@ impl Scene {
         content(&Store::open(&self.sandbox.path("store")).unwrap())
     }
 
-    /// After an ingestion: what was there, and the first of the new profiles, in their order; all
-    /// of them if it reported success.
+    /// After an ingestion: the old profiles, and the first of the new ones in order; all
+    /// of them if the command reported success.
     fn has_the_first_of_three(&mut self, success: bool) {
         let samples = self.has_some_of_three(success);
         assert_eq!(samples, SAMPLES[..samples.len()]);
     }
 
-    /// What was there, and some of the new profiles; all of them if the command reported success.
+    /// Checks that the store has the old profiles, and some of the new ones; all of them if the command reported success.
     /// Returns their samples.
     fn has_some_of_three(&mut self, success: bool) -> Vec<u64> {
         let store = Store::open(&self.sandbox.path("store")).unwrap();
@@ -135,7 +135,7 @@ impl Scene {
         samples
     }
 
-    /// After a pruning: what was there, or that without what was to go.
+    /// After pruning: all profiles, or only the remaining ones.
     fn has_all_or_only(&mut self, left: &BTreeSet<ProfileId>, success: bool) {
         let now = self.now();
         let pruned = now.keys().eq(left);
@@ -144,7 +144,7 @@ impl Scene {
         self.held = now;
     }
 
-    /// What a pruning would leave, as a dry run says.
+    /// The profiles that pruning would leave, according to a dry run.
     fn left_by(&self, prune: &[&str]) -> BTreeSet<ProfileId> {
         let report = self.sandbox.json(&[prune, &["--dry-run"]].concat());
         let builds = report["builds"].as_array().unwrap().iter();
@@ -155,7 +155,7 @@ impl Scene {
             .collect()
     }
 
-    /// A killed process may leave temporary files; who writes next takes them away.
+    /// A killed process may leave temporary files; the next writer removes them.
     fn takes_away_what_is_left(&mut self) {
         let folder = self.sandbox.path("store");
         if files_of(&folder).len() > 1 {
@@ -251,7 +251,7 @@ fn a_killed_command_leaves_the_store_before_or_after() {
     assert!(hits > 0, "no kill hit");
 }
 
-/// What an exported file has, as a store.
+/// The content of an exported file.
 fn exported(sandbox: &Sandbox, file: &Path) -> Content {
     let store = sandbox.path("exported");
     fs::create_dir_all(&store).unwrap();

@@ -1,4 +1,4 @@
-//! What a command prints is the answer of one call of the library, to a request that is plain data.
+//! The JSON of each command is the result of one call of the library, for a request that is plain data.
 
 use crate::support::{Run, Sandbox, repository};
 use serde::de::DeserializeOwned;
@@ -18,7 +18,7 @@ use sto_query::sources::{EVENT, Sources};
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
 
-/// A request; what it leaves out is as usual.
+/// A request from JSON; missing fields have their defaults.
 fn ask<R: DeserializeOwned>(request: Value) -> R {
     serde_json::from_value(request).unwrap()
 }

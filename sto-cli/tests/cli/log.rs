@@ -1,4 +1,4 @@
-//! `sto log`: the history of a real repository with what was measured of it.
+//! `sto log`, on a real repository.
 
 use crate::commits::Repository;
 use crate::support::{AFTER, BEFORE, Run};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use sto_test_support::missing;
 
-/// Stores a run of the commit that the work tree is at.
+/// Stores a run of the checked-out commit.
 fn measure(repository: &Repository, build: &str, stacks: &str) {
     let file = format!("{build}.folded");
     // No two runs are one recording.
@@ -16,7 +16,7 @@ fn measure(repository: &Repository, build: &str, stacks: &str) {
     repository.sandbox.sto(&ingest).succeeds();
 }
 
-/// `One` is measured, `Two` is not, `Three` is slower; `Aside` follows `One` as well, and is merged.
+/// `One` is measured, `Two` is not, `Three` is slower; `Aside` is another child of `One`, and is merged.
 fn history() -> Option<(Repository, Vec<String>)> {
     let repository = Repository::new()?;
     let one = repository.commit("One");
@@ -155,7 +155,7 @@ fn git_errors_have_hints() {
     }
 }
 
-/// The ids of its commits depend on every byte, name and date.
+/// Commit ids depend on every byte, name and date.
 #[test]
 fn the_repository_for_tests_is_always_the_same() {
     if missing(&["git"]) {

@@ -1,4 +1,4 @@
-//! The `sto` command, run as its users run it.
+//! Tests of the `sto` command as users run it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 // A build compared with itself.

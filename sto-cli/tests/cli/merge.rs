@@ -1,4 +1,4 @@
-//! What `sto merge` takes in, what it says, and what stays when it is killed.
+//! What `sto merge` adds and prints, and what remains when it is killed.
 
 use crate::support::{AFTER, BEFORE, Sandbox, killed_after};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn ingest(sandbox: &Sandbox, store: &str, build: &str, file: &str, text: &str) {
         .succeeds();
 }
 
-/// Two stores that share a profile, besides the one at `store`, which is empty.
+/// Two stores with a common profile, besides the empty one at `store`.
 fn two_stores() -> Sandbox {
     let sandbox = Sandbox::new();
     for store in ["one", "two"] {

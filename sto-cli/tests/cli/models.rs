@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 use std::sync::OnceLock;
 
-/// A store with two runs of each size of `v1`, whose `find` goes with n, and `v2`, where it goes with n².
+/// A store with two runs of each size: the cost of `find` grows with n in `v1`, and with n² in `v2`.
 pub(crate) fn swept() -> Sandbox {
     // Made once: every transaction waits for the disk.
     static STORE: OnceLock<Vec<u8>> = OnceLock::new();

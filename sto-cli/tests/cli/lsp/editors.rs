@@ -1,4 +1,4 @@
-//! Real editors show what the server says, at the lines where it stands.
+//! Hints and hovers in real editors.
 
 use super::session::{ingest, with_demo};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs an editor on the demo, and looks at the hints and the hover that it writes.
+/// Runs an editor on the demo, and checks the hints and the hover that it prints.
 fn shows_hints_and_hover(arguments: &[&str]) {
     let sandbox = with_demo();
     ingest(&sandbox, "v2");

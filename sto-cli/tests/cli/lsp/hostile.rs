@@ -1,10 +1,10 @@
-//! Names, texts and URIs that are meant to do harm.
+//! Hostile names, texts and URIs.
 
 use super::session::{Session, uri, with_demo, write_at};
 use crate::support::Sandbox;
 use serde_json::{Value, json};
 
-/// What callgrind writes, with a function whose name is markup.
+/// A callgrind file with a function whose name is markup.
 const HOSTILE: &str = "\
 # callgrind format
 version: 1

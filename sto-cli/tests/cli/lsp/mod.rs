@@ -1,4 +1,4 @@
-//! The language server, as clients have it.
+//! The language server, as seen by clients.
 
 mod editors;
 mod hostile;

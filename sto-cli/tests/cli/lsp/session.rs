@@ -1,4 +1,4 @@
-//! A server, and the client on its pipes.
+//! A server, and a client on its pipes.
 
 use crate::support::Sandbox;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pub(super) fn ingest(sandbox: &Sandbox, build: &str) {
         .succeeds();
 }
 
-/// Writes a file that is as old as if it had been written at a second of 1970.
+/// Writes a file with this modification time, in seconds since 1970.
 pub(super) fn write_at(sandbox: &Sandbox, name: &str, bytes: impl AsRef<[u8]>, second: u64) {
     let path = sandbox.write(name, bytes);
     let file = File::options().write(true).open(path).unwrap();
@@ -43,18 +43,18 @@ pub(super) fn write_at(sandbox: &Sandbox, name: &str, bytes: impl AsRef<[u8]>, s
     file.set_modified(time).unwrap();
 }
 
-/// A server and a client that has read all that it had to say so far.
+/// A server, and a client that keeps the messages received so far.
 pub(super) struct Session {
     server: Child,
     pub(super) input: ChildStdin,
     output: BufReader<ChildStdout>,
     sent: i64,
-    /// Notifications and requests of the server's that nobody asked for yet.
+    /// Notifications and requests of the server that the test has not asked for yet.
     unread: Vec<Value>,
 }
 
 impl Session {
-    /// A server that nobody has initialized.
+    /// Starts a server without initializing it.
     pub(super) fn new(sandbox: &Sandbox) -> Session {
         let mut command = sandbox.command(&["lsp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    /// One that has loaded the store, for a client that can all that matters.
+    /// Starts a server with a loaded store, for a client with all capabilities that matter.
     pub(super) fn of(sandbox: &Sandbox) -> Session {
         let mut session = Session::new(sandbox);
         session.initialize(sandbox, &Value::Null);
@@ -97,7 +97,7 @@ impl Session {
         answer["result"].clone()
     }
 
-    /// Waits until the costs of a build are there, and what it is compared with.
+    /// Waits until the costs of a build and the comparison are loaded.
     pub(super) fn loaded(&mut self) {
         // Settings; costs; builds before.
         for _ in 0..3 {
@@ -126,7 +126,7 @@ impl Session {
         id
     }
 
-    /// The answer to a request, whatever else comes before it.
+    /// Sends a request and returns its answer; other messages are kept.
     pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         self.answer(&json!(id))
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// The next notification or request of this method.
+    /// Waits for the next notification or request with this method.
     pub(super) fn hears(&mut self, method: &str) -> Value {
         let known = self.unread.iter().position(|m| m["method"] == method);
         if let Some(known) = known {
@@ -193,7 +193,7 @@ impl Session {
         self.notify("textDocument/didChange", &params);
     }
 
-    /// Line numbers from 1, and the hints at their ends.
+    /// The hints in these lines, with line numbers from 1.
     pub(super) fn hints(&mut self, uri: &str, lines: [u32; 2]) -> Vec<(u64, String)> {
         let [start, end] = lines.map(|line| json!({ "line": line, "character": 0 }));
         let params = json!({
@@ -217,7 +217,7 @@ impl Session {
         self.ask("textDocument/hover", &params)["result"].clone()
     }
 
-    /// That nothing of this method came so far.
+    /// Checks that no message with this method has arrived.
     pub(super) fn hears_no(&mut self, method: &str) {
         // What it sent before its answer is read then.
         self.ask("workspace/symbol", &json!({ "query": "" }));
@@ -225,20 +225,20 @@ impl Session {
         assert_eq!(heard, None);
     }
 
-    /// Ends it as an editor does, and gives its exit status.
+    /// Ends the session as an editor does, and returns the exit status.
     pub(super) fn end(mut self) -> Option<i32> {
         let answer = self.ask("shutdown", &Value::Null);
         assert_eq!(answer["result"], Value::Null);
         self.exit()
     }
 
-    /// Has it exit, and gives its exit status.
+    /// Sends `exit`, and returns the exit status.
     pub(super) fn exit(mut self) -> Option<i32> {
         self.notify("exit", &Value::Null);
         self.server.wait().unwrap().code()
     }
 
-    /// Goes away, and gives its exit status.
+    /// Disconnects, and returns the exit status.
     pub(super) fn close(mut self) -> Option<i32> {
         drop(self.input);
         self.server.wait().unwrap().code()

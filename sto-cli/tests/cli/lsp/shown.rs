@@ -1,4 +1,4 @@
-//! What is shown in the editor, and follows what is typed there.
+//! What the editor shows, also after edits.
 
 use super::session::{Session, with_demo};
 use crate::support::Sandbox;

@@ -1,4 +1,4 @@
-//! What the store says, while it changes, goes and comes back.
+//! Changes of the store during a session.
 
 use super::session::{Session, ingest, with_demo};
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn shows_the_build_that_the_user_selects() {
     assert_eq!(session.end(), Some(0));
 }
 
-/// What the hover of `main` says at its end.
+/// The last line of the hover of `main`.
 fn basis(session: &mut Session, uri: &str) -> String {
     let hover = session.hover(uri, 127, 40)["contents"]["value"].clone();
     hover.as_str().unwrap().trim_end().to_owned()
