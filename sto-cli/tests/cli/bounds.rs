@@ -215,8 +215,8 @@ fn the_memory_limit_can_be_set_by_environment_and_configuration() {
     assert!(run.stderr.contains("--max-memory <SIZE>"), "{run:?}");
 }
 
-/// Files named `name` that lead to endless data, to a pipe without a writer, or to more data than
-/// a file of that kind may have, each with a part of the expected error.
+/// Files with endless data, without a writer, and larger than allowed, each with a part of the
+/// expected error.
 fn bad_files(sandbox: &Sandbox) -> Vec<(&'static str, &'static str)> {
     rustix::fs::mkfifoat(
         rustix::fs::CWD,
