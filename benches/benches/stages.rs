@@ -4,9 +4,9 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use std::path::{Path, PathBuf};
 use sto_core::formats::{ReadOptions, read, read_bytes};
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::SymbolOptions;
-use sto_core::ingest::{IngestOptions, profiles_of};
+use sto_core::ingest::{IngestOptions, make_profiles};
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
 use sto_core::stages::intern;
@@ -23,7 +23,7 @@ fn digest(bencher: Bencher<'_, '_>, size: usize) {
     let recording = vec![0x5a; size];
     bencher
         .counter(BytesCount::new(size))
-        .bench_local(|| SourceDigest::of(black_box(&recording)));
+        .bench_local(|| RecordingDigest::hash_bytes(black_box(&recording)));
 }
 
 /// The recording that the stages below work on: `STO_BENCH_RECORDING`, else the demo's.
@@ -129,7 +129,7 @@ fn storing(bencher: Bencher<'_, '_>) {
         ..IngestOptions::default()
     };
     let (prepared, _) =
-        profiles_of(&self::recording(), &recording, &symbols, &named).expect("it has a name");
+        make_profiles(&self::recording(), &recording, &symbols, &named).expect("it has a name");
     let profile = &prepared[0];
     bencher
         .counter(ItemsCount::new(profile.interned.tree.len()))

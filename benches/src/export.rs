@@ -54,7 +54,7 @@ pub fn tables(
     let Loaded { frames, tree, .. } = loaded;
     let data = data_ids(frames, &mut create("stack_node_data")?)?;
 
-    let build = ExecutableId::of(&format!("{executable}@{version}"));
+    let build = ExecutableId::from_name(&format!("{executable}@{version}"));
     let samples: u64 = costs.iter().map(|(_, cost)| cost.samples).sum();
     let (build_id, executable) = (bigint(build.0), escaped(executable));
     let mut out = create("executable")?;
@@ -71,7 +71,7 @@ pub fn tables(
     for node in tree.nodes() {
         let parent = tree.parent(node).map(|parent| ids[parent.get()]);
         let frame = data[tree.frame(node).get()];
-        let id = NodeId::of(parent, build, frame);
+        let id = NodeId::new(parent, build, frame);
         ids.push(id);
         let row = rows.entry(bigint(id.0)).or_insert_with(|| {
             order.push(bigint(id.0));
@@ -98,7 +98,7 @@ fn data_ids(frames: &FrameTable, out: &mut impl Write) -> io::Result<Vec<FrameId
             kind: FrameKind::User,
             ..frame
         };
-        let id = FrameId::of(row);
+        let id = FrameId::from_frame(row);
         ids.push(id);
         rows.insert(bigint(id.0), row);
     }

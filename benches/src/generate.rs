@@ -6,12 +6,12 @@
 //! several alternatives of the program, some more frequent than others.
 
 use std::collections::BTreeMap;
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin,
     Profile, Quality,
 };
-use sto_core::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// Name of the program.
@@ -44,7 +44,7 @@ pub struct Run {
     /// The metadata of the run.
     pub profile: Profile,
     /// The stacks and costs of the run.
-    pub interned: Interned,
+    pub interned: ProfileData,
 }
 
 impl Program {
@@ -94,7 +94,7 @@ impl Program {
         let duration = Nanoseconds(samples * PERIOD);
         let profile = Profile {
             build: build.id(),
-            source: SourceDigest::of(&run.to_le_bytes()),
+            source: RecordingDigest::hash_bytes(&run.to_le_bytes()),
             source_bytes: Bytes(50_000_000),
             format: "perf.data".to_owned(),
             origin: Origin {
@@ -228,7 +228,7 @@ impl Stacks {
     }
 
     /// Gives the run a frame table of its own, as interning does.
-    fn interned(self, program: &Program) -> Interned {
+    fn interned(self, program: &Program) -> ProfileData {
         let mut is_used = vec![false; self.changed_in.len()];
         for &frame in &self.frames {
             is_used[frame as usize] = true;
@@ -244,16 +244,16 @@ impl Stacks {
         for (parent, frame) in self.parents.into_iter().zip(self.frames) {
             tree.push(parent, places[frame as usize]);
         }
-        Interned {
-            lines: vec![lines(&tree, &self.costs, frames.len())],
+        ProfileData {
+            line_costs: vec![lines(&tree, &self.costs, frames.len())],
             frames,
             tree,
             costs: vec![self.costs],
             slices: None,
             metrics: None,
             calls: None,
-            kept: None,
-            sources: Default::default(),
+            kept_calls: None,
+            source_digests: Default::default(),
             addresses: None,
         }
     }

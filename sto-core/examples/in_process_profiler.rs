@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::recording::{
@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // A digest that identifies the run, as there is no file with its bytes.
-    let run = SourceDigest::of(b"run 1 of the example");
+    let run = RecordingDigest::hash_bytes(b"run 1 of the example");
     let recording = profiler.builder.finish(Format::Folded, run, Bytes(0));
     let store = Store::in_memory()?;
     let options = IngestOptions {

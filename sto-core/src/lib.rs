@@ -111,7 +111,7 @@ pub use sto_formats::recording::{self, Format, Recording, RecordingBuilder};
 pub use sto_model::printable;
 #[doc(inline)]
 pub use sto_model::{
-    Build, Cancel, Cancelled, Frame, FrameKind, Hint, Notice, ParseError, Profile, files, id,
+    Build, CancelToken, Cancelled, Frame, FrameKind, Hint, Notice, ParseError, Profile, files, id,
     limits, memory, trace, tree,
     tree::{NodeIx, SelfCosts, StackTree},
     units,
@@ -155,7 +155,7 @@ pub mod model {
     pub use sto_model::{
         Build, Commit, CommitHash, Executable, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId,
         Granularity, LabelValue, MetricKind, MetricSeries, ModuleRef, Origin, Profile, Quality,
-        RunMetrics, SampleLabel, SeriesError, SourceDigest, SourceDigests, StringIx,
+        RunMetrics, SampleLabel, SeriesError, SourceFileDigest, SourceFileDigests, StringIx,
         agreed_digests,
     };
 }

@@ -17,7 +17,7 @@ fn stored_demo(store: &Store, version: &str, options: &IngestOptions) -> Loaded 
     let path = demo_folder().join(format!("{version}.perf.data"));
     let report = ingest(store, &path, &options, &mut |_| ()).unwrap();
     let ingested = &report.profiles[0];
-    let executable = ExecutableId::of(&ingested.build.executable);
+    let executable = ExecutableId::from_name(&ingested.build.executable);
     store
         .snapshot()
         .unwrap()
@@ -52,7 +52,7 @@ fn modules_of<'l>(loaded: &'l Loaded, function: &str) -> BTreeSet<&'l str> {
 fn stacks(loaded: &Loaded, function: &str) -> BTreeSet<NodeId> {
     let tree = &loaded.tree;
     let symbol = |node| loaded.frames.frame(tree.frame(node)).symbol;
-    let ids = tree.node_ids(ExecutableId::of("demo"), &loaded.frames);
+    let ids = tree.node_ids(ExecutableId::from_name("demo"), &loaded.frames);
     tree.nodes()
         .filter(|&node| symbol(node) == function)
         .filter(|&node| tree.ancestors(node).any(|node| symbol(node) == "main"))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::limits::{
-    MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES,
+    MAX_DEPTH, MAX_USER_STRING, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES,
 };
 use sto_core::recording::Recording;
 use sto_core::store::Store;
@@ -185,7 +185,7 @@ fn rejects_samples_with_malformed_periods_or_times() {
 /// A store rejects records of more than 16 MiB.
 #[test]
 fn stores_the_longest_names() {
-    let name = |ix: usize| format!("{ix:0>MAX_GIVEN_NAME$}");
+    let name = |ix: usize| format!("{ix:0>MAX_USER_STRING$}");
     let sample = |event| format!("p 1 1.5: e{event:0>4095}:\n\t1 f (/x)\n\n");
     let text: String = (0..MAX_SAMPLE_TYPES).map(sample).collect();
     let options = IngestOptions {

@@ -1,7 +1,7 @@
 //! Content ids: pinned digests, and that every field matters.
 
 use proptest::prelude::*;
-use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, ReadingId, SourceDigest};
+use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, BuildRecordingId, RecordingDigest};
 use sto_core::model::{Frame, FrameKind, FrameTable};
 use sto_core::tree::StackTree;
 
@@ -17,28 +17,28 @@ const FRAME: Frame<'_> = Frame {
 /// domain tag, and SPEC.md its examples.
 #[test]
 fn digests_are_pinned() {
-    let frame = FrameId::of(FRAME);
-    let executable = ExecutableId::of("app");
-    let root = NodeId::of(None, executable, frame);
-    let build = BuildId::of(executable, "v1");
-    let source = SourceDigest::of(b"main;work 42\n");
+    let frame = FrameId::from_frame(FRAME);
+    let executable = ExecutableId::from_name("app");
+    let root = NodeId::new(None, executable, frame);
+    let build = BuildId::new(executable, "v1");
+    let source = RecordingDigest::hash_bytes(b"main;work 42\n");
     assert_eq!(frame.to_string(), "56351bb7b09a0faf466c14df5552b200");
     assert_eq!(executable.to_string(), "1ca8d921df839c157fef168f26e8ab59");
     assert_eq!(root.to_string(), "5e0dcd09f4f05f1d6bbef261709d71f6");
     assert_eq!(
-        NodeId::of(Some(root), executable, frame).to_string(),
+        NodeId::new(Some(root), executable, frame).to_string(),
         "820e0bcb309cdda254d71eecdf3fa3a6"
     );
     assert_eq!(build.to_string(), "ed269e7865f3d3ac15bdd754e68a2efd");
     assert_eq!(source.to_string(), "b95047f76090530abe09cea02420e3c0");
     assert_eq!(
-        ReadingId::of(build, source).to_string(),
+        BuildRecordingId::new(build, source).to_string(),
         "9aae6a33c39d4444eebdf6f8ad98d55f"
     );
-    let lines = source.read_with("granularity", "line");
+    let lines = source.with_option("granularity", "line");
     assert_eq!(lines.to_string(), "187674299819f13f75e0f76108766248");
     assert_eq!(
-        ReadingId::of(build, lines).to_string(),
+        BuildRecordingId::new(build, lines).to_string(),
         "838d7e5ec2d219e9ee8c6562b0ec72c1"
     );
     assert_eq!(profile(), "da8b49079008ba44d71f4124893e08d3");
@@ -47,7 +47,7 @@ fn digests_are_pinned() {
 /// The profile of the file `main;work 42\n` for build `v1` of `app`, with no other options.
 fn profile() -> String {
     use sto_core::formats::read_bytes;
-    use sto_core::ingest::{IngestOptions, profiles_of};
+    use sto_core::ingest::{IngestOptions, make_profiles};
     use sto_core::stages::symbolize;
     let path = std::path::Path::new("app.folded");
     let options = IngestOptions {
@@ -57,9 +57,9 @@ fn profile() -> String {
     };
     let recording = read_bytes(path, b"main;work 42\n", &Default::default()).unwrap();
     let symbols = symbolize(&recording, &options.symbols);
-    let (prepared, _) = profiles_of(path, &recording, &symbols, &options).unwrap();
+    let (prepared, _) = make_profiles(path, &recording, &symbols, &options).unwrap();
     let prepared = &prepared[0];
-    ProfileId::of(&prepared.build, &prepared.profile, &prepared.interned).to_string()
+    ProfileId::new(&prepared.build, &prepared.profile, &prepared.interned).to_string()
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn frame_id_depends_on_every_field() {
         line: 7,
         ..FRAME
     });
-    assert_all_differ(frames.into_iter().chain(kinds).map(FrameId::of));
+    assert_all_differ(frames.into_iter().chain(kinds).map(FrameId::from_frame));
 }
 
 #[test]
@@ -99,24 +99,24 @@ fn ids_depend_on_field_boundaries() {
             })
         })
     });
-    assert_all_differ(frames.map(FrameId::of));
+    assert_all_differ(frames.map(FrameId::from_frame));
     assert_all_differ(strings.iter().flat_map(|name| {
-        let executable = ExecutableId::of(name);
+        let executable = ExecutableId::from_name(name);
         strings
             .iter()
-            .map(move |version| BuildId::of(executable, version))
+            .map(move |version| BuildId::new(executable, version))
     }));
 }
 
 #[test]
 fn ids_depend_on_order_and_kind_of_parts() {
-    let executable = ExecutableId::of("app");
-    let [a, b] = ["a", "b"].map(|symbol| FrameId::of(Frame { symbol, ..FRAME }));
+    let executable = ExecutableId::from_name("app");
+    let [a, b] = ["a", "b"].map(|symbol| FrameId::from_frame(Frame { symbol, ..FRAME }));
     let stack = |frames: &[FrameId]| {
         frames
             .iter()
             .fold(None, |parent, &frame| {
-                Some(NodeId::of(parent, executable, frame))
+                Some(NodeId::new(parent, executable, frame))
             })
             .unwrap()
     };
@@ -129,10 +129,10 @@ fn ids_depend_on_order_and_kind_of_parts() {
     ]);
     // The same bytes have another id as another kind of object.
     assert_ne!(
-        ReadingId::of(BuildId([1; 16]), SourceDigest([2; 16])).0,
-        ReadingId::of(BuildId([2; 16]), SourceDigest([1; 16])).0
+        BuildRecordingId::new(BuildId([1; 16]), RecordingDigest([2; 16])).0,
+        BuildRecordingId::new(BuildId([2; 16]), RecordingDigest([1; 16])).0
     );
-    assert_ne!(ExecutableId::of("a").0, SourceDigest::of(b"a").0);
+    assert_ne!(ExecutableId::from_name("a").0, RecordingDigest::hash_bytes(b"a").0);
 }
 
 #[test]
@@ -142,11 +142,11 @@ fn node_id_depends_only_on_its_stack() {
     let mut tree = StackTree::new();
     let first = tree.push(None, main);
     let alone = tree.push(None, work);
-    let executable = ExecutableId::of("app");
+    let executable = ExecutableId::from_name("app");
     let few = tree.node_ids(executable, &frames);
     assert_eq!(
         few[first.get()],
-        NodeId::of(None, executable, FrameId::of(frames.frame(main)))
+        NodeId::new(None, executable, FrameId::from_frame(frames.frame(main)))
     );
 
     let mut tree = StackTree::new();
@@ -178,7 +178,7 @@ proptest! {
     ) {
         let id = |(kind, symbol, module, file, line): &(u8, String, String, String, u32)| {
             let kind = FrameKind::from_number(*kind).unwrap();
-            FrameId::of(Frame { module, symbol, kind, file, line: *line })
+            FrameId::from_frame(Frame { module, symbol, kind, file, line: *line })
         };
         prop_assert_eq!(id(&a) == id(&b), a == b);
     }

@@ -6,23 +6,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sto_core::formats::{Format, FormatError, OnRead, ReadOptions, read, read_bytes, read_stream};
-use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
+use sto_core::id::{ExecutableId, BuildRecordingId, RecordingDigest};
 use sto_core::ingest::{
-    IngestError, IngestOptions, Input, Prepared, Stage, ingest, prepare, profiles_of,
+    IngestError, IngestOptions, Input, Prepared, Stage, ingest, prepare, make_profiles,
 };
-use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use sto_core::limits::{MAX_USER_STRING, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
 use sto_core::recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, RecordingParts,
 };
 use sto_core::store::{Added, Store};
 use sto_core::trace::{
-    CallThread, CallThresholds, CallsWith, LongCall, Meanwhile, Outlier, Record, RunCalls,
+    CallThread, CallThresholds, CallsByArgument, LongCall, ThreadActivity, Outlier, CallRecord, RunCalls,
     ThreadCalls, Wait,
 };
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds};
-use sto_core::{Cancel, Notice};
+use sto_core::{CancelToken, Notice};
 use sto_test_support::missing;
 
 /// Three programs: `server` with 3 samples in two processes, `client` with 2, `idle` with 2.
@@ -93,7 +93,7 @@ fn prepare_all(
     options: &IngestOptions,
 ) -> Result<(Vec<Prepared>, Vec<String>), IngestError> {
     let path = Path::new("runs/app.folded");
-    let (profiles, warnings) = profiles_of(path, recording, &named_symbols(recording), options)?;
+    let (profiles, warnings) = make_profiles(path, recording, &named_symbols(recording), options)?;
     Ok((profiles, texts(&warnings)))
 }
 
@@ -206,7 +206,7 @@ fn names_the_program_after_the_file_if_the_format_has_no_names() {
         prepare_one(&recording, &version("v")).build.executable,
         "app"
     );
-    let stdin = profiles_of(
+    let stdin = make_profiles(
         Path::new("-"),
         &recording,
         &named_symbols(&recording),
@@ -257,7 +257,7 @@ fn source_digest_depends_on_program_and_granularity() {
         let mut options = version("v1");
         change(&mut options);
         let (profiles, _) = prepare_all(recording, &options).unwrap();
-        let ids = profiles.iter().map(|prepared| prepared.profile.reading());
+        let ids = profiles.iter().map(|prepared| prepared.profile.build_recording_id());
         ids.collect::<Vec<_>>()
     };
     let by_line = |options: &mut IngestOptions| options.symbols.granularity = Granularity::Line;
@@ -271,9 +271,9 @@ fn source_digest_depends_on_program_and_granularity() {
             split(options);
         }),
     ];
-    let build = ExecutableId::of("server");
-    let build = sto_core::id::BuildId::of(build, "v1");
-    assert_eq!(plain, [ReadingId::of(build, recording.source)]);
+    let build = ExecutableId::from_name("server");
+    let build = sto_core::id::BuildId::new(build, "v1");
+    assert_eq!(plain, [BuildRecordingId::new(build, recording.source)]);
     let server = [plain[0], lines[0], parts[0], lines_of_parts[0]];
     let distinct: std::collections::BTreeSet<_> = server.into_iter().collect();
     assert_eq!(distinct.len(), 4, "{server:?}");
@@ -303,12 +303,12 @@ fn source_digest_depends_on_a_forced_format() {
     };
     let folded = b"main;work 7\n";
     let plain = source(folded, None);
-    assert_eq!(plain, SourceDigest::of(folded));
+    assert_eq!(plain, RecordingDigest::hash_bytes(folded));
     assert_eq!(source(folded, Some(Format::Folded)), plain);
     let untold = b"\n  main\n  3\n";
     assert_eq!(
         source(untold, Some(Format::DTrace)),
-        SourceDigest::of(untold).read_with("format", "dtrace")
+        RecordingDigest::hash_bytes(untold).with_option("format", "dtrace")
     );
 }
 
@@ -382,7 +382,7 @@ fn resolves_functions_without_a_recorded_build_id() {
         let store = Store::in_memory().unwrap();
         let report = ingest(&store, (Path::new("x"), recording), &options, &mut |_| {}).unwrap();
         let profile = &report.profiles[0].profile;
-        let executable = ExecutableId::of(&report.profiles[0].build.executable);
+        let executable = ExecutableId::from_name(&report.profiles[0].build.executable);
         let loaded = store
             .snapshot()
             .unwrap()
@@ -484,7 +484,7 @@ fn lists_the_modules_of_the_profile_with_build_ids() {
     });
     let recording = recording.unwrap();
     let path = Path::new("perf.data");
-    let (profiles, _) = profiles_of(path, &recording, &symbols, &options).unwrap();
+    let (profiles, _) = make_profiles(path, &recording, &symbols, &options).unwrap();
     assert_eq!(
         modules(&profiles[0]),
         ["3 Some(GnuBuildId(03030303))", "x None"]
@@ -509,7 +509,7 @@ fn stores_metadata_given_by_the_user() {
     assert_eq!(profile.format, "perf script");
     assert_eq!(
         profile.source,
-        recording.source.read_with("granularity", "line")
+        recording.source.with_option("granularity", "line")
     );
     assert_eq!(profile.source_bytes, recording.source_bytes);
 }
@@ -530,8 +530,8 @@ fn reports_overflowing_counts_with_the_path() {
 
 #[test]
 fn rejects_metadata_over_the_limits() {
-    let long = || "x".repeat(MAX_GIVEN_NAME + 1);
-    let fits = || "x".repeat(MAX_GIVEN_NAME);
+    let long = || "x".repeat(MAX_USER_STRING + 1);
+    let fits = || "x".repeat(MAX_USER_STRING);
     let recording = || read_text("a 1\n").unwrap();
     let try_with = |options: &IngestOptions| {
         let store = Store::in_memory().unwrap();
@@ -626,7 +626,7 @@ fn ingests_a_file() {
     let loaded = store
         .snapshot()
         .unwrap()
-        .load(ExecutableId::of("app"), &[ingested.id])
+        .load(ExecutableId::from_name("app"), &[ingested.id])
         .unwrap();
     assert_eq!(loaded.tree.len(), 2);
 }
@@ -652,7 +652,7 @@ fn warns_if_a_run_has_another_build_id_than_its_build() {
         let recording = three_programs().edit(|recording| {
             set_build_id(recording, 20, build_id);
             recording.samples.truncate(samples);
-            recording.source = SourceDigest::of(&[build_id, samples as u8]);
+            recording.source = RecordingDigest::hash_bytes(&[build_id, samples as u8]);
         });
         let recording = recording.unwrap();
         let path = Path::new("perf.data");
@@ -832,7 +832,7 @@ fn rejects_recordings_with_invalid_indices() {
 
 /// Endless folded stacks; reading is cancelled after a while.
 struct Endless {
-    cancel: Cancel,
+    cancel: CancelToken,
     blocks: usize,
 }
 
@@ -900,15 +900,15 @@ fn split_programs_have_only_their_own_calls() {
         begin: Nanoseconds(0),
         end: Nanoseconds(10),
         calls: 1,
-        records: vec![Record::Call(call(row))],
+        records: vec![CallRecord::Call(call(row))],
     };
     let outlier = |thread, row| Outlier {
         thread,
         call: call(row),
         typical: Nanoseconds(1),
         calls: 9,
-        meanwhile: [0, 1]
-            .map(|thread| Meanwhile {
+        activities: [0, 1]
+            .map(|thread| ThreadActivity {
                 thread,
                 stack: None,
                 time: Nanoseconds(10),
@@ -925,7 +925,7 @@ fn split_programs_have_only_their_own_calls() {
             ended_by: Some((0, call(0))),
         }],
         arguments: [0, 1]
-            .map(|thread| CallsWith {
+            .map(|thread| CallsByArgument {
                 thread,
                 stack: call(thread as usize).stack,
                 argument: format!("n{thread}"),
@@ -950,7 +950,7 @@ fn split_programs_have_only_their_own_calls() {
         let [outlier] = &calls.outliers[..] else {
             panic!("{calls:?}")
         };
-        let others: Vec<u32> = outlier.meanwhile.iter().map(|of| of.thread).collect();
+        let others: Vec<u32> = outlier.activities.iter().map(|of| of.thread).collect();
         assert_eq!((outlier.thread, &others[..]), (0, &[0][..]));
         let [with] = &calls.arguments[..] else {
             panic!("{calls:?}")

@@ -6,27 +6,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::InternError;
-use sto_core::limits::{MAX_DEPTH, most_frames};
+use sto_core::limits::{MAX_DEPTH, max_frames};
 use sto_core::model::{Frame, FrameIx, FrameKind};
 use sto_core::recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, Sample, SampleTypeIx, StackIx,
 };
 use sto_core::stages::intern;
 use sto_core::stages::{CodeLine, CodeLineIx, Symbols};
-use sto_core::tree::{Interned, StackTree};
+use sto_core::tree::{ProfileData, StackTree};
 use sto_core::units::{Cost, SampleType, Unit};
 
 fn cost(samples: u64, value: u64) -> Cost {
     Cost { samples, value }
 }
 
-fn intern_text(text: &str) -> Interned {
+fn intern_text(text: &str) -> ProfileData {
     let recording = read_text(text).unwrap();
     intern(&recording, &named_symbols(&recording), None, |_| true).unwrap()
 }
 
 /// The tree as lines, indented by depth, with the self cost of the first sample type.
-fn show(interned: &Interned) -> Vec<String> {
+fn show(interned: &ProfileData) -> Vec<String> {
     let tree = &interned.tree;
     let self_costs: BTreeMap<_, _> = interned.costs[0].iter().copied().collect();
     tree.nodes()
@@ -67,7 +67,7 @@ fn no_samples_give_an_empty_tree() {
     let interned = intern(&recording, &named_symbols(&recording), None, |_| false).unwrap();
     assert!(interned.tree.is_empty() && interned.frames.is_empty());
     assert_eq!(interned.costs, [vec![]]);
-    assert_eq!(interned.lines, [vec![]]);
+    assert_eq!(interned.line_costs, [vec![]]);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn rejects_too_many_frames_from_inlined_functions() {
     .concat();
     symbols.ends = (0..5).map(|leaf| many as u32 + leaf).collect();
     let error = intern(&recording, &symbols, None, |_| true).unwrap_err();
-    let limit = most_frames(recording.source_bytes);
+    let limit = max_frames(recording.source_bytes);
     assert_eq!(error, InternError::TooLarge { limit });
     let recording = recording.edit(|recording| recording.samples.truncate(4));
     let recording = recording.unwrap();
@@ -167,7 +167,7 @@ fn interns_a_million_levels_of_recursion() {
     symbols.lines.iter_mut().for_each(|line| line.line = 1);
     let interned = intern(&recording, &symbols, None, |_| true).unwrap();
     assert_eq!(interned.tree.len(), 1_000_002);
-    let totals: Vec<u64> = interned.lines[0]
+    let totals: Vec<u64> = interned.line_costs[0]
         .iter()
         .map(|line| line.total.samples)
         .collect();
@@ -286,7 +286,7 @@ impl Plain {
         plain
     }
 
-    fn from_interned(interned: &Interned) -> Plain {
+    fn from_interned(interned: &ProfileData) -> Plain {
         let symbol = |frame| interned.frames.frame(frame).symbol.to_owned();
         let names = |node| {
             let mut names: Vec<_> = interned
@@ -309,7 +309,7 @@ impl Plain {
                 })
                 .collect(),
             lines: interned
-                .lines
+                .line_costs
                 .iter()
                 .map(|lines| {
                     let lines = lines.iter();
@@ -328,17 +328,17 @@ impl Plain {
 }
 
 /// The documented order of the parts.
-fn check_order(interned: &Interned) {
-    let Interned {
+fn check_order(interned: &ProfileData) {
+    let ProfileData {
         frames,
         tree,
         costs,
-        lines,
+        line_costs: lines,
         slices: _,
         metrics: _,
         calls: _,
-        kept: _,
-        sources: _,
+        kept_calls: _,
+        source_digests: _,
         addresses: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
@@ -417,7 +417,7 @@ proptest! {
     ) {
         let interned = |samples| {
             let (recording, symbols) = model(&expansions, samples);
-            let Interned { frames, tree, costs, lines, .. } = intern(&recording, &symbols, None, |_| true).unwrap();
+            let ProfileData { frames, tree, costs, line_costs, .. } = intern(&recording, &symbols, None, |_| true).unwrap();
             (format!("{frames:?}"), tree, costs, lines)
         };
         prop_assert_eq!(interned(&samples), interned(&shuffled));
@@ -450,7 +450,7 @@ fn counts_a_recursive_line_once_per_stack() {
         (vec![0, 0], 0, cost(1, 10)),
     ];
     let (recording, symbols) = model(&expansions, &samples);
-    let lines = &intern(&recording, &symbols, None, |_| true).unwrap().lines[0];
+    let lines = &intern(&recording, &symbols, None, |_| true).unwrap().line_costs[0];
     let lines: Vec<_> = lines
         .iter()
         .map(|l| (l.line, l.self_cost, l.total))

@@ -156,7 +156,7 @@ fn trusts_a_perf_map_only_if_written_during_the_recording() {
 fn ignores_a_perf_map_of_another_user() {
     let folder = tempfile::tempdir().unwrap();
     let (recording, _, mut options) = leave_map_in(folder.path());
-    options.believed_users = vec![User(User::of_this_process().0 + 1)];
+    options.trusted_users = vec![User(User::current().0 + 1)];
     let (read, symbols) = read_with(&recording, options);
     assert_eq!(generated_stacks(&read, &symbols), "");
     let problems = problems(&read, &symbols);
@@ -184,7 +184,7 @@ fn ignores_a_jitdump_of_another_user() {
     std::fs::write(&copy, recording).unwrap();
     for (user, is_trusted) in [(0, true), (1, false)] {
         let options = SymbolOptions {
-            believed_users: vec![User(User::of_this_process().0 + user)],
+            trusted_users: vec![User(User::current().0 + user)],
             ..SymbolOptions::default()
         };
         let (read, symbols) = read_with(&copy, options);
@@ -258,7 +258,7 @@ fn leave_map_in(folder: &Path) -> (PathBuf, PathBuf, SymbolOptions) {
     std::fs::copy(map, &copy).unwrap();
     let options = SymbolOptions {
         perf_maps: Some(maps),
-        believed_users: vec![User::of_this_process()],
+        trusted_users: vec![User::current()],
         ..SymbolOptions::default()
     };
     (recording, copy, options)

@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, is_recording, read, read_bytes, read_stream};
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::recording::Recording;
-use sto_core::trace::Record;
+use sto_core::trace::CallRecord;
 
 const FIRST: &str =
     "0 main 1000\n0 work 1010\n1 work 1030\n0 work 1060\n1 work 1080\n1 main 1100\n";
@@ -59,7 +59,7 @@ fn reads_a_folder_with_one_file_per_thread() {
         [("run_3", 3, 1, 990, 1050), ("run_12", 12, 3, 1000, 1100)]
     );
     let first = &calls.threads[1].records;
-    assert!(matches!(first[0], Record::Call(call) if (call.begin.0, call.end.0) == (1000, 1100)));
+    assert!(matches!(first[0], CallRecord::Call(call) if (call.begin.0, call.end.0) == (1000, 1100)));
     let costs = recording.samples.iter();
     let costs: Vec<_> = costs
         .map(|sample| {

@@ -1,7 +1,7 @@
 //! Recordings made with the builder.
 
 use sto_core::formats::Format;
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::recording::{
     LocationIx, ModuleIx, ProcessIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx,
 };
@@ -10,7 +10,7 @@ use sto_core::units::{Bytes, Cost, Unit};
 #[test]
 fn rejects_indices_of_another_builder() {
     let mut builder = RecordingBuilder::default();
-    let cost = Cost::counted(1);
+    let cost = Cost::from_count(1);
     let process = builder.process(1, "app");
     let thread = builder.thread(process, 1, "main").unwrap();
     let event = builder.sample_type("samples", Unit::Samples);
@@ -22,7 +22,7 @@ fn rejects_indices_of_another_builder() {
     assert!(builder.add(thread, SampleTypeIx(1), stack, cost).is_err());
     assert!(builder.add(thread, event, StackIx(1), cost).is_err());
     builder.add(thread, event, stack, cost).unwrap();
-    let recording = builder.finish(Format::Folded, SourceDigest([0; 16]), Bytes(0));
+    let recording = builder.finish(Format::Folded, RecordingDigest([0; 16]), Bytes(0));
     recording.edit(|_| {}).unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, ReadingId, SourceDigest};
+use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, BuildRecordingId, RecordingDigest};
 use sto_core::model::{Build, GnuBuildId, Granularity, ModuleRef, Origin, Profile, Quality};
 use sto_core::store::{CameFrom, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -29,7 +29,7 @@ fn sample_types() -> Vec<SampleType> {
 fn profile() -> Profile {
     Profile {
         build: build().id(),
-        source: SourceDigest([7; 16]),
+        source: RecordingDigest([7; 16]),
         source_bytes: Bytes(1_000_000),
         format: "perf.data".to_owned(),
         origin: Origin {
@@ -78,7 +78,7 @@ fn stored_bytes_are_pinned() {
         )),
         hex(&(
             ProfileId([5; 16]),
-            ReadingId([6; 16]),
+            BuildRecordingId([6; 16]),
             CameFrom::Store("s".to_owned()),
         )),
         hex(&(

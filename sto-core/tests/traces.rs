@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
-use sto_core::limits::{MAX_GIVEN_NAME, MAX_METRICS};
+use sto_core::limits::{MAX_USER_STRING, MAX_METRICS};
 use sto_core::model::{MetricKind, RunMetrics};
 use sto_core::store::Store;
 use sto_core::units::TimeOffset;
@@ -346,7 +346,7 @@ fn rejects_a_trace_of_another_time() {
 
 #[test]
 fn reports_malformed_traces_with_line_and_expectation() {
-    let long_name = "n".repeat(MAX_GIVEN_NAME + 1);
+    let long_name = "n".repeat(MAX_USER_STRING + 1);
     for (text, expected) in [
         (
             "time,name,value\n0,a,1\n0.5,a,2\n0.25,a,3\n",

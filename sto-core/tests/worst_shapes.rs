@@ -8,7 +8,7 @@ use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::limits::{MAX_NAME, MAX_PROGRAMS};
 use sto_core::recording::Recording;
-use sto_core::tree::total;
+use sto_core::tree::total_cost;
 
 const DEPTH: usize = 3_000;
 
@@ -125,7 +125,7 @@ fn chains_of_calls_take_linear_space() {
         let prepared = prepare((path, recording), &options, &mut |_| {}).unwrap();
         let interned = &prepared.profiles()[0].interned;
         assert_eq!(interned.tree.len(), DEPTH, "{name}");
-        let kept: u64 = interned.costs.iter().map(|costs| total(costs).value).sum();
+        let kept: u64 = interned.costs.iter().map(|costs| total_cost(costs).value).sum();
         assert_eq!(kept, samples, "{name}");
     }
 }

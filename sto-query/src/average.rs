@@ -8,10 +8,10 @@ use crate::text::printable;
 use crate::tree::Matched;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
+use sto_core::id::{ExecutableId, ProfileId, RecordingHasher};
 use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
 use sto_core::store::{Added, Snapshot, StoreError, StoredProfile};
-use sto_core::tree::{Interned, NodeIx, SelfCosts};
+use sto_core::tree::{ProfileData, NodeIx, SelfCosts};
 use sto_core::units::{Bytes, Cost, SampleType};
 
 /// The mean of several profiles, ready for [`Writer::add`](sto_core::store::Writer::add).
@@ -23,7 +23,7 @@ pub struct Average {
     /// The profile without stacks and counts.
     pub profile: Profile,
     /// Stacks and counts.
-    pub interned: Interned,
+    pub interned: ProfileData,
     /// Number of averaged profiles.
     pub of: usize,
 }
@@ -92,7 +92,7 @@ pub fn average(
     let profiles: BTreeMap<ProfileId, &StoredProfile> =
         profiles.map(|stored| (stored.id, stored)).collect();
     let ids: Vec<ProfileId> = profiles.keys().copied().collect();
-    let loaded = store.load(ExecutableId::of(executable), &ids)?;
+    let loaded = store.load(ExecutableId::from_name(executable), &ids)?;
     let main: BTreeSet<&str> = selections
         .iter()
         .flat_map(|selection| main_modules(&selection.build, &selection.profiles))
@@ -105,7 +105,7 @@ pub fn average(
 
     let types = profiles.values();
     let types = types.map(|stored| &stored.profile.sample_types[..]);
-    let (sample_types, of_runs) = SampleType::columns_of(types);
+    let (sample_types, of_runs) = SampleType::choose_columns(types);
     let mut by_type: BTreeMap<&SampleType, Vec<SelfCosts>> = BTreeMap::new();
     for (of_run, columns) in of_runs.iter().zip(loaded.costs) {
         for (&ix, column) in of_run.iter().zip(columns) {
@@ -121,17 +121,17 @@ pub fn average(
         commit: None,
     };
     let (types, columns): (Vec<_>, Vec<_>) = by_type.into_iter().unzip();
-    let interned = Interned {
+    let interned = ProfileData {
         costs: columns
             .iter()
             .map(|columns| mean(columns, matched.tree.len()))
             .collect(),
-        lines: vec![Vec::new(); columns.len()],
+        line_costs: vec![Vec::new(); columns.len()],
         slices: None,
         metrics: None,
         calls: None,
-        kept: None,
-        sources: Default::default(),
+        kept_calls: None,
+        source_digests: Default::default(),
         addresses: None,
         frames: matched.frames,
         tree: matched.tree,
@@ -181,7 +181,7 @@ fn mean(columns: &[SelfCosts], nodes: usize) -> SelfCosts {
 
 /// Returns the average's profile without its sample types.
 fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
-    let mut source = SourceHasher::new();
+    let mut source = RecordingHasher::new();
     for stored in profiles {
         source.update(&stored.id.0);
     }

@@ -9,7 +9,7 @@ use sto_core::id::ProfileId;
 use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, Profile};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::trace::ThreadCalls;
-use sto_core::tree::{SelfCosts, label_sets, total};
+use sto_core::tree::{SelfCosts, distinct_label_sets, total_cost};
 use sto_core::units::{Bytes, Cost};
 use sto_core::{Format, Hint};
 
@@ -175,7 +175,7 @@ pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreErr
         build: view.selection.build.clone(),
         profiles: profiles
             .map(|(stored, run)| {
-                let from = store.reading(stored.profile.reading())?;
+                let from = store.reading(stored.profile.build_recording_id())?;
                 let merged_from = from.and_then(|(_, from)| from.store().map(str::to_owned));
                 Ok(ShownProfile {
                     merged_from,
@@ -203,7 +203,7 @@ fn sample_labels(
     }
     let contexts = store.load_contexts(stored.id)?.unwrap_or_default();
     let mut values: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
-    for label in label_sets(&contexts).flatten() {
+    for label in distinct_label_sets(&contexts).flatten() {
         values.entry(&label.key).or_default().insert(label.text());
     }
     let reports = values.into_iter().map(|(key, values)| SampleLabelKey {
@@ -274,7 +274,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     let (quality, origin) = (profile.quality, profile.origin.clone());
     let event_totals = profile.sample_types.iter().map(|sample_type| {
         let column = view.sample_types.iter().position(|t| t == sample_type);
-        column.map_or(Cost::ZERO, |column| total(&costs[column]))
+        column.map_or(Cost::ZERO, |column| total_cost(&costs[column]))
     });
     ShownProfile {
         profile: profile_report(stored.id, profile),

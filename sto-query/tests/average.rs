@@ -27,7 +27,7 @@ fn add(store: &Store, program: &str, build: &str, seconds: f64, folded: &str) {
     };
     let path = Path::new("run.folded");
     let folded = format!("# {seconds}\n{folded}");
-    let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+    let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
     ingest(store, (path, recording), &options, &mut |_| {}).unwrap();
 }
 

@@ -69,7 +69,7 @@ fn sources(keep_calls: bool) -> Sources {
             ..IngestOptions::default()
         };
         let path = Path::new("trace.json");
-        let recording = read_bytes(path, trace(power).as_bytes(), &options.read()).unwrap();
+        let recording = read_bytes(path, trace(power).as_bytes(), &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     Sources::of_snapshot(store.snapshot().unwrap())
@@ -217,7 +217,7 @@ fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
         ..IngestOptions::default()
     };
     let path = Path::new("app.perf");
-    let recording = read_bytes(path, &exported, &options.read()).unwrap();
+    let recording = read_bytes(path, &exported, &options.read_options()).unwrap();
     ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     let mut request = ModelRequest::default();
     request.named = Named::from("app@v1");

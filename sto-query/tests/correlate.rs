@@ -88,7 +88,7 @@ fn store() -> Store {
             let path = Path::new("run.folded");
             // A comment makes it another source, and so another run.
             let folded = format!("# {benchmark}\n{folded}");
-            let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+            let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
             let recording = recording
                 .edit(|recording| {
                     recording.origin.recorded =

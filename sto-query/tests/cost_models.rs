@@ -5,7 +5,7 @@ use crate::views::{assert_fits, assert_golden};
 use crate::words;
 use std::path::Path;
 use sto_core::formats::read_bytes;
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::model::{Commit, LabelValue, SampleLabel};
 use sto_core::store::Store;
@@ -66,7 +66,7 @@ fn sources_where(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
             ..IngestOptions::default()
         };
         let path = Path::new("run.folded");
-        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     };
     for (build, jitter) in [
@@ -295,7 +295,7 @@ fn served() -> Store {
             }
             let name = format!("{build} {run}");
             let recording =
-                builder.finish(Format::Folded, SourceDigest::of(name.as_bytes()), Bytes(0));
+                builder.finish(Format::Folded, RecordingDigest::hash_bytes(name.as_bytes()), Bytes(0));
             let recording = recording.edit(|parts| {
                 for (thread, size) in parts.threads.iter_mut().zip(sizes) {
                     let value = LabelValue::Number {
@@ -370,7 +370,7 @@ fn a_side_that_lacks_what_runs_of_the_other_have_is_named_with_what_it_has() {
             ..IngestOptions::default()
         };
         let path = Path::new("run.folded");
-        let recording = read_bytes(path, b"main;find 1\n", &options.read()).unwrap();
+        let recording = read_bytes(path, b"main;find 1\n", &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     let sources = Sources::of_snapshot(store.snapshot().unwrap());
@@ -396,7 +396,7 @@ fn numbers_of_samples_are_not_compared_with_those_of_calls() {
     };
     let trace = br#"[{"ph":"X","name":"find","pid":1,"tid":1,"ts":0,"dur":1,"args":{"bytes":1}}]"#;
     let path = Path::new("trace.json");
-    let recording = read_bytes(path, trace, &options.read()).unwrap();
+    let recording = read_bytes(path, trace, &options.read_options()).unwrap();
     ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     let sources = Sources::of_snapshot(store.snapshot().unwrap());
     let mut request = CompareModelsRequest::default();
@@ -442,7 +442,7 @@ fn filled() -> Sources {
             ..IngestOptions::default()
         };
         let path = Path::new("run.folded");
-        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     Sources::of_snapshot(store.snapshot().unwrap())

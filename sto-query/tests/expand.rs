@@ -26,7 +26,7 @@ fn history(runs: &[(&str, f64)]) -> History {
         };
         let path = Path::new("run.folded");
         let folded = format!("# {day}\n{folded}");
-        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
         let recording = recording
             .edit(|recording| {
                 recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));

@@ -39,7 +39,7 @@ fn add_of_event(
         ..IngestOptions::default()
     };
     let path = Path::new("run.folded");
-    let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+    let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
     let recording = recording
         .edit(|recording| {
             recording.sample_types[0].event = event.to_owned();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::Notice;
-use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
+use sto_core::id::{BuildId, ExecutableId, ProfileId, RecordingDigest};
 use sto_core::ingest::ModuleSymbols;
 use sto_core::ingest::{IngestOutcome, Ingested, IngestedCalls, IngestedSlices};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
@@ -22,8 +22,8 @@ fn ingested(added: Added) -> Ingested {
         commit: None,
     };
     let profile = Profile {
-        build: BuildId::of(ExecutableId::of("demo"), "v1"),
-        source: SourceDigest::of(b"recording"),
+        build: BuildId::new(ExecutableId::from_name("demo"), "v1"),
+        source: RecordingDigest::hash_bytes(b"recording"),
         source_bytes: Bytes(1_000_000),
         format: "perf.data".to_owned(),
         origin: Origin::default(),
@@ -45,7 +45,7 @@ fn ingested(added: Added) -> Ingested {
         metrics: BTreeMap::new(),
     };
     Ingested {
-        id: ProfileId(profile.reading().0),
+        id: ProfileId(profile.build_recording_id().0),
         build,
         profile,
         added,

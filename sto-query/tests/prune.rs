@@ -1,10 +1,10 @@
 //! Which profiles may go: exactly those to which everything said applies.
 
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::id::{ProfileId, SourceDigest};
+use sto_core::id::{ProfileId, RecordingDigest};
 use sto_core::model::{Build, Frame, FrameKind, FrameTable, Granularity, Origin, Profile, Quality};
 use sto_core::store::{Store, Tag};
-use sto_core::tree::{Interned, StackTree};
+use sto_core::tree::{ProfileData, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 use sto_query::internal::prune::prune;
 use sto_query::questions::PruneOptions;
@@ -21,7 +21,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
     };
     let profile = Profile {
         build: build.id(),
-        source: SourceDigest::of(format!("{version} {recorded:?} {branch}").as_bytes()),
+        source: RecordingDigest::hash_bytes(format!("{version} {recorded:?} {branch}").as_bytes()),
         source_bytes: Bytes(1000),
         format: "folded".to_owned(),
         origin: Origin {
@@ -42,7 +42,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
     let mut frames = FrameTable::new();
     let mut tree = StackTree::new();
     let mut last = None;
-    let symbol = |level| SourceDigest::of(format!("{version} {level}").as_bytes()).to_string();
+    let symbol = |level| RecordingDigest::hash_bytes(format!("{version} {level}").as_bytes()).to_string();
     let mut symbols: Vec<String> = (0..depth).map(symbol).collect();
     symbols.sort();
     for symbol in symbols {
@@ -59,16 +59,16 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         samples: 1,
         value: 1,
     };
-    let interned = Interned {
+    let interned = ProfileData {
         frames,
         tree,
         costs: vec![last.map(|node| (node, cost)).into_iter().collect()],
-        lines: vec![Vec::new()],
+        line_costs: vec![Vec::new()],
         slices: None,
         metrics: None,
         calls: None,
-        kept: None,
-        sources: Default::default(),
+        kept_calls: None,
+        source_digests: Default::default(),
         addresses: None,
     };
     store

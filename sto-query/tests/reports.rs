@@ -229,7 +229,7 @@ fn store_stats() -> StoreStats {
         source: Bytes(1_440_000_000),
         bytes_per_node: Some(2.0 * 123_456.0 / 208_466.0),
         bytes_per_profile: Some(2.0 * 45_678.0 / 30.0),
-        saving: Bytes(FILE).times_smaller_than(Bytes(1_440_000_000)),
+        saving: Bytes(FILE).compression_ratio(Bytes(1_440_000_000)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 use sto_core::store::Store;
-use sto_core::{Cancel, IngestOptions, ingest};
+use sto_core::{CancelToken, IngestOptions, ingest};
 use sto_query::questions::{Order, PotentialRequest, TopRequest, potential, top};
 use sto_query::sources::Sources;
 use sto_query::tables::{
@@ -536,7 +536,7 @@ fn an_endless_query_ends_at_its_timeout_and_where_it_is_cancelled() {
         "the query exceeded its time limit of 0.02 s"
     );
     let mut options = SqlOptions::default();
-    options.cancel = Cancel::default();
+    options.cancel = CancelToken::default();
     options.cancel.cancel();
     let ended = database.query(endless, &options, &mut Rows::default());
     assert!(matches!(ended, Err(SqlError::Cancelled(_))));

@@ -19,7 +19,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use sto_core::formats::Format;
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::SymbolOptions;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::model::{FrameTable, Granularity, Origin};
@@ -158,7 +158,7 @@ fn look_up(name: &str, folder: &Path) {
     let (module, first, count) = place(folder);
     let parts = RecordingParts {
         format: Format::PerfData,
-        source: SourceDigest([0; 16]),
+        source: RecordingDigest([0; 16]),
         source_bytes: Bytes(0),
         origin: Origin::default(),
         sample_types: Vec::new(),

@@ -123,9 +123,9 @@ fn stored(path: &Path) -> Result<Graph, Box<dyn Error>> {
     let store = Store::open(path)?.snapshot()?;
     let mut profiles = Vec::new();
     for build in store.builds()? {
-        let executable = ExecutableId::of(&build.build.executable);
+        let executable = ExecutableId::from_name(&build.build.executable);
         let runs = build.profiles.iter();
-        profiles.extend(runs.map(|p| (p.profile.order_of_recording(), p.id, executable)));
+        profiles.extend(runs.map(|p| (p.profile.recorded_sort_key(), p.id, executable)));
     }
     profiles.sort_by_key(|&(order, id, _)| (order, id));
     let mut graph = Graph::default();
@@ -156,7 +156,7 @@ impl Graph {
         let mut frames_here = Vec::new();
         for (_, frame) in frames.iter() {
             let next = self.frame_numbers.len() as u32;
-            let number = self.frame_numbers.entry(FrameId::of(frame));
+            let number = self.frame_numbers.entry(FrameId::from_frame(frame));
             frames_here.push(*number.or_insert(next));
         }
         let mut first = self.parents.len() as u32;

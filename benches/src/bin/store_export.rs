@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut number = 0;
     for (version, build) in (1..).zip(&builds) {
         let name = build.build.executable.as_str();
-        let executable = ExecutableId::of(name);
+        let executable = ExecutableId::from_name(name);
         let profiles = build.profiles.iter().map(|profile| profile.id);
         match of_executable.last_mut().filter(|(last, _)| *last == name) {
             Some((_, ids)) => ids.extend(profiles.clone()),
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut nodes = 0;
     for (name, profiles) in of_executable {
-        nodes += store.load(ExecutableId::of(name), &profiles)?.tree.len();
+        nodes += store.load(ExecutableId::from_name(name), &profiles)?.tree.len();
     }
     println!("{nodes}");
     Ok(())

@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn count(runs: impl Iterator<Item = Run>) -> usize {
     let mut distinct: HashSet<NodeId> = HashSet::new();
     for Run { interned, .. } in runs {
-        let executable = ExecutableId::of(EXECUTABLE);
+        let executable = ExecutableId::from_name(EXECUTABLE);
         distinct.extend(interned.tree.node_ids(executable, &interned.frames));
     }
     distinct.len()

@@ -13,10 +13,10 @@ use clap::Parser;
 use std::error::Error;
 use std::path::PathBuf;
 use sto_benches::Random;
-use sto_core::id::{ExecutableId, SourceDigest};
+use sto_core::id::{ExecutableId, RecordingDigest};
 use sto_core::model::{Build, Frame, FrameTable, Profile};
 use sto_core::store::{LoadedLines, Store};
-use sto_core::tree::{Interned, SelfCosts, StackTree};
+use sto_core::tree::{ProfileData, SelfCosts, StackTree};
 use sto_core::units::Cost;
 
 /// Add the next build of a program, made up out of the first one that a store has
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let builds = snapshot.builds()?;
     let first = builds.first().ok_or("the store is empty")?;
     let recorded = first.profiles.first().ok_or("the build is empty")?;
-    let executable = ExecutableId::of(&first.build.executable);
+    let executable = ExecutableId::from_name(&first.build.executable);
     let loaded = snapshot.load(executable, &[recorded.id])?;
     let LoadedLines {
         frames, mut lines, ..
@@ -80,19 +80,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut profile = Profile {
         build: build.id(),
-        source: SourceDigest::of(b"made up"),
+        source: RecordingDigest::hash_bytes(b"made up"),
         ..recorded.profile.clone()
     };
     profile.quality.samples = costs[0].iter().map(|(_, cost)| cost.samples).sum();
-    let interned = Interned {
+    let interned = ProfileData {
         frames: new_frames,
         costs,
-        lines,
+        line_costs: lines,
         slices: None,
         metrics: None,
         calls: None,
-        kept: None,
-        sources: Default::default(),
+        kept_calls: None,
+        source_digests: Default::default(),
         addresses: None,
         tree,
     };

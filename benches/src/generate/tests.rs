@@ -12,7 +12,7 @@ fn ids(run: &Run) -> HashSet<NodeId> {
     let interned = &run.interned;
     let ids = interned
         .tree
-        .node_ids(ExecutableId::of(EXECUTABLE), &interned.frames);
+        .node_ids(ExecutableId::from_name(EXECUTABLE), &interned.frames);
     ids.into_iter().collect()
 }
 

@@ -195,7 +195,7 @@ impl IngestArgs {
         }
         progress.stage(Stage::Reading);
         let name = input.name();
-        let recording = formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read())?;
+        let recording = formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read_options())?;
         prepare((&input.path, recording), &options, &mut show)
     }
 

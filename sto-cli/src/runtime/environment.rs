@@ -32,7 +32,7 @@ pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
         value.filter(|&value| value > 0)
     };
     let mut servers = Debuginfod::new(urls, cache);
-    servers.temporaries = interrupt::temporaries().clone();
+    servers.temporary_files = interrupt::temporaries().clone();
     if let Some(seconds) = number("DEBUGINFOD_TIMEOUT") {
         servers.timeout = Duration::from_secs(seconds);
     }
@@ -57,7 +57,7 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
     let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());
     let found = recording.metadata().ok();
     SymbolOptions {
-        by_hand: named.iter().filter_map(|named| by_hand(named)).collect(),
+        symbol_files: named.iter().filter_map(|named| by_hand(named)).collect(),
         symbol_dirs: named
             .iter()
             .filter(|named| by_hand(named).is_none())
@@ -67,14 +67,14 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
             name if name.is_empty() => PathBuf::from("."),
             _ => folder.to_owned(),
         }),
-        recorded: found.as_ref().and_then(|file| file.modified().ok()),
+        recording_modified: found.as_ref().and_then(|file| file.modified().ok()),
         perf_cache: home.map(|home| PathBuf::from(home).join(".debug")),
         debug_dirs: vec![PathBuf::from("/usr/lib/debug")],
         kallsyms: existing("/proc/kallsyms"),
         kernel_notes: existing("/sys/kernel/notes"),
         perf_maps: Some(PathBuf::from("/tmp")),
         // The owner of the recording is trusted, too.
-        believed_users: [User::ROOT, User::of_this_process()]
+        trusted_users: [User::ROOT, User::current()]
             .into_iter()
             .chain(found.map(|file| User(file.uid())))
             .collect(),

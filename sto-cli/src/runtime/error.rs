@@ -10,7 +10,7 @@ use std::process::{ExitCode, ExitStatus};
 use sto_core::Hint;
 use sto_core::files::User;
 use sto_core::ingest::IngestError;
-use sto_core::memory::TooMuch;
+use sto_core::memory::MemoryLimitExceeded;
 use sto_core::store::StoreError;
 use sto_query::QueryError;
 use sto_query::error::{
@@ -461,7 +461,7 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         Err(error) => error,
     };
     let message = sentence(&error);
-    let takes_too_much = causes(&error).any(|cause| cause.is::<TooMuch>());
+    let takes_too_much = causes(&error).any(|cause| cause.is::<MemoryLimitExceeded>());
     match error.functions() {
         [] => ui::say("error", &message),
         names => ui::list(&format!("error: {message}"), names),

@@ -16,7 +16,7 @@ pub(crate) use worktree::{Between, Worktree};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use sto_core::limits::{MAX_GIVEN_NAME, MAX_PARENTS};
+use sto_core::limits::{MAX_USER_STRING, MAX_COMMIT_PARENTS};
 use sto_core::model::{Commit, CommitHash};
 use sto_core::units::UnixSeconds;
 use sto_query::select;
@@ -77,7 +77,7 @@ pub(crate) struct Described {
 impl Described {
     fn new(folder: &Path, revision: String) -> Described {
         Described {
-            commit: CommitHash::of_revision(&revision)
+            commit: CommitHash::from_revision(&revision)
                 .and_then(|hash| commit_of(folder, hash, Commit::is_dirty(&revision))),
             revision,
         }
@@ -128,7 +128,7 @@ fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
         .map(str::trim)
         .take_while(|line| !line.is_empty());
     let mut subject = subject.collect::<Vec<_>>().join(" ");
-    subject.truncate(subject.floor_char_boundary(MAX_GIVEN_NAME));
+    subject.truncate(subject.floor_char_boundary(MAX_USER_STRING));
     let commit = Commit {
         hash,
         parents: parents.ok()?,
@@ -137,7 +137,7 @@ fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
         subject,
         dirty,
     };
-    (commit.parents.len() <= MAX_PARENTS).then_some(commit)
+    (commit.parents.len() <= MAX_COMMIT_PARENTS).then_some(commit)
 }
 
 /// The full id of a revision's commit.
@@ -185,7 +185,7 @@ pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
 /// are not applied.
 pub(crate) fn text_at(path: &Path, revision: &str) -> Option<String> {
     let name = path.file_name()?.to_str()?;
-    let id = CommitHash::of_revision(revision)?;
+    let id = CommitHash::from_revision(revision)?;
     answered(
         path.parent()?,
         &["cat-file", "blob", &format!("{id}:./{name}")],

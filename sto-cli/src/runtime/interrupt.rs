@@ -6,20 +6,20 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::sync::{Arc, Once, OnceLock, mpsc};
 use std::{fs, io, thread};
-use sto_core::files::Temporaries;
+use sto_core::files::TemporaryFiles;
 
 /// The temporary files of this process, once it has any.
-static TEMPORARIES: OnceLock<Temporaries> = OnceLock::new();
+static TEMPORARIES: OnceLock<TemporaryFiles> = OnceLock::new();
 
 /// The temporary files of this process.
-pub(crate) fn temporaries() -> &'static Temporaries {
-    TEMPORARIES.get_or_init(Temporaries::default)
+pub(crate) fn temporaries() -> &'static TemporaryFiles {
+    TEMPORARIES.get_or_init(TemporaryFiles::default)
 }
 
 /// Removes the temporary files without waiting or allocating.
 pub(crate) fn try_abandon_temporaries() {
     if let Some(temporaries) = TEMPORARIES.get() {
-        temporaries.try_abandon();
+        temporaries.try_remove_all_at_exit();
     }
 }
 
@@ -47,7 +47,7 @@ fn take_requests() {
             if signal == SIGINT && pager::is_running() {
                 continue;
             }
-            temporaries().abandon();
+            temporaries().remove_all_at_exit();
             // End the process as if the signal had not been handled.
             let _ = emulate_default_handler(signal);
         }

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 use std::{fs, thread};
-use sto_core::memory::{self, Size};
+use sto_core::memory::{self, HumanBytes};
 use sto_core::units::Bytes;
 
 #[global_allocator]
@@ -88,7 +88,7 @@ fn say(bytes: i64) {
     if bytes > 0 && taken > LIMIT.load(Relaxed) {
         end(format_args!(
             "needs more than its memory limit of {}",
-            Size(LIMIT.load(Relaxed).unsigned_abs())
+            HumanBytes(LIMIT.load(Relaxed).unsigned_abs())
         ));
     }
 }
@@ -98,7 +98,7 @@ fn given(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
         end(format_args!(
             "needs more memory than the system provides; it already uses {}",
-            Size(TAKEN.load(Relaxed).unsigned_abs())
+            HumanBytes(TAKEN.load(Relaxed).unsigned_abs())
         ));
     }
     memory

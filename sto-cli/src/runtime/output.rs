@@ -127,18 +127,18 @@ pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
 /// Replaces a file and keeps its mode, or creates a new one.
 fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let folder = Arc::new(Folder::of(path)?);
-    let old = folder.rights(name)?;
+    let folder = Arc::new(Folder::open_parent(path)?);
+    let old = folder.access_rights(name)?;
     let start = OsStr::new(".sto-");
     let new = match old {
-        Some(_) => temporaries().private_in(&folder, start)?,
+        Some(_) => temporaries().new_private_in(&folder, start)?,
         None => temporaries().new_in(&folder, start)?,
     };
     let mut file = new.file();
     file.write_all(data).and_then(|()| file.sync_all())?;
     match old {
         Some(old) => new.replace(name, old),
-        None => new.replace_with_own_mode(name),
+        None => new.persist(name),
     }
 }
 

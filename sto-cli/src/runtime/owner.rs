@@ -12,7 +12,7 @@ use sto_core::files::User;
 ///
 /// For root, files of the user who called sudo are accepted, too.
 pub(crate) fn check(path: &Path, what: &'static str, option: &'static str) -> Result<(), CliError> {
-    let own = User::of_this_process();
+    let own = User::current();
     let sudo = std::env::var("SUDO_UID")
         .ok()
         .and_then(|id| id.parse().ok());

@@ -4,7 +4,7 @@ use crate::runtime::CliError;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use sto_core::files::{Links, SafeFile};
+use sto_core::files::{Links, RegularFile};
 
 /// Size limit of a policy or configuration, in bytes.
 const MAX_SETTINGS: u64 = 16 << 20;
@@ -28,7 +28,7 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
     if path.starts_with("/dev/fd") {
         return read_stream(File::open(path)?, most);
     }
-    let found = SafeFile::open(path, Links::Follow)?;
+    let found = RegularFile::open(path, Links::Follow)?;
     found.check_size(most)?;
     read_stream(found.file, most)
 }
@@ -52,7 +52,7 @@ pub(crate) fn read_or_stdin(path: &Path, most: u64) -> io::Result<String> {
 pub(crate) fn read_stream(stream: impl Read, most: u64) -> io::Result<String> {
     let mut text = String::new();
     if stream.take(most + 1).read_to_string(&mut text)? as u64 > most {
-        Err(sto_core::files::too_large(most))
+        Err(sto_core::files::too_large_error(most))
     } else {
         Ok(text)
     }

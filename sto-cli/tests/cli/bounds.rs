@@ -5,12 +5,12 @@ use crate::support::{BEFORE, Run, Sandbox, content, temporary_files};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,
 };
 use sto_core::store::Store;
-use sto_core::tree::{Interned, NodeIx, StackTree};
+use sto_core::tree::{ProfileData, NodeIx, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 
 /// Self cost of every frame of a chain.
@@ -49,7 +49,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
     let build = build();
     let profile = Profile {
         build: build.id(),
-        source: SourceDigest::of(format!("{benchmark} {number}").as_bytes()),
+        source: RecordingDigest::hash_bytes(format!("{benchmark} {number}").as_bytes()),
         source_bytes: Bytes(1),
         format: "folded".to_owned(),
         origin: Origin {
@@ -70,16 +70,16 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         labels: Default::default(),
         metrics: Default::default(),
     };
-    let interned = Interned {
+    let interned = ProfileData {
         frames,
         tree,
         costs: vec![(0..nodes as u32).map(|node| (NodeIx(node), EACH)).collect()],
-        lines: vec![Vec::new()],
+        line_costs: vec![Vec::new()],
         slices: None,
         metrics: None,
         calls: None,
-        kept: None,
-        sources: Default::default(),
+        kept_calls: None,
+        source_digests: Default::default(),
         addresses: None,
     };
     store.writer().add(&build, &profile, &interned).unwrap();

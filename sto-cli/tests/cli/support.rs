@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
-use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
+use sto_core::id::{ExecutableId, ProfileId, RecordingDigest};
 use sto_core::store::Store;
 use tempfile::TempDir;
 
@@ -205,12 +205,12 @@ pub(crate) fn temporary_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What a store says of each of its profiles, everything loaded, as a digest.
-pub(crate) type Content = BTreeMap<ProfileId, SourceDigest>;
+pub(crate) type Content = BTreeMap<ProfileId, RecordingDigest>;
 
 pub(crate) fn content(store: &Store) -> Content {
     let mut content = BTreeMap::new();
     for build in store.snapshot().unwrap().builds().unwrap() {
-        let executable = ExecutableId::of(&build.build.executable);
+        let executable = ExecutableId::from_name(&build.build.executable);
         for stored in build.profiles {
             let loaded = store
                 .snapshot()
@@ -219,7 +219,7 @@ pub(crate) fn content(store: &Store) -> Content {
                 .unwrap();
             let lines = store.snapshot().unwrap().load_lines(stored.id).unwrap();
             let said = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
-            content.insert(stored.id, SourceDigest::of(said.as_bytes()));
+            content.insert(stored.id, RecordingDigest::hash_bytes(said.as_bytes()));
         }
     }
     content

@@ -83,7 +83,7 @@ impl Client<'_> {
 
     fn given_up(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
         self.0
-            .given_up
+            .unreachable
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
@@ -136,7 +136,7 @@ impl Client<'_> {
         make_folder(folder).map_err(unwritable)?;
         let opened = Arc::new(Folder::open(folder).map_err(unwritable)?);
         let prefix = format!("{name}.");
-        let temporary = self.0.temporaries.private_in(&opened, OsStr::new(&prefix));
+        let temporary = self.0.temporary_files.new_private_in(&opened, OsStr::new(&prefix));
         let temporary = temporary.map_err(unwritable)?;
         let body = response.into_body().into_reader();
         self.read_body(body, started, |bytes| {
@@ -148,7 +148,7 @@ impl Client<'_> {
             ));
         }
         temporary
-            .replace_with_own_mode(OsStr::new(name))
+            .persist(OsStr::new(name))
             .map_err(unwritable)
     }
 

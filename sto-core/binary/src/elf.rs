@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_model::GnuBuildId;
-use sto_model::files::{Links, ReadAt, SafeFile};
+use sto_model::files::{Links, ReadAt, RegularFile};
 
 /// A parsed ELF file.
 pub type Elf<'data> = object::File<'data, &'data LazyFile>;
@@ -77,7 +77,7 @@ impl ElfFile {
     pub fn open(path: &Path) -> Result<Option<ElfFile>, String> {
         let unreadable =
             |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
-        let opened = match SafeFile::open(path, Links::Follow) {
+        let opened = match RegularFile::open(path, Links::Follow) {
             Ok(opened) => opened,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return Err(unreadable(&error));
@@ -106,7 +106,7 @@ impl ElfFile {
             ))
         };
         let (build_id, detail, has_code, debug_link, debug_alt_link) =
-            read().map_err(|error| match data.file().why_cut() {
+            read().map_err(|error| match data.file().truncation_error() {
                 Some(cut) => unreadable(&cut),
                 None => format!("{} is not a valid ELF file: {error}", path.display()),
             })?;
@@ -138,7 +138,7 @@ impl ElfFile {
 
     /// Returns a message that names the file if another process has truncated it since it was opened.
     pub fn why_cut(&self) -> Option<String> {
-        let cut = self.data.file().why_cut()?;
+        let cut = self.data.file().truncation_error()?;
         Some(format!("{}: {cut}", self.path.display()))
     }
 

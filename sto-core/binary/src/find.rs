@@ -19,7 +19,7 @@ use sto_model::{Module, ModuleKind};
 ///
 /// # Errors
 /// Returns a notice with the problem and a remedy if no file matches.
-pub fn find(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
+pub fn find_files(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
     if module.path.starts_with("/memfd:") || module.path.starts_with("anon_inode:") {
         return Err(format!(
             "{} is memory without a file on disk, so its functions have no names",

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use sto_model::bytes::{u32_at, u64_at};
-use sto_model::files::SafeFile;
+use sto_model::files::RegularFile;
 use sto_model::limits::MAX_JIT_DUMP;
 
 const MAGIC: &[u8] = b"DTiJ";
@@ -70,7 +70,7 @@ struct Line<'a> {
 impl JitDump {
     /// Reads the jitdump of a process from a file opened by `path`. Returns `None` if the file is not a jitdump or
     /// belongs to another process.
-    pub(crate) fn open(file: &SafeFile, path: &Path, pid: u32) -> Option<JitDump> {
+    pub(crate) fn open(file: &RegularFile, path: &Path, pid: u32) -> Option<JitDump> {
         let bytes = file.read(MAX_JIT_DUMP).ok()?;
         if !bytes.starts_with(MAGIC) || u32_at(&bytes, 20)? != pid {
             return None;
@@ -293,7 +293,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("jit-7.dump");
         std::fs::write(&path, bytes).unwrap();
-        JitDump::open(&SafeFile::open(&path, Links::Refuse).unwrap(), &path, 7).unwrap()
+        JitDump::open(&RegularFile::open(&path, Links::Refuse).unwrap(), &path, 7).unwrap()
     }
 
     #[test]

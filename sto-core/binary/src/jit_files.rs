@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sto_model::SymbolOptions;
-use sto_model::files::{Links, SafeFile, User, user_of_process_since};
+use sto_model::files::{Links, RegularFile, User, user_of_process_since};
 use sto_model::{Hint, Notice};
 
 /// Returns the path and the process id of the jitdump that a mapped file is (`jit-PID.dump`), or from which
@@ -37,7 +37,7 @@ pub fn find_jit_dump(
     let name = format!("jit-{pid}.dump");
     let copies = copied_paths(&name, options);
     let copy = copies.into_iter().find_map(|path| {
-        let file = SafeFile::open(&path, Links::Follow).ok()?;
+        let file = RegularFile::open(&path, Links::Follow).ok()?;
         JitDump::open(&file, &path, pid)
     });
     copy.map_or_else(|| open_recorded(Path::new(recorded), pid, inode, options), Ok)
@@ -58,7 +58,7 @@ fn open_recorded(
     if !path.is_absolute() {
         return Err("its path is not absolute".to_owned());
     }
-    let file = SafeFile::open(path, Links::Refuse).map_err(|error| match error.kind() {
+    let file = RegularFile::open(path, Links::Refuse).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "it no longer exists".to_owned(),
         _ => format!("it cannot be read: {error}"),
     })?;
@@ -83,9 +83,9 @@ pub fn untrusted_owner(owner: User, pid: u32) -> String {
 ///
 /// Any user can put a file with the name of another user's process into `/tmp`.
 pub fn is_trusted_owner(owner: User, pid: u32, options: &SymbolOptions) -> bool {
-    options.believed_users.contains(&owner)
+    options.trusted_users.contains(&owner)
         || options
-            .recorded
+            .recording_modified
             .and_then(|recorded| user_of_process_since(pid, recorded))
             .is_some_and(|user| user == owner)
 }

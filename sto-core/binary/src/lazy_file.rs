@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
-use sto_model::files::{ReadAt, SafeFile};
+use sto_model::files::{ReadAt, RegularFile};
 
 /// A file whose blocks are read into memory on first use.
 ///
@@ -15,7 +15,7 @@ use sto_model::files::{ReadAt, SafeFile};
 /// memory.
 #[derive(Debug)]
 pub struct LazyFile {
-    file: SafeFile,
+    file: RegularFile,
     /// Anonymous memory of the file's size, initially zero.
     memory: MmapRaw,
     /// For each block that was asked for, whether it could be read.
@@ -29,7 +29,7 @@ impl LazyFile {
     ///
     /// # Errors
     /// Returns an error if the system cannot reserve that much.
-    pub(crate) fn new(file: SafeFile) -> io::Result<LazyFile> {
+    pub(crate) fn new(file: RegularFile) -> io::Result<LazyFile> {
         let length = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let memory = MmapOptions::new()
             .len(length.max(1))
@@ -46,7 +46,7 @@ impl LazyFile {
         })
     }
 
-    pub(crate) fn file(&self) -> &SafeFile {
+    pub(crate) fn file(&self) -> &RegularFile {
         &self.file
     }
 
@@ -76,7 +76,7 @@ impl LazyFile {
         // SAFETY: the block is within the memory, nothing else writes to it while its `OnceLock` is being set, and
         // nothing reads from it before.
         let memory = unsafe { std::slice::from_raw_parts_mut(memory, end - start) };
-        self.file.fill_at(memory, start as u64)
+        self.file.read_exact_at(memory, start as u64)
     }
 
     /// Returns `true` if a part of the file is a hole: it was never written, and reads as zeros.
@@ -85,7 +85,7 @@ impl LazyFile {
             Ok(data) => data >= end,
             Err(error) => error == Errno::NXIO,
         };
-        is_hole && self.file.why_cut().is_none()
+        is_hole && self.file.truncation_error().is_none()
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use sto_model::files::Links;
 
     fn open(path: &Path) -> LazyFile {
-        LazyFile::new(SafeFile::open(path, Links::Follow).unwrap()).unwrap()
+        LazyFile::new(RegularFile::open(path, Links::Follow).unwrap()).unwrap()
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         File::create(&path).unwrap();
         assert_eq!(file.bytes(0..2), Some(&[7, 7][..]));
         assert_eq!(file.bytes(BLOCK..BLOCK + 2), None);
-        assert!(file.file().why_cut().is_some());
+        assert!(file.file().truncation_error().is_some());
     }
 
     #[test]

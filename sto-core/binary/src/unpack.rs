@@ -3,7 +3,7 @@
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use std::io::{self, BufReader, Read};
-use sto_model::files::{Links, MemoryFile, ReadAt, SafeFile, too_large};
+use sto_model::files::{Links, MemoryFile, ReadAt, RegularFile, too_large_error};
 
 /// Maximum ratio of the decompressed size, beyond [`FREE`], to the compressed size. Programs compress to about a fifth.
 const MAX_RATIO: u64 = 64;
@@ -16,12 +16,12 @@ const MAX_MEMORY: u32 = 65 << 10;
 
 /// Decompresses a file packed by xz, zstd or gzip, as distributions pack kernel modules. Returns `None` if the file is
 /// not compressed.
-pub(super) fn decompressed(packed: &SafeFile) -> io::Result<Option<SafeFile>> {
+pub(super) fn decompressed(packed: &RegularFile) -> io::Result<Option<RegularFile>> {
     let mut magic = [0; 6];
     if packed.size() < magic.len() as u64 {
         return Ok(None);
     }
-    packed.fill_at(&mut magic, 0)?;
+    packed.read_exact_at(&mut magic, 0)?;
     let file = BufReader::new(&packed.file);
     let size = packed.size();
     let memory = match magic {
@@ -30,7 +30,7 @@ pub(super) fn decompressed(packed: &SafeFile) -> io::Result<Option<SafeFile>> {
         [0x1f, 0x8b, ..] => unpack(MultiGzDecoder::new(file), size),
         _ => return Ok(None),
     }?;
-    SafeFile::open(&memory.path(), Links::Follow).map(Some)
+    RegularFile::open(&memory.path(), Links::Follow).map(Some)
 }
 
 /// Decompresses an xz stream of `size` bytes.
@@ -42,7 +42,7 @@ fn unpack(unpacked: impl Read, packed: u64) -> io::Result<MemoryFile> {
     let memory = MemoryFile::new()?;
     let limit = MAX_FILE.min(FREE + MAX_RATIO.saturating_mul(packed));
     if io::copy(&mut unpacked.take(limit + 1), &mut memory.file())? > limit {
-        return Err(too_large(limit));
+        return Err(too_large_error(limit));
     }
     Ok(memory)
 }

@@ -2,7 +2,7 @@
 
 use super::address_space::AddressSpace;
 use super::elf::{Elf, ElfFile, Segments};
-use super::find::find;
+use super::find::find_files;
 use super::machine::{Aarch64, Arch, Bytes, Machine, UserRegs, X86_64};
 use super::signed_returns::without_signing;
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
@@ -221,7 +221,7 @@ impl<'a, A: Arch> ArchFiles<'a, A> {
             segments: Segments::default(),
             unwinder: A::Unwinder::default(),
         };
-        let Ok(found) = find(module, self.options) else {
+        let Ok(found) = find_files(module, self.options) else {
             return file;
         };
         let image = found.image.unwrap_or(found.symbols);

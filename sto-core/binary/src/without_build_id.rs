@@ -9,7 +9,7 @@ use sto_model::{Module, SymbolOptions};
 
 /// Returns the path of the file that the user gave for a module.
 pub fn path_from_user<'o>(module: &Module, options: &'o SymbolOptions) -> Option<&'o Path> {
-    let mut given = options.by_hand.iter();
+    let mut given = options.symbol_files.iter();
     let (_, path) = given.find(|(file, _)| has_path_or_name(module, file))?;
     Some(path)
 }
@@ -25,7 +25,7 @@ pub fn has_path_or_name(module: &Module, file: &str) -> bool {
 /// Returns a notice with the reason and a remedy if no file can be trusted.
 pub fn find_without_build_id(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
     let Some(path) = path_from_user(module, options) else {
-        return find_by_inode(module, options.recorded);
+        return find_by_inode(module, options.recording_modified);
     };
     match ElfFile::open(path)? {
         Some(file) => Ok(Found::new(file)),

@@ -141,7 +141,7 @@ impl Bcc {
                 let nanoseconds = count.checked_mul(1000);
                 time(nanoseconds.ok_or("a time of more than 2^64 ns")?)
             }
-            _ => Cost::counted(count),
+            _ => Cost::from_count(count),
         };
         self.stack.reverse();
         let stack = builder.stack(&self.stack)?;

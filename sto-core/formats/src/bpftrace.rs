@@ -124,7 +124,7 @@ fn add(key: Key, count: u64, builder: &mut RecordingBuilder) -> Built<()> {
     let process = builder.process(pid.unwrap_or(0), &name);
     let thread = builder.known_thread(process, tid.or(pid).unwrap_or(0), &name);
     let stack = builder.stack(&stack)?;
-    builder.add_cost(thread, SampleTypeIx(0), stack, Cost::counted(count))
+    builder.add_cost(thread, SampleTypeIx(0), stack, Cost::from_count(count))
 }
 
 /// `do_idle+390`, `[inlined] work+12@/src/work.c:7`; or `7f92deadbeef main+231 (/usr/bin/app)`, as with `ustack(perf)`.

@@ -6,12 +6,12 @@ use crate::source::ReadOptions;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
-use sto_model::trace::arguments::{GatheredCalls, thin};
-use sto_model::trace::log::{CallLog, CallLogWriter, SpoolError, ThreadNo};
+use sto_model::trace::arguments::{CallGrouper, merge_to_limit};
+use sto_model::trace::log::{CallLog, CallLogWriter, SpoolError, TraceThreadIx};
 use sto_model::trace::outliers::RunDurations;
-use sto_model::trace::paths::{FunctionNo, PathNo, Paths};
-use sto_model::trace::regtime::{Compressed, compress};
-use sto_model::trace::{CALLS, CallThread, CallsWith, RunCalls, ThreadCalls, WALL};
+use sto_model::trace::paths::{TraceFunctionIx, CallPathIx, CallPaths};
+use sto_model::trace::regtime::{CompressedCalls, compress_calls};
+use sto_model::trace::{CALLS_EVENT, CallThread, CallsByArgument, RunCalls, ThreadCalls, WALL_EVENT};
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 /// Adds the calls of a log to a recording: as samples of `wall` (self time) and `calls` (number of
@@ -22,7 +22,7 @@ pub(super) fn finish(
     functions: &[LocationIx],
     options: &ReadOptions,
 ) -> Decoded<RecordingBuilder> {
-    finish_as(WALL, builder, log, functions, options)
+    finish_as(WALL_EVENT, builder, log, functions, options)
 }
 
 /// Like [`finish`], with another event for the time. If threads also have samples, the time of
@@ -51,8 +51,8 @@ pub(super) fn finish_as(
         let mut calls = log.calls(no);
         let (begin, end) = log.time(no);
         let time = Nanoseconds(end.0 - begin.0);
-        let mut paths = Paths::default();
-        let mut gathered = GatheredCalls::default();
+        let mut paths = CallPaths::default();
+        let mut gathered = CallGrouper::default();
         let arguments = log.arguments(no);
         let has_arguments = !arguments.is_empty();
         let seen = calls.by_ref().inspect(|call| {
@@ -60,7 +60,7 @@ pub(super) fn finish_as(
                 gathered.add(call);
             }
         });
-        let compressed = compress(seen, &options.call_thresholds, time, &mut paths);
+        let compressed = compress_calls(seen, &options.call_thresholds, time, &mut paths);
         calls.check()?;
         let gathered = gathered.finish(arguments);
         let costs = match parts {
@@ -70,14 +70,14 @@ pub(super) fn finish_as(
         Ok((compressed, paths, costs, gathered))
     });
     let threads = threads.collect::<Result<Vec<_>, SpoolError>>()?;
-    let mut paths = Paths::default();
-    let numbers: Vec<Vec<PathNo>> = threads
+    let mut paths = CallPaths::default();
+    let numbers: Vec<Vec<CallPathIx>> = threads
         .iter()
         .map(|(_, of_thread, ..)| paths.append(of_thread))
         .collect();
     let stacks = stacks(&mut builder, &paths, functions)?;
     let wall = builder.sample_type(event, Unit::Nanoseconds);
-    let calls = builder.sample_type(CALLS, Unit::Events);
+    let calls = builder.sample_type(CALLS_EVENT, Unit::Events);
     let mut run = RunCalls {
         thresholds: options.call_thresholds,
         threads: Vec::with_capacity(threads.len()),
@@ -89,7 +89,7 @@ pub(super) fn finish_as(
     let threads = log.threads().zip(numbers).zip(threads);
     for ((no, numbers), (compressed, of_thread, costs, gathered)) in threads {
         durations.add(&compressed.durations, &numbers);
-        let stack = |path: PathNo| stacks[numbers[path.get()].get()];
+        let stack = |path: CallPathIx| stacks[numbers[path.get()].get()];
         let (thread, called) = thread_of(&mut builder, log.thread(no));
         for PathCost {
             path,
@@ -112,7 +112,7 @@ pub(super) fn finish_as(
         run.arguments.extend(
             gathered
                 .into_iter()
-                .map(|(function, argument, calls)| CallsWith {
+                .map(|(function, argument, calls)| CallsByArgument {
                     thread: run.threads.len() as u32,
                     stack: stack(first[&function]),
                     argument,
@@ -143,7 +143,7 @@ pub(super) fn finish_as(
 }
 
 /// The first path of each function.
-fn first_paths(paths: &Paths) -> HashMap<FunctionNo, PathNo> {
+fn first_paths(paths: &CallPaths) -> HashMap<TraceFunctionIx, CallPathIx> {
     let mut first = HashMap::new();
     for path in paths.iter() {
         first.entry(paths.function(path)).or_insert(path);
@@ -155,20 +155,20 @@ fn first_paths(paths: &Paths) -> HashMap<FunctionNo, PathNo> {
 const MOST_WITH_ARGUMENTS: usize = 1 << 20;
 
 /// Thins out calls with arguments to the number that a run may have.
-fn few(arguments: &mut [CallsWith<StackIx>]) {
+fn few(arguments: &mut [CallsByArgument<StackIx>]) {
     let all: usize = arguments.iter().map(|of| of.calls.len()).sum();
     if all > MOST_WITH_ARGUMENTS {
         let each = (MOST_WITH_ARGUMENTS / arguments.len()).max(64);
         arguments
             .par_iter_mut()
-            .for_each(|of| thin(&mut of.calls, each));
+            .for_each(|of| merge_to_limit(&mut of.calls, each));
     }
 }
 
 /// The stack of each path.
 fn stacks(
     builder: &mut RecordingBuilder,
-    paths: &Paths,
+    paths: &CallPaths,
     functions: &[LocationIx],
 ) -> Decoded<Vec<StackIx>> {
     let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.path_count());
@@ -195,14 +195,14 @@ fn thread_of(builder: &mut RecordingBuilder, thread: &CallThread) -> (ThreadIx, 
 
 /// Self time of a path and the number of its calls.
 struct PathCost {
-    path: PathNo,
+    path: CallPathIx,
     time: Option<Nanoseconds>,
     called: u64,
     value: u64,
 }
 
 /// The costs of a thread's paths over the whole run.
-fn costs(compressed: &Compressed, paths: &Paths) -> Vec<PathCost> {
+fn costs(compressed: &CompressedCalls, paths: &CallPaths) -> Vec<PathCost> {
     let mut own = vec![0; paths.path_count()];
     for (path, of) in compressed.durations.iter() {
         let total = of.durations.total().0;
@@ -259,12 +259,12 @@ impl Parts {
 /// The costs of a thread's paths by part of the run, in order of time.
 fn costs_by_part(
     log: &CallLog,
-    thread: ThreadNo,
-    paths: &mut Paths,
+    thread: TraceThreadIx,
+    paths: &mut CallPaths,
     parts: Parts,
 ) -> Result<Vec<PathCost>, SpoolError> {
-    let mut costs: BTreeMap<(u32, PathNo), (u64, u64)> = BTreeMap::new();
-    let mut took = |path: PathNo, mut from: u64, to: u64| {
+    let mut costs: BTreeMap<(u32, CallPathIx), (u64, u64)> = BTreeMap::new();
+    let mut took = |path: CallPathIx, mut from: u64, to: u64| {
         while from < to {
             let part = parts.part_at(from);
             let end = to.min(parts.border(part + 1));
@@ -273,9 +273,9 @@ fn costs_by_part(
         }
     };
     // The open calls with their ends, and the time up to which self time was assigned.
-    let mut open: Vec<(PathNo, u64)> = Vec::new();
+    let mut open: Vec<(CallPathIx, u64)> = Vec::new();
     let mut now = 0;
-    let mut called: BTreeMap<(u32, PathNo), u64> = BTreeMap::new();
+    let mut called: BTreeMap<(u32, CallPathIx), u64> = BTreeMap::new();
     let mut calls = log.calls(thread);
     for call in calls.by_ref() {
         while open.len() > call.depth as usize
@@ -289,7 +289,7 @@ fn costs_by_part(
             took(caller, now, call.begin.0);
         }
         now = call.begin.0;
-        let path = paths.call(caller, call.function);
+        let path = paths.intern(caller, call.function);
         *called.entry((parts.part_at(now), path)).or_default() += 1;
         open.push((path, call.end().0));
     }
@@ -322,8 +322,8 @@ mod tests {
     use super::*;
     use crate::recording::{Format, Recording};
     use sto_model::FrameKind;
-    use sto_model::id::SourceDigest;
-    use sto_model::trace::paths::FunctionNo;
+    use sto_model::id::RecordingDigest;
+    use sto_model::trace::paths::TraceFunctionIx;
     use sto_model::units::Bytes;
 
     /// Two threads: `main`, which calls `work` twice for 20 of 100 ns each, and a thread that calls
@@ -335,14 +335,14 @@ mod tests {
             .to_vec();
         let mut log = CallLogWriter::new(None);
         let [first, second] = [1, 2].map(|tid| {
-            log.thread(CallThread {
+            log.intern_thread(CallThread {
                 pid: 7,
                 program: "app".to_owned(),
                 tid,
                 name: format!("worker {tid}"),
             })
         });
-        let (main, work) = (FunctionNo(0), FunctionNo(1));
+        let (main, work) = (TraceFunctionIx(0), TraceFunctionIx(1));
         let mut event = |thread, begins, function, time| {
             if begins {
                 log.begin(thread, function, Nanoseconds(time)).unwrap()
@@ -359,7 +359,7 @@ mod tests {
         event(second, true, work, 1050);
         event(second, false, work, 1060);
         let built = finish(builder, log, &functions, options).unwrap();
-        built.finish(Format::Folded, SourceDigest::of(b"calls"), Bytes(0))
+        built.finish(Format::Folded, RecordingDigest::hash_bytes(b"calls"), Bytes(0))
     }
 
     /// Thread, event, stack depth, time, samples and value of a sample.

@@ -3,7 +3,7 @@
 mod itanium;
 
 use std::fmt::{self, Write};
-use sto_model::limits::{MAX_NAME, cap, cut};
+use sto_model::limits::{MAX_NAME, truncate_name, truncate_text};
 
 /// Length limit in bytes to mangled names. Template libraries reach 20,000.
 const MAX_MANGLED: usize = 1 << 16;
@@ -22,7 +22,7 @@ pub fn demangle(raw: &[u8]) -> String {
     let mangled = std::str::from_utf8(raw).ok();
     mangled
         .and_then(demangled)
-        .unwrap_or_else(|| cap(&String::from_utf8_lossy(raw)))
+        .unwrap_or_else(|| truncate_name(&String::from_utf8_lossy(raw)))
 }
 
 /// Demangles a name; returns `None` if it is not mangled.
@@ -109,7 +109,7 @@ impl Write for Capped {
         }
         self.text.push_str(text);
         if self.text.len() > MAX_NAME {
-            cut(&mut self.text, MAX_NAME);
+            truncate_text(&mut self.text, MAX_NAME);
             self.full = true;
             return Err(fmt::Error);
         }

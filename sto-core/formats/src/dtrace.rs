@@ -78,7 +78,7 @@ impl Report for DTrace {
                 self.stack.reverse();
                 if count > 0 {
                     let stack = builder.stack(&self.stack)?;
-                    one_thread(builder, 0, stack, Cost::counted(count))?;
+                    one_thread(builder, 0, stack, Cost::from_count(count))?;
                 }
                 self.stack.clear();
                 self.has_frames = true;

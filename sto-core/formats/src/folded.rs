@@ -137,7 +137,7 @@ impl Report for Folded {
             let sampled = column.rounded()?.into_iter().zip(0..);
             for (count, stack) in sampled.filter(|&(count, _)| count > 0) {
                 let measured = (ThreadIx(0), SampleTypeIx(sample_type));
-                builder.push(measured, StackIx(stack), None, Cost::counted(count));
+                builder.push(measured, StackIx(stack), None, Cost::from_count(count));
             }
         }
         let is_rounded = self

@@ -78,7 +78,7 @@ impl Gdb {
             let process = builder.process(0, "");
             builder.known_thread(process, 0, "")
         });
-        builder.add_cost(thread, SampleTypeIx(0), stack, Cost::counted(1))?;
+        builder.add_cost(thread, SampleTypeIx(0), stack, Cost::from_count(1))?;
         Ok(())
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
             (thread, SampleTypeIx(0)),
             stack,
             Some(time),
-            Cost::counted(1),
+            Cost::from_count(1),
         );
     }
     builder.sample_type("samples", Unit::Samples);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use sto_model::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
-use sto_model::numbers;
+use sto_model::limits::{LABEL_OVERHEAD, MAX_LABEL_SETS_SIZE, MAX_NAME};
+use sto_model::index_types;
 use sto_model::{LabelValue, SampleLabel};
 
 pub(super) struct RawLabel<'b> {
@@ -21,7 +21,7 @@ pub(super) enum RawValue<'b> {
     Number { number: i64, unit: &'b [u8] },
 }
 
-numbers! {
+index_types! {
     pub(super) LabelIx;
     LabelSetIx;
     TextIx;
@@ -163,7 +163,7 @@ impl LabelledThreads {
     /// The keys to leave out until the limit is met: those with most values first, then by name.
     fn left_out(&self) -> BTreeSet<&[u8]> {
         let cost = |label: &LabelIx| self.cost(self.labels[label.get()]);
-        if self.sets.keys().flatten().map(cost).sum::<usize>() <= MAX_LABEL_SETS {
+        if self.sets.keys().flatten().map(cost).sum::<usize>() <= MAX_LABEL_SETS_SIZE {
             return BTreeSet::new();
         }
         let mut values: HashMap<TextIx, usize> = HashMap::new();
@@ -185,7 +185,7 @@ impl LabelledThreads {
             let sets: HashSet<Vec<&LabelIx>> = sets
                 .map(|set| set.iter().filter(is_kept).collect())
                 .collect();
-            sets.into_iter().flatten().map(cost).sum::<usize>() > MAX_LABEL_SETS
+            sets.into_iter().flatten().map(cost).sum::<usize>() > MAX_LABEL_SETS_SIZE
         };
         let counts: Vec<usize> = (0..=keys.len()).collect();
         let without = counts.partition_point(is_too_much);
@@ -197,6 +197,6 @@ impl LabelledThreads {
     fn cost(&self, label: Label) -> usize {
         let (Value::Text(text) | Value::Number { unit: text, .. }) = label.value;
         let length = |text: TextIx| self.texts.get(text).len().min(MAX_NAME);
-        LABEL_COST + length(label.key) + length(text)
+        LABEL_OVERHEAD + length(label.key) + length(text)
     }
 }

@@ -30,7 +30,7 @@ impl NamedFrame<'_> {
             kind: self.kind.unwrap_or_else(|| kind_by_names(&symbol, &module)),
             symbol: &symbol,
             module: &module,
-            file: &source_path(&file),
+            file: &normalize_source_path(&file),
             line: self.line,
         })
     }

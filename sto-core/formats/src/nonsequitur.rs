@@ -17,11 +17,11 @@ use std::fs::{self, File};
 use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::id::{RecordingDigest, RecordingHasher};
 use sto_model::limits::MAX_LINE;
 use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, ThreadLog};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::{Bytes, Nanoseconds};
 
 /// Number of lines examined to recognise the format.
@@ -102,13 +102,13 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     let files = files_in(folder).map_err(FormatError::io(folder))?;
     let mut log = CallLogWriter::new(options.call_folder.as_deref());
     for name in names_of(&files) {
-        log.thread(thread(name));
+        log.intern_thread(thread(name));
     }
     let mut builder = RecordingBuilder::default();
     let threads = files.par_iter().zip(log.thread_logs());
     let threads = threads.map(|(file, log)| read_thread(file, log, options));
     let mut names: Vec<Names> = Vec::with_capacity(files.len());
-    let mut digest = SourceHasher::new();
+    let mut digest = RecordingHasher::new();
     let mut size = 0;
     for (file, thread) in files.iter().zip(threads.collect::<Vec<_>>()) {
         let thread = thread?;
@@ -123,7 +123,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     let mut locations = 0;
     for (log, names) in log.thread_logs().iter_mut().zip(&names) {
         let functions = names.add(&mut builder).map_err(in_folder)?;
-        let numbers = functions.iter().map(|function| FunctionNo(function.0));
+        let numbers = functions.iter().map(|function| TraceFunctionIx(function.0));
         log.set_functions(numbers.collect());
         let most = functions.iter().map(|function| function.0 + 1).max();
         locations = locations.max(most.unwrap_or(0));
@@ -168,7 +168,7 @@ fn thread(name: String) -> CallThread {
 
 /// The data read from one file.
 struct ThreadFile {
-    source: SourceDigest,
+    source: RecordingDigest,
     size: u64,
     names: Names,
     warnings: Vec<String>,
@@ -184,7 +184,7 @@ fn read_thread(
     let mut input = Compression::see_through(path, input, options)?;
     let in_file = |error: DecodeError| error.in_file(path, 0);
     let mut reader = Lines::default();
-    let mut digest = SourceHasher::new();
+    let mut digest = RecordingHasher::new();
     let mut size = 0;
     let mut warnings = Vec::new();
     let mut block = vec![0; BLOCK];
@@ -234,7 +234,7 @@ fn read_thread(
 /// Makes a reader of the file of one thread.
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     let mut log = CallLogWriter::new(options.call_folder.as_deref());
-    log.thread(thread(String::new()));
+    log.intern_thread(thread(String::new()));
     Box::new(OneThread {
         lines: Lines::default(),
         log,
@@ -351,18 +351,18 @@ struct Names {
 
 impl Names {
     #[inline]
-    fn number(&mut self, name: &[u8]) -> FunctionNo {
+    fn number(&mut self, name: &[u8]) -> TraceFunctionIx {
         let hash = self.hasher.hash_one(name);
         let is_it = |&(known, no): &(u64, u32)| known == hash && self.get(no) == name;
         if let Some(&(_, no)) = self.index.find(hash, is_it) {
-            return FunctionNo(no);
+            return TraceFunctionIx(no);
         }
         let no = self.ends.len() as u32;
         self.text.extend_from_slice(name);
         self.ends.push(self.text.len());
         self.index
             .insert_unique(hash, (hash, no), |&(hash, _)| hash);
-        FunctionNo(no)
+        TraceFunctionIx(no)
     }
 
     fn get(&self, no: u32) -> &[u8] {

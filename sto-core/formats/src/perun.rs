@@ -19,8 +19,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use sto_model::trace::log::CallLogWriter;
-use sto_model::trace::paths::FunctionNo;
-use sto_model::trace::{CallThread, WALL};
+use sto_model::trace::paths::TraceFunctionIx;
+use sto_model::trace::{CallThread, WALL_EVENT};
 use sto_model::units::{Bytes, Cost, Unit};
 
 /// The argument of a call by which Perun models its amount.
@@ -108,7 +108,7 @@ struct Kind<'b> {
     stack: OnceCell<StackIx>,
     /// The number of the function, once a call of it is read.
     #[serde(skip)]
-    function: OnceCell<FunctionNo>,
+    function: OnceCell<TraceFunctionIx>,
 }
 
 /// A function.
@@ -287,7 +287,7 @@ impl Reader<'_> {
             ("time", unit) => {
                 let event = match phase {
                     "user" | "sys" => phase,
-                    _ => WALL,
+                    _ => WALL_EVENT,
                 };
                 let factor = unit.map_or(Some(1_000_000_000), nanoseconds);
                 (event, Unit::Nanoseconds, factor.unwrap_or(1))
@@ -311,7 +311,7 @@ impl Reader<'_> {
             samples: calls,
             value,
         };
-        self.sample(kind, (WALL, Unit::Nanoseconds), cost, at)
+        self.sample(kind, (WALL_EVENT, Unit::Nanoseconds), cost, at)
     }
 
     fn sample(
@@ -400,7 +400,7 @@ impl Reader<'_> {
             }
         };
         let called = match size {
-            Some(size) => self.events.arguments().number(function, &[(SIZE, size)]),
+            Some(size) => self.events.arguments().intern(function, &[(SIZE, size)]),
             None => function,
         };
         let tid = kind.thread.unwrap_or(0);

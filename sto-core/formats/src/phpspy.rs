@@ -137,7 +137,7 @@ impl Phpspy {
             self.start = self.start.or(now);
             let since = now.zip(self.start);
             let time = since.map(|(now, start)| Nanoseconds(now.0.saturating_sub(start.0)));
-            builder.push((thread, SampleTypeIx(0)), stack, time, Cost::counted(1));
+            builder.push((thread, SampleTypeIx(0)), stack, time, Cost::from_count(1));
             self.stack.clear();
         }
         Ok(())

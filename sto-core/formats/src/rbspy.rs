@@ -135,7 +135,7 @@ impl Rbspy {
         let start = *self.start.get_or_insert(now.unwrap_or_default());
         let time = now.map(|now| Nanoseconds(now.0.saturating_sub(start.0)));
         let stack = builder.stack(&self.stack)?;
-        builder.push((thread, SampleTypeIx(0)), stack, time, Cost::counted(1));
+        builder.push((thread, SampleTypeIx(0)), stack, time, Cost::from_count(1));
         Ok(())
     }
 

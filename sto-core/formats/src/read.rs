@@ -12,8 +12,8 @@ use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
-use sto_model::files::{ReadAt, SafeFile, Window};
-use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::files::{ReadAt, RegularFile, ByteWindow};
+use sto_model::id::{RecordingDigest, RecordingHasher};
 use sto_model::limits::MAX_LINE;
 use sto_model::units::{Bytes, UnixSeconds};
 
@@ -44,9 +44,9 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError
         // Pipes and files of /proc have no length.
         return read_stream(path, file, options);
     }
-    let file = SafeFile { file, metadata };
+    let file = RegularFile { file, metadata };
     let read = read_file(path, &file, options);
-    let mut recording = read.map_err(|error| file.why_cut().map_or(error, &io))?;
+    let mut recording = read.map_err(|error| file.truncation_error().map_or(error, &io))?;
     recording.parts_mut().origin.recorded = recording.origin.recorded.or(written(&file.metadata));
     Ok(recording)
 }
@@ -67,11 +67,11 @@ fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Recording, Format
 /// Reads the bytes that the file has when it is opened, and holds only what its format needs.
 fn read_file(
     path: &Path,
-    file: &SafeFile,
+    file: &RegularFile,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
     let mut start = Vec::new();
-    let mut window = Window::new(file);
+    let mut window = ByteWindow::new(file);
     let read = (&mut window).take(FIRST).read_to_end(&mut start);
     read.map_err(FormatError::io(path))?;
     let head = Head::new(&start, start.len() as u64 == file.size());
@@ -84,7 +84,7 @@ fn read_file(
             let recording = read(path, file, options)?;
             with_samples(path, recording, is_named_otherwise(&head, options))
         }
-        _ => read_from(path, Window::new(file), file.size(), options),
+        _ => read_from(path, ByteWindow::new(file), file.size(), options),
     }
 }
 
@@ -220,7 +220,7 @@ fn read_whole(
     bytes: &[u8],
     read: impl FnOnce(&[u8]) -> Decoded<RecordingBuilder> + Send,
 ) -> Result<Recording, FormatError> {
-    let (source, built) = rayon::join(|| SourceDigest::of(bytes), || read(bytes));
+    let (source, built) = rayon::join(|| RecordingDigest::hash_bytes(bytes), || read(bytes));
     let built = built.map_err(|error| error.in_file(path, bytes.len()))?;
     Ok(built.finish(format, source, Bytes(bytes.len() as u64)))
 }
@@ -242,7 +242,7 @@ fn with_samples(
     if is_named_otherwise {
         recording.parts_mut().source = recording
             .source
-            .read_with("format", recording.format.name());
+            .with_option("format", recording.format.name());
     }
     if recording.samples.is_empty() {
         Err(FormatError::NoSamples {
@@ -360,7 +360,7 @@ fn read_lines(
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
     let in_file = |error: DecodeError| error.in_file(path, 0);
-    let mut digest = SourceHasher::new();
+    let mut digest = RecordingHasher::new();
     let mut size = 0;
     let mut block = begun;
     let mut next = Vec::new();

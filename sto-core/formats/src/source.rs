@@ -13,7 +13,7 @@ use std::sync::Arc;
 use sto_model::SymbolOptions;
 use sto_model::trace::CallThresholds;
 use sto_model::units::Bytes;
-use sto_model::{Cancel, Cancelled};
+use sto_model::{CancelToken, Cancelled};
 
 /// Options for reading a profile.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +70,7 @@ impl OnRead {
 
     /// Returns a callback that calls this one and then fails if `cancel` is cancelled.
     #[doc(hidden)]
-    pub fn unless(&self, cancel: &Cancel) -> OnRead {
+    pub fn unless(&self, cancel: &CancelToken) -> OnRead {
         let (all, cancel) = (self.clone(), cancel.clone());
         OnRead::new(move |bytes| all.call(bytes).and_then(|()| cancel.check()))
     }

@@ -15,7 +15,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
 use sto_model::trace::CallThread;
 use sto_model::trace::log::CallLogWriter;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 /// Returns `true` if a file begins with speedscope's schema or with shared frames.
@@ -312,7 +312,7 @@ impl Reader {
         let name = self.builder.text(&profile.name.0).into_owned();
         let called = self.called.entry(name.clone()).or_default();
         *called += 1;
-        let thread = self.calls.thread(CallThread {
+        let thread = self.calls.intern_thread(CallThread {
             pid: 0,
             program: String::new(),
             tid: 0,
@@ -327,7 +327,7 @@ impl Reader {
                 Change::Advance(value) => now = Nanoseconds(value),
                 Change::Close => reader.calls.end(thread, None, now),
                 Change::Open(frame) => {
-                    let begun = reader.calls.begin(thread, FunctionNo(frame), now);
+                    let begun = reader.calls.begin(thread, TraceFunctionIx(frame), now);
                     begun.map_err(|error| error.to_string())?;
                 }
             }

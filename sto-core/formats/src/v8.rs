@@ -258,7 +258,7 @@ impl Nodes {
                 }
                 let stack = self.stack(node.id, Some(line), builder);
                 let stack = stack.map_err(|problem| DecodeError::new(at(), problem))?;
-                builder.push(measured, stack, None, Cost::counted(hits));
+                builder.push(measured, stack, None, Cost::from_count(hits));
             }
         }
         Ok(())

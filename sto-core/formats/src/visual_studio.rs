@@ -161,7 +161,7 @@ impl Report for VisualStudio {
             average,
             share,
         });
-        one_thread(builder, 1, stack, Cost::counted(calls))?;
+        one_thread(builder, 1, stack, Cost::from_count(calls))?;
         Ok(())
     }
 

@@ -67,7 +67,7 @@ pub struct Executable {
 impl Executable {
     /// The content address of the executable.
     pub fn id(&self) -> ExecutableId {
-        ExecutableId::of(&self.name)
+        ExecutableId::from_name(&self.name)
     }
 }
 
@@ -91,6 +91,6 @@ pub struct Build {
 impl Build {
     /// The content address of the build, which depends only on its executable and version.
     pub fn id(&self) -> BuildId {
-        BuildId::of(ExecutableId::of(&self.executable), &self.version)
+        BuildId::new(ExecutableId::from_name(&self.executable), &self.version)
     }
 }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Pass a clone in the options of the operation, which then returns [`Cancelled`] at its next check. Data that
 /// is not in the store at that time is not added. Two tokens are equal if both are cancelled, or neither is.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct CancelToken(Arc<AtomicBool>);
 
-impl Cancel {
+impl CancelToken {
     /// Cancels the operation.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -33,13 +33,13 @@ impl Cancel {
     }
 }
 
-impl PartialEq for Cancel {
-    fn eq(&self, other: &Cancel) -> bool {
+impl PartialEq for CancelToken {
+    fn eq(&self, other: &CancelToken) -> bool {
         self.is_cancelled() == other.is_cancelled()
     }
 }
 
-impl Eq for Cancel {}
+impl Eq for CancelToken {}
 
 /// The operation was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -25,7 +25,7 @@ impl CommitHash {
 
     /// Extracts the commit id from a revision in the format of `git describe --long --abbrev=40`:
     /// `v1.2-3-gHASH` or `HASH`, with or without `-dirty`. Returns `None` if the id is abbreviated.
-    pub fn of_revision(revision: &str) -> Option<Self> {
+    pub fn from_revision(revision: &str) -> Option<Self> {
         let clean = revision.strip_suffix(DIRTY).unwrap_or(revision);
         let hash = clean.rsplit_once("-g").map_or(clean, |(_, hash)| hash);
         hash.parse().ok()
@@ -97,11 +97,11 @@ mod tests {
             format!("v1.2-0-g{id}"),
             format!("v1-good-13-g{id}-dirty"),
         ] {
-            let hash = CommitHash::of_revision(&text).map(|hash| hash.to_string());
+            let hash = CommitHash::from_revision(&text).map(|hash| hash.to_string());
             assert_eq!(hash.as_deref(), Some(id), "{text}");
         }
         for text in ["v1.2", "v1.2-3-g0123456", "0123456", "", "-dirty", "-g"] {
-            assert_eq!(CommitHash::of_revision(text), None, "{text}");
+            assert_eq!(CommitHash::from_revision(text), None, "{text}");
         }
     }
 }

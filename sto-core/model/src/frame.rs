@@ -3,7 +3,7 @@
 use crate::id::FrameId;
 use crate::id::canonical::Field::{Text, U8, U32};
 use crate::id::canonical::digest;
-use crate::numbers;
+use crate::index_types;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
@@ -88,7 +88,7 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     /// Converts to a table row, given the indices of the symbol, module and file.
     #[doc(hidden)]
-    pub fn row(&self, [symbol, module, file]: [StringIx; 3]) -> FrameRow {
+    pub fn to_row(&self, [symbol, module, file]: [StringIx; 3]) -> FrameRow {
         FrameRow {
             kind: self.kind,
             symbol,
@@ -101,7 +101,7 @@ impl Frame<'_> {
 
 impl FrameId {
     /// `H("sto.frame.v1", kind, symbol, module, file, line)`.
-    pub fn of(frame: Frame<'_>) -> Self {
+    pub fn from_frame(frame: Frame<'_>) -> Self {
         FrameId(digest(
             "sto.frame.v1",
             &[
@@ -115,7 +115,7 @@ impl FrameId {
     }
 }
 
-numbers! {
+index_types! {
     /// Index of a frame in one [`FrameTable`].
     pub FrameIx;
     /// Index of a string in one [`FrameTable`].
@@ -209,14 +209,14 @@ impl FrameTable {
     pub fn insert(&mut self, frame: Frame<'_>) -> FrameIx {
         let strings = [frame.symbol, frame.module, frame.file];
         let strings = strings.map(|string| self.intern_string(string));
-        self.insert_row(frame.row(strings))
+        self.insert_row(frame.to_row(strings))
     }
 
     /// Returns the index of a frame, or `None` if it is not in the table.
     pub fn find(&self, frame: Frame<'_>) -> Option<FrameIx> {
         let string = |string| self.find_string(string);
         let (symbol, module) = (string(frame.symbol)?, string(frame.module)?);
-        self.find_row(frame.row([symbol, module, string(frame.file)?]))
+        self.find_row(frame.to_row([symbol, module, string(frame.file)?]))
     }
 
     #[doc(hidden)]
@@ -272,7 +272,7 @@ impl FrameTable {
     }
 
     /// The indices of a frame's strings: symbol, module, file.
-    pub fn strings_of(&self, ix: FrameIx) -> (StringIx, StringIx, StringIx) {
+    pub fn string_indices(&self, ix: FrameIx) -> (StringIx, StringIx, StringIx) {
         let row = self.row(ix);
         (row.symbol, row.module, row.file)
     }

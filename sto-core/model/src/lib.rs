@@ -29,7 +29,7 @@ pub mod tree;
 pub mod units;
 
 pub use build::{Build, Executable, GnuBuildId};
-pub use cancel::{Cancel, Cancelled};
+pub use cancel::{CancelToken, Cancelled};
 pub use commit::{Commit, CommitHash};
 #[doc(hidden)]
 pub use frame::FrameRow;
@@ -37,14 +37,14 @@ pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
 pub use hint::{Hint, Notice};
 pub use metric_series::{MetricKind, MetricSeries, RunMetrics, SeriesError};
 #[doc(hidden)]
-pub use module::JIT;
+pub use module::JIT_MODULE;
 pub use module::{Location, Module, ModuleIx, ModuleKind};
 #[doc(hidden)]
 pub use printable::printable;
 pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};
-pub use source::{SourceDigest, SourceDigests, agreed_digests};
+pub use source::{SourceFileDigest, SourceFileDigests, agreed_digests};
 #[doc(hidden)]
-pub use source_path::{CompilationDirs, normalize, source_path};
+pub use source_path::{CompilationDirs, normalize_source_path_with, normalize_source_path};
 pub use symbol_options::{Debuginfod, SymbolOptions};
 pub use text::ParseError;
 pub(crate) use text::{decode_hex, serde_text_or_parts};

@@ -19,7 +19,7 @@ pub const MAX_DEPTH: usize = 1 << 21;
 ///
 /// It limits files that refer to a shared part many times, expansion of inlined functions, and the size of a
 /// profile's tree. Files of real profilers have at most one frame per byte.
-pub fn most_frames(file: Bytes) -> u64 {
+pub fn max_frames(file: Bytes) -> u64 {
     (1 << 22) + file.0.saturating_mul(8)
 }
 
@@ -34,15 +34,15 @@ pub const MAX_SAMPLE_TYPES: usize = 1024;
 pub const MAX_PROGRAMS: usize = 1024;
 
 /// Maximum number of parents of a [commit](crate::Commit).
-pub const MAX_PARENTS: usize = 256;
+pub const MAX_COMMIT_PARENTS: usize = 256;
 
 /// Maximum length of a user-supplied string, in bytes: the name of an executable, build, revision, benchmark or
 /// metric, or a label's key or value. These are never truncated.
-pub const MAX_GIVEN_NAME: usize = 4096;
+pub const MAX_USER_STRING: usize = 4096;
 
 /// Maximum number of source files of one profile whose digests are stored. Programs of millions of lines have
 /// ten thousand.
-pub const MAX_SOURCES: usize = 1 << 16;
+pub const MAX_SOURCE_FILES: usize = 1 << 16;
 
 /// Maximum number of labels, and of metrics, of one profile. With all limits of this module reached, a
 /// profile's record is still smaller than the store's limit of 16 MiB.
@@ -53,17 +53,17 @@ pub const MAX_RECORDED_METRICS: usize = 1024;
 
 /// Maximum number of points of one metric that is part of a recording: one per 10 ms for 10 minutes. If there are
 /// more, adjacent points are merged.
-pub const MAX_METRIC_POINTS: usize = 1 << 16;
+pub const MAX_RECORDED_METRIC_POINTS: usize = 1 << 16;
 
 /// Maximum total size of the distinct label sets of a recording's samples, in bytes. Each set counts the
 /// text of its labels and [`LABEL_COST`] per label.
 ///
 /// Labels are for grouping, for which 10,000 values of 80 bytes are enough. The limit prevents that an id on
 /// every sample fills a store.
-pub const MAX_LABEL_SETS: usize = 1 << 20;
+pub const MAX_LABEL_SETS_SIZE: usize = 1 << 20;
 
 /// The size of a label in [`MAX_LABEL_SETS`] in addition to its text, in bytes.
-pub const LABEL_COST: usize = 16;
+pub const LABEL_OVERHEAD: usize = 16;
 
 /// Maximum number of samples of one profile, and maximum total value of one of its sample types: 2 years of
 /// one processor in nanoseconds. The costs of a build's profiles are added in 64 bits, which is enough for
@@ -82,7 +82,7 @@ pub const MAX_METRICS: usize = 1 << 16;
 
 /// Maximum total number of values, of 8 bytes each, of all metrics of one recording. 300 metrics every 10 ms for
 /// half an hour are 54 million.
-pub const MAX_POINTS: usize = 1 << 26;
+pub const MAX_METRIC_VALUES: usize = 1 << 26;
 
 /// Maximum number of threads of a call trace.
 pub const MAX_CALL_THREADS: usize = 1 << 20;
@@ -101,7 +101,7 @@ const ELLIPSIS: &str = "…";
 
 /// Truncates a text to at most `limit` bytes, at a character boundary. A truncated text ends in `…`.
 #[doc(hidden)]
-pub fn cut(text: &mut String, limit: usize) {
+pub fn truncate_text(text: &mut String, limit: usize) {
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit - ELLIPSIS.len()));
         text.push_str(ELLIPSIS);
@@ -110,8 +110,8 @@ pub fn cut(text: &mut String, limit: usize) {
 
 /// Returns the text, truncated to [`MAX_NAME`] like [`cut`].
 #[doc(hidden)]
-pub fn cap(text: &str) -> String {
+pub fn truncate_name(text: &str) -> String {
     let mut capped = text[..text.floor_char_boundary(MAX_NAME + 4)].to_owned();
-    cut(&mut capped, MAX_NAME);
+    truncate_text(&mut capped, MAX_NAME);
     capped
 }

@@ -18,9 +18,9 @@ pub fn set_limit(limit: Bytes) {
 
 /// A query needs more memory than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it needs at least {} of memory, but the limit is {}", Size(.needs.0), Size(.limit.0))]
+#[error("it needs at least {} of memory, but the limit is {}", HumanBytes(.needs.0), HumanBytes(.limit.0))]
 #[non_exhaustive]
-pub struct TooMuch {
+pub struct MemoryLimitExceeded {
     /// A lower bound on the memory that the query needs.
     pub needs: Bytes,
     /// The limit.
@@ -31,19 +31,19 @@ pub struct TooMuch {
 ///
 /// # Errors
 /// Returns an error if it exceeds the [limit](set_limit).
-pub fn check(needs: Bytes) -> Result<(), TooMuch> {
+pub fn check_limit(needs: Bytes) -> Result<(), MemoryLimitExceeded> {
     let limit = Bytes(LIMIT.load(Relaxed));
     if needs > limit {
-        return Err(TooMuch { needs, limit });
+        return Err(MemoryLimitExceeded { needs, limit });
     }
     Ok(())
 }
 
 /// A number of bytes that formats itself in MiB or GiB.
 #[derive(Clone, Copy, Debug)]
-pub struct Size(pub u64);
+pub struct HumanBytes(pub u64);
 
-impl fmt::Display for Size {
+impl fmt::Display for HumanBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             gib @ 0x4000_0000.. => write!(f, "{:.1} GiB", gib as f64 / f64::from(1 << 30)),

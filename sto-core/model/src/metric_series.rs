@@ -1,6 +1,6 @@
 //! Metrics over time.
 
-use crate::limits::{MAX_GIVEN_NAME, cut};
+use crate::limits::{MAX_USER_STRING, truncate_text};
 use crate::units::Nanoseconds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub struct RunMetrics {
 impl RunMetrics {
     /// Adds the metrics of `others`, and replaces metrics of the same name. The times are also taken from `others`.
     #[doc(hidden)]
-    pub fn with(self, others: &RunMetrics) -> RunMetrics {
+    pub fn merge(self, others: &RunMetrics) -> RunMetrics {
         let all = self.series.into_iter().chain(others.series.iter().cloned());
         let by_name: BTreeMap<String, MetricSeries> =
             all.map(|series| (series.name.clone(), series)).collect();
@@ -54,7 +54,7 @@ impl RunMetrics {
     }
 
     /// The total number of values of all metrics.
-    pub fn points(&self) -> usize {
+    pub fn value_count(&self) -> usize {
         self.series.iter().map(|series| series.values.len()).sum()
     }
 }
@@ -111,7 +111,7 @@ impl MetricSeries {
         values: Vec<f64>,
     ) -> Result<MetricSeries, SeriesError> {
         let name = name.into();
-        if !(1..=MAX_GIVEN_NAME).contains(&name.len()) {
+        if !(1..=MAX_USER_STRING).contains(&name.len()) {
             return Err(SeriesError::Name { found: name.len() });
         }
         if times.len() != values.len() {
@@ -146,9 +146,9 @@ impl MetricSeries {
 
     /// Appends a number to the metric's name, and shortens the name if it becomes too long.
     #[doc(hidden)]
-    pub fn numbered(mut self, number: usize) -> MetricSeries {
+    pub fn with_name_suffix(mut self, number: usize) -> MetricSeries {
         let number = format!(" ({number})");
-        cut(&mut self.name, MAX_GIVEN_NAME - number.len());
+        truncate_text(&mut self.name, MAX_USER_STRING - number.len());
         self.name += &number;
         self
     }

@@ -1,8 +1,8 @@
 //! Modules (the files and memory regions that contain code), and locations in them.
 
-use crate::{FrameIx, GnuBuildId, numbers};
+use crate::{FrameIx, GnuBuildId, index_types};
 
-numbers! {
+index_types! {
     /// Index of a module in a recording.
     pub ModuleIx;
 }
@@ -10,7 +10,7 @@ numbers! {
 /// The module name of all functions compiled at run time, because their files and addresses differ from
 /// run to run.
 #[doc(hidden)]
-pub const JIT: &str = "[jit]";
+pub const JIT_MODULE: &str = "[jit]";
 
 /// The kind of a module, which defines the meaning of addresses in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +21,7 @@ pub enum ModuleKind {
     Image,
     /// Like [`ModuleKind::File`], but each address is the start of a function and represents that whole
     /// function, without functions inlined at that address.
-    Functions,
+    FunctionStarts,
     /// The kernel. Addresses are virtual addresses of the recorded kernel.
     Kernel,
     /// A loadable kernel module. Addresses are virtual addresses of the recorded kernel.
@@ -30,7 +30,7 @@ pub enum ModuleKind {
     Anonymous,
     /// Memory of a known process that is not mapped from a file and may contain code compiled at run time.
     /// Addresses are virtual.
-    Memory {
+    ProcessMemory {
         /// Process id.
         pid: u32,
     },
@@ -66,15 +66,15 @@ impl Module {
 
     /// Returns `true` if the module's code is in a file whose symbols can be found by its build id.
     #[doc(hidden)]
-    pub fn is_file(&self) -> bool {
+    pub fn can_have_symbol_file(&self) -> bool {
         match self.kind {
             ModuleKind::File
             | ModuleKind::Image
             | ModuleKind::Kernel
             | ModuleKind::KernelModule => true,
-            ModuleKind::Functions
+            ModuleKind::FunctionStarts
             | ModuleKind::Anonymous
-            | ModuleKind::Memory { .. }
+            | ModuleKind::ProcessMemory { .. }
             | ModuleKind::JitDump { .. } => false,
         }
     }
@@ -84,7 +84,7 @@ impl Module {
     pub fn file_name(&self) -> &str {
         match self.kind {
             ModuleKind::Kernel => "[kernel]",
-            ModuleKind::JitDump { .. } => JIT,
+            ModuleKind::JitDump { .. } => JIT_MODULE,
             _ => self.path.rsplit('/').next().unwrap_or(&self.path),
         }
     }

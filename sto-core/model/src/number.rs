@@ -3,7 +3,7 @@
 /// Defines 32-bit index types.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! numbers {
+macro_rules! index_types {
     ($($(#[$meta:meta])* $vis:vis $name:ident;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! Profiles of recorded runs, and labels of samples.
 
 use super::GnuBuildId;
-use crate::id::{BuildId, ReadingId, SourceDigest};
+use crate::id::{BuildId, BuildRecordingId, RecordingDigest};
 use crate::units::{Bytes, Nanoseconds, SampleType, UnixSeconds};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ pub struct Profile {
     pub build: BuildId,
     /// Digest of the recording's bytes and of the reading options that change the resulting stacks: an explicit
     /// format, the granularity, and which of several recorded programs was read.
-    pub source: SourceDigest,
+    pub source: RecordingDigest,
     /// Size of the recording.
     pub source_bytes: Bytes,
     /// Name of the recording's format: `perf.data`, `perf script`, `folded`.
@@ -116,13 +116,13 @@ impl Profile {
     }
 
     /// A sort key by recording time, under which profiles without a time come last.
-    pub fn order_of_recording(&self) -> UnixSeconds {
+    pub fn recorded_sort_key(&self) -> UnixSeconds {
         self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))
     }
 
     /// The id of the pair of build and recording. It is derived from the fields; the recording is not checked.
-    pub fn reading(&self) -> ReadingId {
-        ReadingId::of(self.build, self.source)
+    pub fn build_recording_id(&self) -> BuildRecordingId {
+        BuildRecordingId::new(self.build, self.source)
     }
 
     /// Returns `true` if the recording's format defines which sample type to show by default. It is then the

@@ -1,12 +1,12 @@
 //! Normalisation of source paths: removes the parts that differ between checkouts and machines.
 
-use crate::limits::cap;
+use crate::limits::truncate_name;
 use std::collections::BTreeSet;
 
 /// Normalises a source path like [`normalize`], without compilation directories.
 #[doc(hidden)]
-pub fn source_path(path: &str) -> String {
-    normalize(path, |_| None)
+pub fn normalize_source_path(path: &str) -> String {
+    normalize_source_path_with(path, |_| None)
 }
 
 /// Normalises a source path, so that builds of the same source on different machines have the same path.
@@ -25,10 +25,10 @@ pub fn source_path(path: &str) -> String {
 /// is removed. Rule 4 applies to absolute paths only: `comp_dir_len` gets the components of the path and returns
 /// how many of them are a compilation directory.
 #[doc(hidden)]
-pub fn normalize(path: &str, comp_dir_len: impl FnOnce(&[&str]) -> Option<usize>) -> String {
+pub fn normalize_source_path_with(path: &str, comp_dir_len: impl FnOnce(&[&str]) -> Option<usize>) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     if is_url(path) {
-        return cap(path);
+        return truncate_name(path);
     }
     let absolute = path.starts_with('/');
     let parts: Vec<&str> = path
@@ -54,7 +54,7 @@ pub fn normalize(path: &str, comp_dir_len: impl FnOnce(&[&str]) -> Option<usize>
         }
     }
     let root = if absolute && prefix == 0 { "/" } else { "" };
-    cap(&format!("{root}{}", folded.join("/")))
+    truncate_name(&format!("{root}{}", folded.join("/")))
 }
 
 /// Whether the text begins with a scheme (RFC 3986, section 3.1) and `://`.
@@ -144,7 +144,7 @@ impl CompilationDirs {
     }
 
     /// The number of leading components of the path that are a compilation directory.
-    pub fn prefix_of(&self, path: &[&str]) -> Option<usize> {
+    pub fn prefix_len(&self, path: &[&str]) -> Option<usize> {
         // No directory contains another, so only the last one that sorts before the path can contain it.
         let is_up_to = |dir: &Vec<String>| dir.iter().map(String::as_str).le(path.iter().copied());
         let dir = self.0[..self.0.partition_point(is_up_to)].last()?;
@@ -228,7 +228,7 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(
-                normalize(path, |parts| dirs.prefix_of(parts)),
+                normalize_source_path_with(path, |parts| dirs.prefix_len(parts)),
                 expected,
                 "{path}"
             );
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn truncates_long_paths() {
         let path = "é/".repeat(5000);
-        let normal = normalize(&path, |_| None);
+        let normal = normalize_source_path_with(&path, |_| None);
         assert!(normal.len() <= 4096 && normal.ends_with('…'));
     }
 }

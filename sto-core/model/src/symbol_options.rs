@@ -1,7 +1,7 @@
 //! Options of the search for symbols.
 
 use crate::Granularity;
-use crate::files::{Temporaries, User};
+use crate::files::{TemporaryFiles, User};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -13,11 +13,11 @@ pub struct SymbolOptions {
     pub symbol_dirs: Vec<PathBuf>,
     /// Files given by the user for modules of the recording: the module's recorded path or base name, and the file
     /// to use. They are used without a check if the recording has no build id for the module.
-    pub by_hand: Vec<(String, PathBuf)>,
+    pub symbol_files: Vec<(String, PathBuf)>,
     /// The folder of the recording.
     pub recording_dir: Option<PathBuf>,
     /// The modification time of the recording. A file without a build id that is newer is not the recorded one.
-    pub recorded: Option<SystemTime>,
+    pub recording_modified: Option<SystemTime>,
     /// perf's cache of files by build id: `~/.debug`.
     pub perf_cache: Option<PathBuf>,
     /// Folders of separate debug files: `/usr/lib/debug`.
@@ -32,7 +32,7 @@ pub struct SymbolOptions {
     pub perf_maps: Option<PathBuf>,
     /// Users whose perf maps and jitdumps in world-writable folders are trusted. The user of the
     /// recorded process is also trusted while the process is running.
-    pub believed_users: Vec<User>,
+    pub trusted_users: Vec<User>,
     /// The unit of code that one frame represents.
     pub granularity: Granularity,
 }
@@ -51,10 +51,10 @@ pub struct Debuginfod {
     /// Maximum size of a file in bytes.
     pub max_bytes: u64,
     /// The files that are being downloaded.
-    pub temporaries: Temporaries,
+    pub temporary_files: TemporaryFiles,
     /// Servers that could not be reached or took too long. They are not asked again.
     #[doc(hidden)]
-    pub given_up: Arc<Mutex<Vec<String>>>,
+    pub unreachable: Arc<Mutex<Vec<String>>>,
 }
 
 impl Debuginfod {
@@ -66,8 +66,8 @@ impl Debuginfod {
             timeout: Duration::from_secs(90),
             max_time: Duration::from_secs(20 * 60),
             max_bytes: 2 << 30,
-            temporaries: Temporaries::default(),
-            given_up: Arc::default(),
+            temporary_files: TemporaryFiles::default(),
+            unreachable: Arc::default(),
         }
     }
 }

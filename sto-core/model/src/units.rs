@@ -34,7 +34,7 @@ pub struct Bytes(pub u64);
 
 impl Bytes {
     /// The ratio of `other` to `self`, or `None` if one of them is zero.
-    pub fn times_smaller_than(self, other: Bytes) -> Option<f64> {
+    pub fn compression_ratio(self, other: Bytes) -> Option<f64> {
         (self.0 > 0 && other.0 > 0).then(|| other.0 as f64 / self.0 as f64)
     }
 }
@@ -102,7 +102,7 @@ impl SampleType {
     /// Returns `true` if both sample types count the same: units and events are equal, apart from modifiers
     /// that do not change what perf counts. `cycles`, `cycles:ppp` and `cycles:pppH` count the same, `cycles:u`
     /// does not.
-    pub fn counts_as(&self, other: &SampleType) -> bool {
+    pub fn counts_same_as(&self, other: &SampleType) -> bool {
         self.unit == other.unit && self.counts_event(&other.event)
     }
 
@@ -113,7 +113,7 @@ impl SampleType {
     /// The index of this sample type in `types`, or otherwise of the first one that counts the same.
     pub fn index_in(&self, types: &[SampleType]) -> Option<usize> {
         let exactly = types.iter().position(|known| known == self);
-        exactly.or_else(|| types.iter().position(|known| self.counts_as(known)))
+        exactly.or_else(|| types.iter().position(|known| self.counts_same_as(known)))
     }
 
     /// The index of the sample type with this event in `types`, or otherwise of the first one whose event
@@ -125,13 +125,13 @@ impl SampleType {
 
     /// Assigns columns to the sample types of a run: to each the equal column, or otherwise one that counts the
     /// same and is not assigned to another sample type of the run.
-    pub fn columns(run: &[SampleType], columns: &[SampleType]) -> Vec<Option<usize>> {
+    pub fn assign_columns(run: &[SampleType], columns: &[SampleType]) -> Vec<Option<usize>> {
         let equal = |t: &SampleType| columns.iter().position(|column| column == t);
         let mut assigned: Vec<Option<usize>> = run.iter().map(equal).collect();
         for ix in 0..run.len() {
             let is_free = |column: &usize| !assigned.contains(&Some(*column));
             let mut alike =
-                (0..columns.len()).filter(|&column| run[ix].counts_as(&columns[column]));
+                (0..columns.len()).filter(|&column| run[ix].counts_same_as(&columns[column]));
             assigned[ix] = assigned[ix].or_else(|| alike.find(is_free));
         }
         assigned
@@ -139,19 +139,19 @@ impl SampleType {
 
     /// Chooses columns for several runs. Returns the columns, and for each run the column of each of its
     /// sample types.
-    pub fn columns_of<'a>(
+    pub fn choose_columns<'a>(
         runs: impl Iterator<Item = &'a [SampleType]> + Clone,
     ) -> (Vec<SampleType>, Vec<Vec<usize>>) {
         let mut columns: Vec<SampleType> = Vec::new();
         for run in runs.clone() {
-            for (t, column) in run.iter().zip(SampleType::columns(run, &columns)) {
+            for (t, column) in run.iter().zip(SampleType::assign_columns(run, &columns)) {
                 if column.is_none() && !columns.contains(t) {
                     columns.push(t.clone());
                 }
             }
         }
         let assign = |run| {
-            let assigned = SampleType::columns(run, &columns).into_iter();
+            let assigned = SampleType::assign_columns(run, &columns).into_iter();
             assigned
                 .map(|column| column.expect("every sample type has a column"))
                 .collect()
@@ -210,7 +210,7 @@ impl Cost {
     };
 
     /// Creates the cost of events that are counted individually: the value is the number of samples.
-    pub const fn counted(count: u64) -> Cost {
+    pub const fn from_count(count: u64) -> Cost {
         Cost {
             samples: count,
             value: count,
@@ -259,7 +259,7 @@ mod tests {
             event: event.to_owned(),
             unit: Unit::Events,
         };
-        let same = |a: &str, b: &str| events(a).counts_as(&events(b));
+        let same = |a: &str, b: &str| events(a).counts_same_as(&events(b));
         assert!(same("cpu-clock", "cpu-clock:ppp"));
         assert!(same("cpu-clock:pppH", "cpu-clock:ppp"));
         assert!(same("cycles:uP", "cycles:u"));
@@ -271,7 +271,7 @@ mod tests {
         assert!(!same("sched:sched_switch", "sched:sched_wakeup"));
         let mut samples = events("cycles");
         samples.unit = Unit::Samples;
-        assert!(!samples.counts_as(&events("cycles")));
+        assert!(!samples.counts_same_as(&events("cycles")));
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
             run(&["cycles", "cycles:pp"]),
             run(&["faults", "cycles:P", "faults"]),
         ];
-        let (columns, assigned) = SampleType::columns_of(runs.iter().map(|run| &run[..]));
+        let (columns, assigned) = SampleType::choose_columns(runs.iter().map(|run| &run[..]));
         assert_eq!(columns, run(&["cycles:pp", "faults", "cycles"]));
         assert_eq!(assigned, [vec![0, 1], vec![2, 0], vec![1, 0, 1]]);
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use sto_formats::Format;
 use sto_formats::recording::{Location, LocationIx, Recording, Sample};
-use sto_model::id::SourceDigest;
+use sto_model::id::RecordingDigest;
 use sto_model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 
 /// Describes the profiles of a recording.
@@ -74,7 +74,7 @@ impl<'a> Describer<'a> {
     pub(super) fn profile(
         &self,
         build: &Build,
-        source: SourceDigest,
+        source: RecordingDigest,
         keep: impl Fn(&Sample) -> bool,
     ) -> Profile {
         let Describer {
@@ -244,7 +244,7 @@ pub(super) fn check_quality(path: &Path, quality: &Quality) -> Result<(), Ingest
     if problems.is_empty() {
         return Ok(());
     }
-    Err(IngestError::Poor {
+    Err(IngestError::LowQuality {
         path: path.display().to_string(),
         problems: problems.join("; "),
     })

@@ -48,7 +48,7 @@ pub enum IngestError {
     },
     /// Too many samples are unresolved, truncated or lost for [`IngestOptions::strict`](super::IngestOptions::strict).
     #[error("{path}: not stored, because its stacks are of too low quality: {problems}")]
-    Poor {
+    LowQuality {
         /// The file.
         path: String,
         /// Each measure that exceeds its limit, with the limit and a remedy.

@@ -7,11 +7,11 @@ use std::io;
 use std::path::Path;
 use sto_formats::recording::LoggedCalls;
 use sto_model::id::FrameId;
-use sto_model::trace::dag::{PIECE, Pieces};
+use sto_model::trace::dag::{MAX_PIECE_CALLS, Pieces};
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::{FunctionNo, PathNo};
+use sto_model::trace::paths::{TraceFunctionIx, CallPathIx};
 use sto_model::trace::{CallThread, PackedCalls};
-use sto_model::tree::{Interned, NodeIx};
+use sto_model::tree::{ProfileData, NodeIx};
 use sto_store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 
 /// Packs the calls of the threads for which `keep` returns `true`.
@@ -19,7 +19,7 @@ use sto_store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 /// `nodes` are the nodes of the recording's stacks in the profile `interned`. `folder` is for a temporary file.
 pub(super) fn pack_calls(
     logged: &LoggedCalls,
-    interned: &Interned,
+    interned: &ProfileData,
     nodes: &StackNodes,
     keep: impl Fn(&CallThread) -> bool,
     folder: Option<&Path>,
@@ -43,7 +43,7 @@ pub(super) fn pack_calls(
             function: numbers[call.function.get()],
             ..call
         });
-        let mut cut = Pieces::new(numbered, PIECE, &addresses);
+        let mut cut = Pieces::new(numbered, MAX_PIECE_CALLS, &addresses);
         loop {
             let batch: Vec<_> = cut
                 .by_ref()
@@ -64,7 +64,7 @@ pub(super) fn pack_calls(
         }
         calls.check()?;
     }
-    pieces.put_first(&pack_kept_head(&head).map_err(io::Error::other)?)?;
+    pieces.push_front(&pack_kept_head(&head).map_err(io::Error::other)?)?;
     Ok(pieces)
 }
 
@@ -72,22 +72,22 @@ pub(super) fn pack_calls(
 #[derive(Default)]
 struct Functions {
     /// For each function number of the trace, the index of the function in `stacks` and `addresses`.
-    numbers: Vec<FunctionNo>,
+    numbers: Vec<TraceFunctionIx>,
     /// For each function a stack with the function as its leaf, and its number of frames there.
     stacks: Vec<(NodeIx, u32)>,
     /// For each function a hash of its frames.
     addresses: Vec<[u8; 16]>,
 }
 
-const NONE: FunctionNo = FunctionNo(u32::MAX);
+const NONE: TraceFunctionIx = TraceFunctionIx(u32::MAX);
 
 impl Functions {
-    fn new(logged: &LoggedCalls, interned: &Interned, nodes: &StackNodes) -> Functions {
+    fn new(logged: &LoggedCalls, interned: &ProfileData, nodes: &StackNodes) -> Functions {
         let tree = &interned.tree;
         let mut functions = Functions::default();
         // Several functions of a trace may have the same frames.
-        let mut numbers: HashMap<[u8; 16], FunctionNo> = HashMap::new();
-        let node = |path: PathNo| nodes.node(logged.stacks[path.get()]);
+        let mut numbers: HashMap<[u8; 16], TraceFunctionIx> = HashMap::new();
+        let node = |path: CallPathIx| nodes.node(logged.stacks[path.get()]);
         for path in logged.paths.iter() {
             let function = logged.paths.function(path).get();
             if functions.numbers.len() <= function {
@@ -103,11 +103,11 @@ impl Functions {
             let frames: Vec<_> = frames.map(|node| tree.frame(node)).collect();
             let mut hasher = blake3::Hasher::new();
             for &frame in frames.iter().rev() {
-                hasher.update(&FrameId::of(interned.frames.frame(frame)).0);
+                hasher.update(&FrameId::from_frame(interned.frames.frame(frame)).0);
             }
             let mut address = [0; 16];
             address.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-            let new = FunctionNo(functions.stacks.len() as u32);
+            let new = TraceFunctionIx(functions.stacks.len() as u32);
             let number = *numbers.entry(address).or_insert(new);
             functions.numbers[function] = number;
             if number == new {

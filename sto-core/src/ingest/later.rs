@@ -10,10 +10,10 @@ use sto_formats::recording::{
     Location, LocationIx, ModuleIx, Process, ProcessIx, Recording, RecordingParts, Sample,
     SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,
 };
-use sto_model::Cancel;
+use sto_model::CancelToken;
 use sto_model::SymbolOptions;
 use sto_model::id::{ExecutableId, ProfileId};
-use sto_model::tree::{Addresses, Interned, LineCost, NodeIx, Slices};
+use sto_model::tree::{ProfileAddresses, ProfileData, LineCost, NodeIx, TimeSlices};
 use sto_model::units::Bytes;
 use sto_model::{Build, FrameKind, Origin, Profile};
 use sto_store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Writer};
@@ -46,7 +46,7 @@ pub fn symbolize_again(
     build: &StoredBuild,
     stored: &StoredProfile,
     options: &SymbolOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Symbolized, IngestError> {
     let before = load(writer, build, stored)?;
     let Some(addresses) = &before.addresses else {
@@ -90,7 +90,7 @@ pub fn symbolize_again(
 
 impl Symbolized {
     /// Compares the symbols of addresses with those found now.
-    fn new(before: &Interned, addresses: &Addresses, symbols: &Symbols) -> Symbolized {
+    fn new(before: &ProfileData, addresses: &ProfileAddresses, symbols: &Symbols) -> Symbolized {
         let mut result = Symbolized::default();
         let mut is_counted = vec![false; addresses.addresses.len()];
         let mut has_unresolved = vec![false; addresses.modules.len()];
@@ -125,9 +125,9 @@ fn load(
     writer: &Writer<'_>,
     build: &StoredBuild,
     stored: &StoredProfile,
-) -> Result<Interned, StoreError> {
+) -> Result<ProfileData, StoreError> {
     let slot = Mutex::new(None);
-    let executable = ExecutableId::of(&build.build.executable);
+    let executable = ExecutableId::from_name(&build.build.executable);
     let snapshot = writer.store().snapshot()?;
     snapshot.load_each(executable, &[stored.id], |_, interned| {
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(interned);
@@ -142,8 +142,8 @@ fn load(
 /// Stacks keep their indices; `None` if two stacks are equal, so that they cannot.
 fn to_recording(
     profile: &Profile,
-    interned: &Interned,
-    addresses: &Addresses,
+    interned: &ProfileData,
+    addresses: &ProfileAddresses,
 ) -> Option<Recording> {
     let kept = addresses.addresses.iter();
     let mut locations: Vec<Location> = kept
@@ -212,19 +212,19 @@ fn to_recording(
 
 /// Makes the profile with the symbols that were found.
 fn with_new_symbols(
-    before: &Interned,
-    addresses: &Addresses,
+    before: &ProfileData,
+    addresses: &ProfileAddresses,
     recording: &Recording,
     symbols: &Symbols,
-) -> Result<Interned, crate::intern::InternError> {
+) -> Result<ProfileData, crate::intern::InternError> {
     let (mut after, nodes) = intern_with_nodes(recording, symbols, None, |_| true)?;
     let node = |stack: NodeIx| nodes.node(StackIx(stack.0));
-    after.slices = before.slices.as_ref().map(|slices| Slices {
+    after.slices = before.slices.as_ref().map(|slices| TimeSlices {
         costs: remap_slices(&addresses.slices, node),
         ..slices.clone()
     });
     after.metrics = before.metrics.clone();
-    for (lines, known) in after.lines.iter_mut().zip(&before.lines) {
+    for (lines, known) in after.line_costs.iter_mut().zip(&before.line_costs) {
         // Frames that had a symbol keep their lines.
         let known = known.iter().filter_map(|line| {
             let frame = after.frames.find(before.frames.frame(line.frame))?;
@@ -241,15 +241,15 @@ fn with_new_symbols(
             is_same
         });
     }
-    for (file, digest) in &before.sources {
-        after.sources.entry(file.clone()).or_insert(*digest);
+    for (file, digest) in &before.source_digests {
+        after.source_digests.entry(file.clone()).or_insert(*digest);
     }
     after.addresses = remaining_addresses(recording, symbols, &after, &addresses.slices)?;
     Ok(after)
 }
 
 /// Counts the samples whose innermost frame has no symbol.
-fn count_unresolved(interned: &Interned) -> u64 {
+fn count_unresolved(interned: &ProfileData) -> u64 {
     let costs = interned.costs.iter().flatten();
     let unresolved = costs.filter(|&&(node, _)| {
         let frame = interned.frames.frame(interned.tree.frame(node));

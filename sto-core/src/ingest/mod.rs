@@ -25,10 +25,10 @@ use std::path::Path;
 use std::sync::Arc;
 use sto_formats::recording::Recording;
 use sto_formats::{self as formats, FormatError};
-use sto_model::Cancel;
-use sto_model::id::{ProfileId, ReadingId, SourceDigest};
+use sto_model::CancelToken;
+use sto_model::id::{ProfileId, BuildRecordingId, RecordingDigest};
 use sto_model::trace::{CallThread, ThreadCalls};
-use sto_model::tree::{Interned, total};
+use sto_model::tree::{ProfileData, total_cost};
 use sto_model::units::{Bytes, Cost, Nanoseconds};
 use sto_model::{Build, Granularity, Profile};
 use sto_model::{Hint, Notice};
@@ -64,10 +64,10 @@ pub struct Prepared {
     /// The metadata of the profile.
     pub profile: Profile,
     /// The stacks and costs.
-    pub interned: Interned,
+    pub interned: ProfileData,
     /// Digests of the same recording read with other options: the whole recording or only this program's part, by
     /// function or by line.
-    pub others: Vec<SourceDigest>,
+    pub others: Vec<RecordingDigest>,
 }
 
 /// A profile that was ingested.
@@ -201,12 +201,12 @@ impl<'a, P: AsRef<Path> + ?Sized> From<(&'a P, Recording)> for Input<'a> {
 impl<'a> Input<'a> {
     fn read(self, options: &IngestOptions) -> Result<(&'a Path, Recording), FormatError> {
         Ok(match self {
-            Input::Path(path) => (path, formats::read(path, &options.read())?),
+            Input::Path(path) => (path, formats::read(path, &options.read_options())?),
             Input::Bytes { name, bytes } => {
-                (name, formats::read_bytes(name, bytes, &options.read())?)
+                (name, formats::read_bytes(name, bytes, &options.read_options())?)
             }
             Input::Reader { name, reader } => {
-                (name, formats::read_stream(name, reader, &options.read())?)
+                (name, formats::read_stream(name, reader, &options.read_options())?)
             }
             Input::Recording { name, recording } => (name, *recording),
         })
@@ -252,7 +252,7 @@ pub fn prepare<'a>(
     let symbols = symbolize_cancellable(&recording, &options.symbols, &options.cancel)?;
     add_moments(path, &mut recording, &symbols)?;
     progress(Stage::Interning);
-    let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
+    let (profiles, warnings) = make_profiles(path, &recording, &symbols, options)?;
     if options.strict {
         let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
         qualities.try_for_each(|quality| check_quality(path, quality))?;
@@ -276,7 +276,7 @@ pub struct PreparedFile {
     profiles: Vec<Prepared>,
     modules: Vec<(String, ModuleSymbols)>,
     warnings: Vec<Notice>,
-    cancel: Cancel,
+    cancel: CancelToken,
 }
 
 impl PreparedFile {
@@ -318,7 +318,7 @@ impl PreparedFile {
                     let other = writer
                         .store()
                         .snapshot()?
-                        .reading(ReadingId::of(build.id(), other))?;
+                        .reading(BuildRecordingId::new(build.id(), other))?;
                     let warning = other.map(|(other, _)| same_recording_twice(&build, other));
                     self.warnings.extend(warning);
                 }
@@ -338,7 +338,7 @@ impl PreparedFile {
                 added,
                 build,
                 profile,
-                totals: interned.costs.iter().map(|costs| total(costs)).collect(),
+                totals: interned.costs.iter().map(|costs| total_cost(costs)).collect(),
                 nodes: interned.tree.len(),
                 frames: interned.frames.len(),
             });
@@ -351,7 +351,7 @@ impl PreparedFile {
     }
 }
 
-fn added_slices(added: &Added, interned: &Interned) -> Option<IngestedSlices> {
+fn added_slices(added: &Added, interned: &ProfileData) -> Option<IngestedSlices> {
     let slices = interned.slices.as_ref()?;
     match *added {
         Added::New { slices: bytes, .. } => Some(IngestedSlices {
@@ -364,7 +364,7 @@ fn added_slices(added: &Added, interned: &Interned) -> Option<IngestedSlices> {
     }
 }
 
-fn added_metrics(added: &Added, interned: &Interned) -> Option<IngestedMetrics> {
+fn added_metrics(added: &Added, interned: &ProfileData) -> Option<IngestedMetrics> {
     let metrics = interned.metrics.as_ref()?;
     match *added {
         Added::New { metrics: bytes, .. } | Added::Given { metrics: bytes, .. }
@@ -372,7 +372,7 @@ fn added_metrics(added: &Added, interned: &Interned) -> Option<IngestedMetrics> 
         {
             Some(IngestedMetrics {
                 count: metrics.series.len(),
-                points: metrics.points(),
+                points: metrics.value_count(),
                 bytes,
             })
         }
@@ -380,7 +380,7 @@ fn added_metrics(added: &Added, interned: &Interned) -> Option<IngestedMetrics> 
     }
 }
 
-fn added_calls(added: &Added, interned: &Interned) -> Option<IngestedCalls> {
+fn added_calls(added: &Added, interned: &ProfileData) -> Option<IngestedCalls> {
     let threads = &interned.calls.as_ref()?.threads;
     match *added {
         Added::New {
@@ -405,13 +405,13 @@ fn source_of(
     recording: &Recording,
     granularity: Granularity,
     program: Option<&str>,
-) -> SourceDigest {
+) -> RecordingDigest {
     let mut source = recording.source;
     if granularity != Granularity::Function {
-        source = source.read_with("granularity", granularity.name());
+        source = source.with_option("granularity", granularity.name());
     }
     match program {
-        Some(program) => source.read_with("program", program),
+        Some(program) => source.with_option("program", program),
         None => source,
     }
 }
@@ -422,7 +422,7 @@ fn source_of(
 /// # Errors
 /// Returns an error if nothing names a profile's build, or a profile cannot be interned.
 #[doc(hidden)]
-pub fn profiles_of(
+pub fn make_profiles(
     path: &Path,
     recording: &Recording,
     symbols: &Symbols,
@@ -502,7 +502,7 @@ impl Preparer<'_> {
             addresses(recording, symbols, &interned, slices, keep).map_err(failed)?;
         if part.program.is_some() {
             let calls = interned.calls.take();
-            let calls = calls.map(|calls| calls.of_threads(|calls| keep_thread(&calls.thread)));
+            let calls = calls.map(|calls| calls.filter_threads(|calls| keep_thread(&calls.thread)));
             interned.calls = calls.filter(|calls| !calls.threads.is_empty());
         }
         if let Some(logged) = recording.logged.as_ref().filter(|_| options.keep_calls) {
@@ -512,7 +512,7 @@ impl Preparer<'_> {
                 path: self.path.to_owned(),
                 problem: error.to_string(),
             })?;
-            interned.kept = interned.calls.is_some().then(|| Arc::new(packed));
+            interned.kept_calls = interned.calls.is_some().then(|| Arc::new(packed));
         }
         let granularities = [Granularity::Function, Granularity::Line].into_iter();
         let sources = granularities.flat_map(|granularity| {

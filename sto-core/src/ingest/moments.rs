@@ -4,8 +4,8 @@ use crate::symbolize::Symbols;
 use std::path::Path;
 use sto_formats::FormatError;
 use sto_formats::recording::{LoggedCalls, Recording, RecordingParts};
-use sto_model::trace::moments::{Moments, moments};
-use sto_model::trace::paths::PathNo;
+use sto_model::trace::moments::{NotableCalls, find_notable_calls};
+use sto_model::trace::paths::CallPathIx;
 
 /// Adds the outliers and waits of a trace to its recording; they depend on the names of functions.
 pub(super) fn add_moments(
@@ -26,13 +26,13 @@ pub(super) fn add_moments(
     let Some(thresholds) = recording.calls.as_ref().map(|calls| calls.thresholds) else {
         return Ok(());
     };
-    let found = moments(log, paths, durations, &thresholds, &names);
-    let Moments { outliers, waits } = found.map_err(|error| FormatError::Unsupported {
+    let found = find_notable_calls(log, paths, durations, &thresholds, &names);
+    let NotableCalls { outliers, waits } = found.map_err(|error| FormatError::Unsupported {
         path: path.to_owned(),
         problem: error.to_string(),
     })?;
     if let Some(calls) = &mut recording.parts_mut().calls {
-        let stack = |path: PathNo| stacks[path.get()];
+        let stack = |path: CallPathIx| stacks[path.get()];
         calls.outliers = outliers.iter().map(|call| call.map(stack)).collect();
         calls.waits = waits.iter().map(|wait| wait.map(stack)).collect();
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use sto_formats::{Format, OnRead, ReadOptions};
-use sto_model::Cancel;
+use sto_model::CancelToken;
 use sto_model::Commit;
 use sto_model::SymbolOptions;
-use sto_model::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use sto_model::limits::{MAX_USER_STRING, MAX_LABELS};
 use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
 use sto_model::units::{Bytes, TimeOffset};
@@ -68,12 +68,12 @@ pub struct IngestOptions {
     /// A callback for progress while the file is read.
     pub on_read: OnRead,
     /// Cancels ingestion before the next profile is stored.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 impl IngestOptions {
     /// Returns the options of reading the file.
-    pub fn read(&self) -> ReadOptions {
+    pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,
             allow_truncated: self.allow_truncated,
@@ -108,7 +108,7 @@ impl IngestOptions {
         let lengths = names
             .chain(labels)
             .chain(metrics)
-            .map(|(what, text)| (what, text.len(), "bytes", MAX_GIVEN_NAME));
+            .map(|(what, text)| (what, text.len(), "bytes", MAX_USER_STRING));
         let counts = [
             ("the profile", self.labels.len(), "labels", MAX_LABELS),
             ("the profile", self.metrics.len(), "metrics", MAX_LABELS),

@@ -13,7 +13,7 @@ pub(super) fn add_traces(
     options: &IngestOptions,
 ) -> Result<(), FormatError> {
     for trace_path in &options.traces {
-        let trace = metric_trace::read(trace_path, &options.read())?;
+        let trace = metric_trace::read(trace_path, &options.read_options())?;
         options.cancel.check().map_err(FormatError::Cancelled)?;
         let run = recording
             .time_range()

@@ -7,7 +7,7 @@ use crate::symbolize::{CodeLine, CodeLineIx, Symbols};
 use hashbrown::HashMap;
 use sto_formats::recording::{Location, LocationIx, Module, ModuleIx, Recording, Sample, StackIx};
 use sto_model::tree::{
-    AddressStack, Addresses, Interned, NodeIx, SelfCosts, SliceCosts, SliceCount,
+    AddressStack, ProfileAddresses, ProfileData, NodeIx, SelfCosts, SliceCosts, SliceCount,
 };
 use sto_model::{Frame, FrameIx, FrameKind};
 
@@ -17,10 +17,10 @@ use sto_model::{Frame, FrameIx, FrameKind};
 pub(crate) fn addresses(
     recording: &Recording,
     symbols: &Symbols,
-    interned: &Interned,
+    interned: &ProfileData,
     slices: Option<SliceCount>,
     keep: impl Fn(&Sample) -> bool + Copy,
-) -> Result<Option<Addresses>, InternError> {
+) -> Result<Option<ProfileAddresses>, InternError> {
     let Some(address_frames) = AddressFrames::new(recording, symbols) else {
         return Ok(None);
     };
@@ -40,9 +40,9 @@ pub(crate) fn addresses(
 pub(crate) fn remaining_addresses(
     recording: &Recording,
     symbols: &Symbols,
-    interned: &Interned,
+    interned: &ProfileData,
     slices: &[SliceCosts],
-) -> Result<Option<Addresses>, InternError> {
+) -> Result<Option<ProfileAddresses>, InternError> {
     let Some(address_frames) = AddressFrames::new(recording, symbols) else {
         return Ok(None);
     };
@@ -109,10 +109,10 @@ impl AddressFrames<'_> {
     fn addresses(
         &self,
         recording: &Recording,
-        interned: &Interned,
+        interned: &ProfileData,
         by_address: FrameTree,
         slices_of: impl FnOnce(&StackNodes) -> Vec<SliceCosts>,
-    ) -> Option<Addresses> {
+    ) -> Option<ProfileAddresses> {
         let own_frames = || by_address.frames.iter().map(|(_, frame)| frame);
         let locations: Vec<Option<u32>> = own_frames().map(location_of).collect();
         let table = AddressTable::new(recording, locations.iter().copied().flatten())?;
@@ -166,7 +166,7 @@ impl AddressFrames<'_> {
             by_stack.sort_unstable_by_key(|&(stack, _)| stack);
             by_stack
         });
-        Some(Addresses {
+        Some(ProfileAddresses {
             costs: costs.collect(),
             slices: slices_of(&by_address.nodes.map(index)),
             modules: table.modules,

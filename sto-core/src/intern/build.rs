@@ -8,9 +8,9 @@ use super::stack_costs::{InternError, costs_by_stack};
 use crate::symbolize::Symbols;
 use std::collections::BTreeSet;
 use sto_formats::recording::{Recording, Sample};
-use sto_model::limits::MAX_SOURCES;
-use sto_model::tree::{Interned, LineCost, SliceCount};
-use sto_model::{FrameIx, FrameTable, SourceDigests};
+use sto_model::limits::MAX_SOURCE_FILES;
+use sto_model::tree::{ProfileData, LineCost, SliceCount};
+use sto_model::{FrameIx, FrameTable, SourceFileDigests};
 
 /// Builds the tree of the samples of a recording for which `keep` returns `true`.
 ///
@@ -29,7 +29,7 @@ pub fn intern(
     symbols: &Symbols,
     slices: Option<SliceCount>,
     keep: impl Fn(&Sample) -> bool + Copy,
-) -> Result<Interned, InternError> {
+) -> Result<ProfileData, InternError> {
     intern_with_nodes(recording, symbols, slices, keep).map(|(interned, _)| interned)
 }
 
@@ -39,11 +39,11 @@ pub(crate) fn intern_with_nodes(
     symbols: &Symbols,
     slices: Option<SliceCount>,
     keep: impl Fn(&Sample) -> bool + Copy,
-) -> Result<(Interned, StackNodes), InternError> {
+) -> Result<(ProfileData, StackNodes), InternError> {
     let grid = slices.map(|count| grid(recording, count)).transpose()?;
     let metrics = run_metrics(recording)?;
     let (interned, nodes) = build(recording, symbols, keep)?;
-    let interned = Interned {
+    let interned = ProfileData {
         metrics,
         calls: recording
             .calls
@@ -59,7 +59,7 @@ fn build(
     recording: &Recording,
     symbols: &Symbols,
     keep: impl Fn(&Sample) -> bool,
-) -> Result<(Interned, StackNodes), InternError> {
+) -> Result<(ProfileData, StackNodes), InternError> {
     let costs = costs_by_stack(recording, keep)?;
     let (tree, lines) = rayon::join(
         || FrameTree::new(recording, symbols, &costs),
@@ -73,9 +73,9 @@ fn build(
         new_frames,
     } = tree?;
     let lines = lines.iter();
-    let interned = Interned {
-        sources: sources(&frames, symbols),
-        lines: lines
+    let interned = ProfileData {
+        source_digests: sources(&frames, symbols),
+        line_costs: lines
             .map(|lines| to_line_costs(lines, symbols, &new_frames))
             .collect(),
         frames,
@@ -84,23 +84,23 @@ fn build(
         slices: None,
         metrics: None,
         calls: None,
-        kept: None,
+        kept_calls: None,
         addresses: None,
     };
     Ok((interned, nodes))
 }
 
 /// Returns the digests of the frames' source files.
-fn sources(frames: &FrameTable, symbols: &Symbols) -> SourceDigests {
+fn sources(frames: &FrameTable, symbols: &Symbols) -> SourceFileDigests {
     if symbols.sources.is_empty() {
-        return SourceDigests::new();
+        return SourceFileDigests::new();
     }
     let files: BTreeSet<&str> = frames.iter().map(|(_, frame)| frame.file).collect();
     let known = files.into_iter().filter_map(|file| {
         let digest = symbols.sources.get(file)?;
         Some((file.to_owned(), *digest))
     });
-    known.take(MAX_SOURCES).collect()
+    known.take(MAX_SOURCE_FILES).collect()
 }
 
 /// Returns the costs of known lines, in the order of the profile's frames.

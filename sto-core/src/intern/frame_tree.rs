@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use std::hash::BuildHasher;
 use sto_formats::recording::{Recording, StackIx, Stacks};
-use sto_model::limits::{MAX_DEPTH, most_frames};
+use sto_model::limits::{MAX_DEPTH, max_frames};
 use sto_model::tree::{NodeIx, SelfCosts, StackTree};
 use sto_model::{FrameIx, FrameTable};
 
@@ -41,7 +41,7 @@ impl FrameStacks {
         costs: &StackCosts,
     ) -> Result<FrameStacks, InternError> {
         let stacks = &recording.stacks;
-        let limit = most_frames(recording.source_bytes);
+        let limit = max_frames(recording.source_bytes);
         // Most lookups miss the cache, so this saves one between a location and its frames.
         let lines = symbols.expansion.iter();
         let expansion: Vec<FrameIx> = lines.map(|line| symbols.lines[line.get()].frame).collect();

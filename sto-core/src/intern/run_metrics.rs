@@ -3,7 +3,7 @@
 use super::stack_costs::InternError;
 use sto_formats::recording::Recording;
 use sto_model::RunMetrics;
-use sto_model::limits::{MAX_METRICS, MAX_POINTS};
+use sto_model::limits::{MAX_METRICS, MAX_METRIC_VALUES};
 
 /// Returns the metrics over time with at least one value, and the recording's first and last time. If its samples have
 /// no timestamps, these are the times of the first and last values.
@@ -39,8 +39,8 @@ pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, I
         last,
         series,
     };
-    match (run.series.len(), run.points()) {
-        (0..=MAX_METRICS, 0..=MAX_POINTS) => Ok(Some(run)),
+    match (run.series.len(), run.value_count()) {
+        (0..=MAX_METRICS, 0..=MAX_METRIC_VALUES) => Ok(Some(run)),
         (metrics, points) => Err(InternError::TooManyMetrics { metrics, points }),
     }
 }

@@ -4,8 +4,8 @@ use super::frame_tree::StackNodes;
 use super::stack_costs::{CostSums, InternError};
 use sto_formats::recording::{Recording, Sample};
 use sto_model::tree::{
-    Context, ContextIx, NodeIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid,
-    SliceIx, Slices,
+    SampleContext, ContextIx, NodeIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid,
+    SliceIx, TimeSlices,
 };
 use sto_model::units::Nanoseconds;
 
@@ -32,7 +32,7 @@ pub(super) fn slice_costs(
     nodes: &StackNodes,
     grid: SliceGrid,
     keep: impl Fn(&Sample) -> bool,
-) -> Slices {
+) -> TimeSlices {
     let kept = || {
         let samples = recording.samples.iter();
         samples.filter(|sample| keep(sample) && !sample.cost.is_zero())
@@ -43,7 +43,7 @@ pub(super) fn slice_costs(
         let slice = match grid.count().get() {
             1 => SliceIx(0),
             _ => {
-                let slice = sample.time.and_then(|time| grid.slice_of(time));
+                let slice = sample.time.and_then(|time| grid.slice_at(time));
                 slice.expect("the grid covers the time of every sample")
             }
         };
@@ -51,7 +51,7 @@ pub(super) fn slice_costs(
         let key = (context, slice, nodes.node(sample.stack));
         costs[sample.sample_type.get()].add(key, sample.cost);
     }
-    Slices {
+    TimeSlices {
         grid,
         contexts,
         costs: costs.into_iter().map(costs_from_sums).collect(),
@@ -75,17 +75,17 @@ pub(super) fn costs_from_sums(costs: CostSums<(ContextIx, SliceIx, NodeIx)>) -> 
 fn contexts<'s>(
     recording: &Recording,
     kept: impl Iterator<Item = &'s Sample>,
-) -> (Vec<Context>, Vec<ContextIx>) {
+) -> (Vec<SampleContext>, Vec<ContextIx>) {
     const UNUSED: ContextIx = ContextIx(u32::MAX);
     let mut used = vec![false; recording.threads.len()];
     for sample in kept {
         used[sample.thread.get()] = true;
     }
-    let mut sorted: Vec<(Context, usize)> = (0..used.len())
+    let mut sorted: Vec<(SampleContext, usize)> = (0..used.len())
         .filter(|&ix| used[ix])
         .map(|ix| {
             let thread = &recording.threads[ix];
-            let context = Context {
+            let context = SampleContext {
                 thread: ProfileThread {
                     pid: recording.processes[thread.process.get()].pid,
                     tid: thread.tid,
@@ -97,7 +97,7 @@ fn contexts<'s>(
         })
         .collect();
     sorted.sort_unstable();
-    let mut contexts: Vec<Context> = Vec::new();
+    let mut contexts: Vec<SampleContext> = Vec::new();
     let mut indices = vec![UNUSED; used.len()];
     for (context, ix) in sorted {
         if contexts.last() != Some(&context) {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use sto_formats::recording::{Recording, Sample, StackIx};
-use sto_model::limits::{MAX_DEPTH, MAX_METRICS, MAX_POINTS};
+use sto_model::limits::{MAX_DEPTH, MAX_METRICS, MAX_METRIC_VALUES};
 use sto_model::units::Cost;
 
 /// An error of interning the samples of a recording.
@@ -46,7 +46,7 @@ pub enum InternError {
     SameMetric(String),
     /// More than [`MAX_METRICS`] metrics over time, or more than [`MAX_POINTS`] values of them.
     #[error(
-        "it has {metrics} metrics over time with {points} values, but the limit is {MAX_METRICS} metrics with {MAX_POINTS} values in total; record fewer metrics, or less often"
+        "it has {metrics} metrics over time with {points} values, but the limit is {MAX_METRICS} metrics with {MAX_METRIC_VALUES} values in total; record fewer metrics, or less often"
     )]
     TooManyMetrics {
         /// Number of metrics.

@@ -38,8 +38,8 @@ use sto_model::Notice;
 use std::ops::Range;
 use std::path::PathBuf;
 use sto_formats::recording::{LocationIx, ModuleIx};
-use sto_model::numbers;
-use sto_model::{FrameIx, FrameTable, SourceDigests};
+use sto_model::index_types;
+use sto_model::{FrameIx, FrameTable, SourceFileDigests};
 
 /// A frame and the line of its source file that was running; a location resolves to one or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +50,7 @@ pub struct CodeLine {
     pub line: u32,
 }
 
-numbers! {
+index_types! {
     /// Index of a [`CodeLine`] in [`Symbols::lines`].
     pub CodeLineIx;
 }
@@ -70,7 +70,7 @@ pub struct Symbols {
     /// The outcome for each module that has locations, in ascending order of modules.
     pub modules: Vec<ModuleSymbols>,
     /// Digests of source files, from the debug info. Files that were compiled with different contents are left out.
-    pub sources: SourceDigests,
+    pub sources: SourceFileDigests,
 }
 
 impl Symbols {

@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 use std::path::PathBuf;
 use sto_formats::recording::{LocationIx, Module, ModuleIx, ModuleKind};
 use sto_model::Notice;
-use sto_model::limits::cap;
+use sto_model::limits::truncate_name;
 use sto_model::{
-    Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceDigests, StringIx,
+    Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceFileDigests, StringIx,
 };
 
 /// The frames of the locations that one thread has resolved.
@@ -62,7 +62,7 @@ impl Part {
     pub(super) fn push_frame(&mut self, frame: Frame<'_>) {
         let strings = [frame.symbol, frame.module, frame.file];
         let strings = strings.map(|string| self.intern(string));
-        self.push(frame.row(strings));
+        self.push(frame.to_row(strings));
     }
 
     pub(super) fn finish(&mut self, location: LocationIx) {
@@ -165,7 +165,7 @@ pub(super) struct Resolved {
     /// Whether a file with more symbols may turn up later.
     pub(super) may_be_found: bool,
     /// Digests of the frames' source files.
-    pub(super) sources: SourceDigests,
+    pub(super) sources: SourceFileDigests,
 }
 
 /// The locations of a module that are to be resolved.
@@ -194,8 +194,8 @@ impl Task<'_> {
             parts: vec![part],
             file: None,
             problem: problem.map(Into::into),
-            may_be_found: self.module.is_file(),
-            sources: SourceDigests::new(),
+            may_be_found: self.module.can_have_symbol_file(),
+            sources: SourceFileDigests::new(),
         }
     }
 }
@@ -207,7 +207,7 @@ impl Resolved {
             file: Some(file),
             problem: None,
             may_be_found: false,
-            sources: SourceDigests::new(),
+            sources: SourceFileDigests::new(),
         }
     }
 }
@@ -215,17 +215,17 @@ impl Resolved {
 /// Returns `[module+0xoffset]`, or `[module]` if only the virtual address is known, which differs from run to run.
 fn unresolved_symbol(module: &Module, address: u64) -> String {
     let offset = match module.kind {
-        ModuleKind::File | ModuleKind::Image | ModuleKind::Functions => Some(address),
+        ModuleKind::File | ModuleKind::Image | ModuleKind::FunctionStarts => Some(address),
         ModuleKind::Kernel | ModuleKind::KernelModule => module
             .text_address
             .and_then(|text| address.checked_sub(text)),
-        ModuleKind::Anonymous | ModuleKind::Memory { .. } | ModuleKind::JitDump { .. } => None,
+        ModuleKind::Anonymous | ModuleKind::ProcessMemory { .. } | ModuleKind::JitDump { .. } => None,
     };
     let name = module.name();
     let bare = name
         .strip_prefix('[')
         .and_then(|name| name.strip_suffix(']'));
-    let name = cap(bare.unwrap_or(name));
+    let name = truncate_name(bare.unwrap_or(name));
     match offset {
         Some(offset) => format!("[{name}+{offset:#x}]"),
         None => format!("[{name}]"),

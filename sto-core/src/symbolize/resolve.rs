@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use sto_formats::recording::{Location, LocationIx, ModuleIx, Recording, StackIx, Walk};
 use sto_model::SymbolOptions;
 use sto_model::units::Cost;
-use sto_model::{Cancel, Cancelled};
+use sto_model::{CancelToken, Cancelled};
 use sto_model::{Frame, FrameKind, agreed_digests};
 
 /// Resolves each location of a recording to its frames, using all threads.
@@ -16,7 +16,7 @@ use sto_model::{Frame, FrameKind, agreed_digests};
 /// becomes a frame of [`FrameKind::Unresolved`] with a name like `[module+0xoffset]`, and [`Symbols::modules`] says what
 /// is missing.
 pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
-    let symbols = symbolize_cancellable(recording, options, &Cancel::default());
+    let symbols = symbolize_cancellable(recording, options, &CancelToken::default());
     symbols.expect("nobody else has the flag")
 }
 
@@ -24,7 +24,7 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
 pub(crate) fn symbolize_cancellable(
     recording: &Recording,
     options: &SymbolOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Symbols, Cancelled> {
     let (tasks, named) = to_tasks(recording, options);
     let lookup = Lookup::new(recording, options);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sto_model::Cancelled;
 use sto_model::Hint;
 use sto_model::id::{BuildId, ProfileId};
-use sto_model::memory::TooMuch;
+use sto_model::memory::MemoryLimitExceeded;
 
 /// An error of opening, reading or writing a store. Every message names the path, the finding and
 /// the remedy.
@@ -97,7 +97,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// The required memory and the limit.
-        source: TooMuch,
+        source: MemoryLimitExceeded,
     },
     /// The profile breaks a rule of the format.
     #[error("{}: cannot store the profile: {why}", path.display())]
@@ -170,7 +170,7 @@ pub enum InternalError {
     NoProfile(ProfileId),
     NoBuild(BuildId),
     Refused(&'static str),
-    TooMuch(TooMuch),
+    TooMuch(MemoryLimitExceeded),
 }
 
 /// Converts an error of a temporary file of calls.
@@ -268,8 +268,8 @@ from_redb!(
     std::io::Error
 );
 
-impl From<TooMuch> for InternalError {
-    fn from(error: TooMuch) -> Self {
+impl From<MemoryLimitExceeded> for InternalError {
+    fn from(error: MemoryLimitExceeded) -> Self {
         InternalError::TooMuch(error)
     }
 }

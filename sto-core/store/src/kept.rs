@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::fmt;
 use sto_model::id::{ExecutableId, ProfileId};
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::{FunctionNo, Paths};
+use sto_model::trace::paths::{TraceFunctionIx, CallPaths};
 use sto_model::trace::regtime::RegTime;
 use sto_model::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
 use sto_model::tree::{NodeIx, StackTree};
@@ -172,11 +172,11 @@ impl KeptCalls {
                 .min(end)
                 .0
                 .saturating_sub(thread.begin.max(begin).0);
-            let mut paths = Paths::default();
+            let mut paths = CallPaths::default();
             let mut regtime = RegTime::new(&thresholds, Nanoseconds(time), &mut paths);
             self.each_during(index, (begin, end), &mut |call, stack| {
                 regtime.add(Call {
-                    function: FunctionNo(stack.0),
+                    function: TraceFunctionIx(stack.0),
                     ..*call
                 });
             })?;
@@ -272,7 +272,7 @@ impl Callees {
         }
     }
 
-    fn call(&self, caller: Option<NodeIx>, function: FunctionNo) -> Option<NodeIx> {
+    fn call(&self, caller: Option<NodeIx>, function: TraceFunctionIx) -> Option<NodeIx> {
         let mut frames = self.functions[function.get()].iter();
         frames.try_fold(caller, |caller, &frame| {
             Some(Some(*self.stacks.get(&(caller, frame))?))
@@ -303,7 +303,7 @@ pub(crate) fn check(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Resul
     if !rows.has_column(Column::CallTrees(record.number, 0))? {
         return Ok(());
     }
-    let executable = ExecutableId::of(&builds::build_of(rows, record)?.executable);
+    let executable = ExecutableId::from_name(&builds::build_of(rows, record)?.executable);
     let Loaded { tree, .. } = builds::load(rows, executable, &[id])?;
     let head = head(rows, record, tree.len())?;
     let callees = Callees::new(&tree, &head);

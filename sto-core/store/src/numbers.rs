@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
-use sto_model::numbers;
+use sto_model::index_types;
 
 /// A number that a store assigns, 32 bits in its bytes.
 pub(crate) trait Number: Copy + Ord + Display + Send + Sync + 'static {

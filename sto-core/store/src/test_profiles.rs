@@ -2,8 +2,8 @@
 
 use crate::Store;
 use std::collections::BTreeMap;
-use sto_model::id::SourceDigest;
-use sto_model::tree::{Interned, NodeIx, StackTree};
+use sto_model::id::RecordingDigest;
+use sto_model::tree::{ProfileData, NodeIx, StackTree};
 use sto_model::units::{Bytes, Cost, SampleType, Unit};
 use sto_model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,
@@ -21,7 +21,7 @@ pub(crate) fn add(store: &Store, folded: &str, version: &str) {
     let interned = interned(folded);
     let profile = Profile {
         build: build.id(),
-        source: SourceDigest::of(folded.as_bytes()),
+        source: RecordingDigest::hash_bytes(folded.as_bytes()),
         source_bytes: Bytes(folded.len() as u64),
         format: "folded".to_owned(),
         origin: Origin::default(),
@@ -40,7 +40,7 @@ pub(crate) fn add(store: &Store, folded: &str, version: &str) {
 }
 
 /// The tree of folded stacks, with frames and children in the order of interning.
-fn interned(folded: &str) -> Interned {
+fn interned(folded: &str) -> ProfileData {
     let stacks: BTreeMap<Vec<&str>, u64> = folded
         .lines()
         .map(|line| {
@@ -93,11 +93,11 @@ fn interned(folded: &str) -> Interned {
             )
         }));
     }
-    Interned {
+    ProfileData {
         frames,
         tree,
         costs: vec![costs],
-        lines: vec![Vec::new()],
-        ..Interned::default()
+        line_costs: vec![Vec::new()],
+        ..ProfileData::default()
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::{Recording, StackIx};
 use sto_core::stages::symbolize;
-use sto_core::trace::Record;
+use sto_core::trace::CallRecord;
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -62,8 +62,8 @@ fn called(recording: &Recording, options: &SymbolOptions) -> Called {
     for thread in &recording.calls.as_ref().unwrap().threads {
         for record in &thread.records {
             match record {
-                Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
-                Record::Expression(expression) => {
+                CallRecord::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+                CallRecord::Expression(expression) => {
                     for of in &expression.stacks {
                         add(of.stack, of.calls, of.duration.0);
                     }

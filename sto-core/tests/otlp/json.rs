@@ -14,7 +14,7 @@ use sto_test_support::otlp::{List, Mapping, Value};
 /// The contents of a recording without the identity of its file.
 fn content(recording: Recording) -> String {
     let recording = recording.edit(|recording| {
-        recording.source = sto_core::id::SourceDigest::of(b"");
+        recording.source = sto_core::id::RecordingDigest::hash_bytes(b"");
         recording.source_bytes.0 = 0;
     });
     format!("{:?}", recording.unwrap())

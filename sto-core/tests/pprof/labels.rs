@@ -5,7 +5,7 @@ use crate::common::labels_of;
 use std::collections::BTreeSet;
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
+use sto_core::limits::{LABEL_OVERHEAD, MAX_LABEL_SETS_SIZE, MAX_NAME};
 use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_core::tree::SliceCount;
@@ -114,7 +114,7 @@ fn long(id: usize) -> String {
 
 /// The number of labels with such an id, and with `other` bytes of other text, that fit.
 fn fitting(other: usize) -> usize {
-    MAX_LABEL_SETS / (LABEL_COST + long(0).len() + other)
+    MAX_LABEL_SETS_SIZE / (LABEL_OVERHEAD + long(0).len() + other)
 }
 
 #[test]

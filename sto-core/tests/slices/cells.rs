@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::Hint;
 use sto_core::ingest::InternError;
-use sto_core::ingest::{IngestOptions, ingest, profiles_of};
+use sto_core::ingest::{IngestOptions, ingest, make_profiles};
 use sto_core::recording::ThreadIx;
 use sto_core::stages::intern;
 use sto_core::store::Store;
-use sto_core::tree::{Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices};
+use sto_core::tree::{ProfileData, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, TimeSlices};
 use sto_core::units::Nanoseconds;
 
 #[test]
@@ -33,7 +33,7 @@ fn cells_count_samples_by_thread_and_time() {
 fn boundary_times_belong_to_the_later_slice() {
     let slices_of = |first: u64, last: u64, slices: u32| -> Vec<u32> {
         let grid = SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count(slices)).unwrap();
-        let slice = |time| grid.slice_of(Nanoseconds(time)).unwrap().0;
+        let slice = |time| grid.slice_at(Nanoseconds(time)).unwrap().0;
         (first..=last).map(slice).collect()
     };
     assert_eq!(slices_of(100, 109, 2), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
@@ -44,14 +44,14 @@ fn boundary_times_belong_to_the_later_slice() {
     assert_eq!(slices_of(0, 1, 4), [0, 2], "more slices than nanoseconds");
     let max = SliceCount::MAX;
     let all = SliceGrid::new(Nanoseconds(0), Nanoseconds(u64::MAX), count(max)).unwrap();
-    assert_eq!(all.slice_of(Nanoseconds(u64::MAX)), Some(SliceIx(max - 1)));
+    assert_eq!(all.slice_at(Nanoseconds(u64::MAX)), Some(SliceIx(max - 1)));
 }
 
 #[test]
 fn times_outside_of_the_recording_are_in_no_slice() {
     let grid = SliceGrid::new(Nanoseconds(5), Nanoseconds(8), count(2)).unwrap();
-    assert_eq!(grid.slice_of(Nanoseconds(4)), None);
-    assert_eq!(grid.slice_of(Nanoseconds(9)), None);
+    assert_eq!(grid.slice_at(Nanoseconds(4)), None);
+    assert_eq!(grid.slice_at(Nanoseconds(9)), None);
     assert_eq!(
         SliceGrid::new(Nanoseconds(8), Nanoseconds(5), count(2)),
         None
@@ -72,7 +72,7 @@ fn distinguishes_threads_with_equal_ids_by_name() {
         recording.samples[2].thread = ThreadIx(recording.threads.len() as u32 - 1);
     });
     let recording = recording.unwrap();
-    let names = |slices: Slices| -> Vec<(u32, u32, String)> {
+    let names = |slices: TimeSlices| -> Vec<(u32, u32, String)> {
         let threads = slices.contexts.into_iter().map(|context| context.thread);
         threads
             .map(|thread| (thread.pid, thread.tid, thread.name))
@@ -121,11 +121,11 @@ fn profiles_of_one_recording_have_equal_slices() {
         ..options(2)
     };
     let symbols = named_symbols(&recording);
-    let (profiles, _) = profiles_of(Path::new("p"), &recording, &symbols, &split).unwrap();
+    let (profiles, _) = make_profiles(Path::new("p"), &recording, &symbols, &split).unwrap();
     let [a, b] = &profiles[..] else {
         panic!("two programs");
     };
-    let grid = |interned: &Interned| interned.slices.as_ref().unwrap().grid;
+    let grid = |interned: &ProfileData| interned.slices.as_ref().unwrap().grid;
     assert_eq!(grid(&a.interned), grid(&b.interned));
     // Slices of the time of only its own two samples would be different.
     assert_eq!(show_interned(&b.interned, 0), ["2/7 b 0 main;f 1 10"]);

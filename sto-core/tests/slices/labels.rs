@@ -10,7 +10,7 @@ use sto_core::ingest::ingest;
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::recording::{Recording, ThreadIx};
 use sto_core::store::{Store, StoreError};
-use sto_core::tree::{NodeIx, SliceCost, Slices};
+use sto_core::tree::{NodeIx, SliceCost, TimeSlices};
 use sto_core::units::Cost;
 
 fn text(key: &str, text: &str) -> SampleLabel {
@@ -55,7 +55,7 @@ fn labelled(sets: &[&[SampleLabel]]) -> Recording {
 }
 
 /// Samples of each context, as text.
-fn contexts(slices: &Slices) -> Vec<(String, u64)> {
+fn contexts(slices: &TimeSlices) -> Vec<(String, u64)> {
     let mut samples = vec![0; slices.contexts.len()];
     for SliceCost { context, cost, .. } in slices.costs[0].iter() {
         samples[context.0 as usize] += cost.samples;

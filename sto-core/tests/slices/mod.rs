@@ -7,12 +7,12 @@ mod stored;
 
 use crate::common::{named_symbols, read_text};
 use std::path::Path;
-use sto_core::ingest::{IngestOptions, Prepared, profiles_of};
+use sto_core::ingest::{IngestOptions, Prepared, make_profiles};
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
 use sto_core::stages::intern;
 use sto_core::store::{Added, LoadedSlices, Store};
-use sto_core::tree::{Interned, NodeIx, ProfileThread, SliceCost, SliceCount, Slices, StackTree};
+use sto_core::tree::{ProfileData, NodeIx, ProfileThread, SliceCost, SliceCount, TimeSlices, StackTree};
 use sto_core::units::Bytes;
 
 pub(crate) fn count(count: u32) -> SliceCount {
@@ -34,7 +34,7 @@ pub(crate) fn sample(
     text + "\n"
 }
 
-pub(crate) fn sliced(recording: &Recording, slices: u32) -> Interned {
+pub(crate) fn sliced(recording: &Recording, slices: u32) -> ProfileData {
     let symbols = named_symbols(recording);
     intern(recording, &symbols, Some(count(slices)), |_| true).unwrap()
 }
@@ -44,7 +44,7 @@ pub(crate) fn sliced(recording: &Recording, slices: u32) -> Interned {
 pub(crate) fn show(
     frames: &FrameTable,
     tree: &StackTree,
-    slices: &Slices,
+    slices: &TimeSlices,
     sample_type: usize,
 ) -> Vec<String> {
     let costs = slices.costs[sample_type].iter();
@@ -76,7 +76,7 @@ fn stack_of(frames: &FrameTable, tree: &StackTree, node: NodeIx) -> String {
     symbols.join(";")
 }
 
-pub(crate) fn show_interned(interned: &Interned, sample_type: usize) -> Vec<String> {
+pub(crate) fn show_interned(interned: &ProfileData, sample_type: usize) -> Vec<String> {
     let slices = interned.slices.as_ref().unwrap();
     show(&interned.frames, &interned.tree, slices, sample_type)
 }
@@ -136,6 +136,6 @@ pub(crate) fn prepare_one(recording: &Recording, slices: u32) -> Prepared {
         executable: Some("app".to_owned()),
         ..options(slices)
     };
-    let (mut profiles, _) = profiles_of(Path::new("p"), recording, &symbols, &options).unwrap();
+    let (mut profiles, _) = make_profiles(Path::new("p"), recording, &symbols, &options).unwrap();
     profiles.remove(0)
 }

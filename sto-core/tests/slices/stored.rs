@@ -9,7 +9,7 @@ use sto_core::ingest::{IngestOutcome, ingest};
 use sto_core::model::FrameIx;
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::tree::{
-    ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
+    ContextIx, ProfileData, NodeIx, SliceCost, SliceCosts, SliceIx, TimeSlices, StackTree,
 };
 use sto_core::units::{Bytes, Cost};
 
@@ -166,7 +166,7 @@ fn flipped_bits_in_slices_are_detected() {
 fn rejects_invalid_slices() {
     let recording = two_processes();
     let prepared = prepare_one(&recording, 2);
-    let refused = |change: &dyn Fn(&mut Interned, &mut Slices, &mut Vec<SliceCost>)| {
+    let refused = |change: &dyn Fn(&mut ProfileData, &mut TimeSlices, &mut Vec<SliceCost>)| {
         let mut interned = prepared.interned.clone();
         let mut slices = interned.slices.take().unwrap();
         let mut costs = slices.costs[0].iter().collect();
@@ -221,7 +221,7 @@ fn rejects_invalid_slices() {
             not_the_sum
         );
     }
-    let zero = |_: &mut Interned, _: &mut Slices, costs: &mut Vec<SliceCost>| {
+    let zero = |_: &mut ProfileData, _: &mut TimeSlices, costs: &mut Vec<SliceCost>| {
         let slice = SliceIx(1);
         let last = *costs.last().unwrap();
         costs.push(SliceCost {
@@ -231,7 +231,7 @@ fn rejects_invalid_slices() {
         });
     };
     assert_eq!(refused(&zero), not_the_sum);
-    let backwards = |interned: &mut Interned, _: &mut Slices, _: &mut Vec<SliceCost>| {
+    let backwards = |interned: &mut ProfileData, _: &mut TimeSlices, _: &mut Vec<SliceCost>| {
         let tree = &interned.tree;
         let mut other = StackTree::new();
         for node in tree.nodes() {

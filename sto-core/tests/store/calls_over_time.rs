@@ -9,8 +9,8 @@ use sto_core::id::ProfileId;
 use sto_core::model::{MetricKind, MetricSeries, RunMetrics};
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, CallsAt, CallsWith, Expression, LongCall, Meanwhile,
-    Outlier, Record, RunCalls, ThreadCalls, Threshold, Wait,
+    CallThread, CallThresholds, CalledStack, CallsAtValue, CallsByArgument, Expression, LongCall, ThreadActivity,
+    Outlier, CallRecord, RunCalls, ThreadCalls, Threshold, Wait,
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::{Bytes, Nanoseconds};
@@ -26,7 +26,7 @@ fn call(stack: u32, begin: u64, end: u64) -> LongCall<NodeIx> {
 /// A long call that makes `short` short ones, twice each.
 fn calls(short: u64) -> RunCalls<NodeIx> {
     let expression = |at: u64| {
-        Record::Expression(Expression {
+        CallRecord::Expression(Expression {
             begin: Nanoseconds(10 + 10 * at),
             end: Nanoseconds(15 + 10 * at),
             stacks: vec![CalledStack {
@@ -36,7 +36,7 @@ fn calls(short: u64) -> RunCalls<NodeIx> {
             }],
         })
     };
-    let records = [Record::Call(call(0, 3, 1_000_000))].into_iter();
+    let records = [CallRecord::Call(call(0, 3, 1_000_000))].into_iter();
     let thread = ThreadCalls {
         thread: CallThread {
             pid: 3,
@@ -57,7 +57,7 @@ fn calls(short: u64) -> RunCalls<NodeIx> {
             call: call(2, 50, 70),
             typical: Nanoseconds(2),
             calls: 5,
-            meanwhile: vec![Meanwhile {
+            activities: vec![ThreadActivity {
                 thread: 0,
                 stack: None,
                 time: Nanoseconds(1),
@@ -74,14 +74,14 @@ fn calls(short: u64) -> RunCalls<NodeIx> {
 
 /// Like [`calls`], with arguments of some calls.
 fn calls_with(n: f64) -> RunCalls<NodeIx> {
-    let at = |value| CallsAt {
+    let at = |value| CallsAtValue {
         value,
         calls: 2,
         duration: Nanoseconds(70),
-        own: Nanoseconds(60),
+        self_duration: Nanoseconds(60),
     };
     RunCalls {
-        arguments: vec![CallsWith {
+        arguments: vec![CallsByArgument {
             thread: 0,
             stack: NodeIx(1),
             argument: "n".to_owned(),
@@ -265,7 +265,7 @@ fn arguments_stay_with_calls() {
 
 #[test]
 fn rejects_invalid_calls_by_arguments() {
-    let refused = |change: &dyn Fn(&mut CallsWith<NodeIx>)| {
+    let refused = |change: &dyn Fn(&mut CallsByArgument<NodeIx>)| {
         let store = Store::in_memory().unwrap();
         let mut calls = calls_with(1000.0);
         change(&mut calls.arguments[0]);
@@ -278,7 +278,7 @@ fn rejects_invalid_calls_by_arguments() {
     assert!(refused(&|of| of.calls[0].value = f64::NAN));
     assert!(refused(&|of| of.calls[0].value = 1e9));
     assert!(refused(&|of| of.calls[0].calls = 0));
-    assert!(refused(&|of| of.calls[0].own = Nanoseconds(71)));
+    assert!(refused(&|of| of.calls[0].self_duration = Nanoseconds(71)));
 }
 
 #[test]
@@ -340,16 +340,16 @@ fn rejects_invalid_calls() {
         (|run| run.threads[0].end.0 += 1, overlap),
         (|run| run.threads[0].records.swap(1, 2), overlap),
         (
-            |run| run.threads[0].records[0] = Record::Call(call(0, 3, 12)),
+            |run| run.threads[0].records[0] = CallRecord::Call(call(0, 3, 12)),
             overlap,
         ),
         (
-            |run| run.threads[0].records[0] = Record::Call(call(3, 3, 1_000_000)),
+            |run| run.threads[0].records[0] = CallRecord::Call(call(3, 3, 1_000_000)),
             stack,
         ),
         (|run| run.outliers[0].thread = 1, moment),
         (
-            |run| run.outliers[0].meanwhile[0].stack = Some(NodeIx(3)),
+            |run| run.outliers[0].activities[0].stack = Some(NodeIx(3)),
             moment,
         ),
         (

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use sto_core::id::{ProfileId, ReadingId};
+use sto_core::id::{ProfileId, BuildRecordingId};
 use sto_core::model::{GnuBuildId, Granularity, ModuleRef, Profile};
 use sto_core::store::{Added, CameFrom, Conflict, Merged, Store};
 use sto_core::units::{Bytes, UnixSeconds};
@@ -24,8 +24,8 @@ fn merge(into: &Store, from: &Store) -> Merged {
         .unwrap()
 }
 
-fn reading(source: &str) -> ReadingId {
-    profile(&build("v1"), source, &of_stacks(&[&[1]])).reading()
+fn reading(source: &str) -> BuildRecordingId {
+    profile(&build("v1"), source, &of_stacks(&[&[1]])).build_recording_id()
 }
 
 fn ids(store: &Store) -> BTreeSet<ProfileId> {
@@ -213,7 +213,7 @@ fn id_depends_on_the_recording_only() {
     let plain = of_stacks(&[&[1, 2], &[3]]);
     let build = build("v1");
     let first = profile(&build, "run", &plain);
-    let id = |profile: &Profile| ProfileId::of(&build, profile, &plain.interned());
+    let id = |profile: &Profile| ProfileId::new(&build, profile, &plain.interned());
     let changes: [fn(&mut Profile); 17] = [
         |p| p.source.0[3] ^= 1,
         |p| p.source_bytes = Bytes(7),
@@ -248,21 +248,21 @@ fn id_depends_on_the_recording_only() {
     }
     let mut known = build.clone();
     known.gnu_build_id = GnuBuildId::from_bytes(&[1]);
-    assert!(all.insert(ProfileId::of(&known, &first, &plain.interned())));
+    assert!(all.insert(ProfileId::new(&known, &first, &plain.interned())));
     let mut interned = plain.interned();
-    interned.lines[0][0].line += 1;
-    assert!(all.insert(ProfileId::of(&build, &first, &interned)));
-    interned.lines[0][0].self_cost.samples += 1;
-    assert!(all.insert(ProfileId::of(&build, &first, &interned)));
+    interned.line_costs[0][0].line += 1;
+    assert!(all.insert(ProfileId::new(&build, &first, &interned)));
+    interned.line_costs[0][0].self_cost.samples += 1;
+    assert!(all.insert(ProfileId::new(&build, &first, &interned)));
     interned.costs[0][0].1.value += 1;
-    assert!(all.insert(ProfileId::of(&build, &first, &interned)));
+    assert!(all.insert(ProfileId::new(&build, &first, &interned)));
     let mut measured = first.clone();
     measured.metrics.insert("seconds".to_owned(), 7.5);
     measured.origin.recorded = Some(UnixSeconds(7));
     known.gnu_build_id = None;
     known.revision = Some("r".to_owned());
     assert_eq!(
-        ProfileId::of(&known, &measured, &plain.interned()),
+        ProfileId::new(&known, &measured, &plain.interned()),
         id(&first)
     );
 }
@@ -300,7 +300,7 @@ fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Sto
         );
         forge(folder, |records| {
             for source in 0..3 {
-                let ReadingId(source) = reading(&format!("run {source}"));
+                let BuildRecordingId(source) = reading(&format!("run {source}"));
                 records.insert((READING, source), [&first.0[..], &[0]].concat());
             }
         });
@@ -316,7 +316,7 @@ fn origins(store: &Store) -> BTreeMap<ProfileId, CameFrom> {
         store
             .snapshot()
             .unwrap()
-            .reading(stored.profile.reading())
+            .reading(stored.profile.build_recording_id())
             .unwrap()
             .unwrap()
     });

@@ -7,7 +7,7 @@ use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, IngestOutcome, ingest};
 use sto_core::store::{Added, KeptCall, KeptCalls, Store};
-use sto_core::trace::{CallThresholds, Record, Threshold};
+use sto_core::trace::{CallThresholds, CallRecord, Threshold};
 use sto_core::tree::{NodeIx, SliceCount};
 use sto_core::units::{Bytes, Nanoseconds};
 
@@ -172,7 +172,7 @@ fn part_of_the_time_has_exact_calls_and_whole_records() {
         assert_eq!((of.begin, of.end), window);
         assert_eq!(of.calls, there.len() as u64);
     }
-    let times = each.threads[0].records.iter().map(Record::time);
+    let times = each.threads[0].records.iter().map(CallRecord::time);
     let expected = there
         .iter()
         .map(|call| (Nanoseconds(call.1), Nanoseconds(call.2)));
@@ -194,9 +194,9 @@ const EACH: CallThresholds = CallThresholds {
 fn zoomed(
     kept: &KeptCalls,
     (index, window): (usize, Option<(Nanoseconds, Nanoseconds)>),
-    records: &[Record<NodeIx>],
+    records: &[CallRecord<NodeIx>],
     thresholds: CallThresholds,
-) -> Vec<Vec<Record<NodeIx>>> {
+) -> Vec<Vec<CallRecord<NodeIx>>> {
     let mut numbered = kept.numbered(index, window).unwrap();
     let mut first = 0;
     let mut zoomed = Vec::new();
@@ -204,7 +204,7 @@ fn zoomed(
         let numbers = first..first + record.calls().unwrap();
         first = numbers.end;
         let (begin, end) = record.time();
-        if let Record::Expression(_) = record {
+        if let CallRecord::Expression(_) = record {
             let time = Nanoseconds(end.0 - begin.0);
             zoomed.push(numbered.compressed(numbers, thresholds, time).unwrap());
         }
@@ -226,8 +226,8 @@ fn zooms_into_the_calls_of_a_record() {
         assert_eq!(calls.threads.len(), if window.is_none() { 2 } else { 1 });
         for (index, of) in calls.threads.iter().enumerate() {
             let zoomed = |thresholds| zoomed(&kept, (index, window), &of.records, thresholds);
-            let is_expression = |record: &&Record<_>| matches!(record, Record::Expression(_));
-            let expressions: Vec<&Record<_>> = of.records.iter().filter(is_expression).collect();
+            let is_expression = |record: &&CallRecord<_>| matches!(record, CallRecord::Expression(_));
+            let expressions: Vec<&CallRecord<_>> = of.records.iter().filter(is_expression).collect();
             assert!(expressions.len() > 2, "{}", expressions.len());
             for (expression, within) in expressions.iter().zip(zoomed(CallThresholds::default())) {
                 assert!(within.len() > 5 && within[0].time().0 == expression.time().0);
@@ -235,7 +235,7 @@ fn zooms_into_the_calls_of_a_record() {
             }
             let all = zoomed(EACH).into_iter().flatten();
             let all = all.chain(of.records.iter().cloned());
-            let each = all.filter(|record| matches!(record, Record::Call(_)));
+            let each = all.filter(|record| matches!(record, CallRecord::Call(_)));
             let mut calls: Vec<_> = each
                 .map(|record| (record.time().0.0, record.time().1.0))
                 .collect();
@@ -251,7 +251,7 @@ fn zooms_into_the_calls_of_a_record() {
 }
 
 /// Number and time of calls by stack.
-fn summed(records: &[Record<NodeIx>]) -> BTreeMap<NodeIx, (u64, u64)> {
+fn summed(records: &[CallRecord<NodeIx>]) -> BTreeMap<NodeIx, (u64, u64)> {
     let mut sums: BTreeMap<NodeIx, (u64, u64)> = BTreeMap::new();
     let mut add = |stack, calls, time| {
         let sum = sums.entry(stack).or_default();
@@ -259,8 +259,8 @@ fn summed(records: &[Record<NodeIx>]) -> BTreeMap<NodeIx, (u64, u64)> {
     };
     for record in records {
         match record {
-            Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
-            Record::Expression(of) => {
+            CallRecord::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+            CallRecord::Expression(of) => {
                 let stacks = of.stacks.iter();
                 stacks.for_each(|of| add(of.stack, of.calls, of.duration.0));
             }

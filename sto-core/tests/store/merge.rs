@@ -4,7 +4,7 @@ use super::model::{self, Plain, forest, of_stacks};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use sto_core::Cancel;
+use sto_core::CancelToken;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::model::{Build, GnuBuildId, Profile};
 use sto_core::store::{Merged, Store, StoreError, StoredBuild};
@@ -60,7 +60,7 @@ fn runs_of(stacks: usize) -> Vec<Run> {
 
 impl Run {
     fn id(&self) -> ProfileId {
-        ProfileId::of(&self.build, &self.profile, &self.plain.interned())
+        ProfileId::new(&self.build, &self.profile, &self.plain.interned())
     }
 }
 
@@ -99,7 +99,7 @@ fn contents(store: &Store) -> String {
     let mut builds = store.snapshot().unwrap().builds().unwrap();
     let mut text = String::new();
     for build in &mut builds {
-        let executable = ExecutableId::of(&build.build.executable);
+        let executable = ExecutableId::from_name(&build.build.executable);
         let ids: Vec<ProfileId> = build.profiles.iter().map(|profile| profile.id).collect();
         text += &format!(
             "{:?}\n",
@@ -236,7 +236,7 @@ fn cancelled_merge_can_be_resumed() {
     let runs = runs();
     let (here, there) = (folder_of(&runs[..1]), store_of(&runs));
     let store = Store::open(here.path()).unwrap();
-    let cancel = Cancel::default();
+    let cancel = CancelToken::default();
     let ended = store.merge(&there.snapshot().unwrap(), &mut |so_far| {
         if so_far.added.len() == 2 {
             cancel.cancel();
@@ -310,7 +310,7 @@ fn merge_skips_and_reports_damaged_profiles() {
     let lines_of_second = |folder: &Path| damage(folder, ENDS, (3, 1, 0));
     let stacks_of_other = |folder: &Path| damage(folder, ENDS, (1, 1, 0));
     let record = |kind, id| move |folder: &Path| damage(folder, RECORDS, (kind, id));
-    let demo = ExecutableId::of("demo").0;
+    let demo = ExecutableId::from_name("demo").0;
     type Change<'a> = &'a dyn Fn(&Path);
     let cases: [(Change<'_>, &[usize], &str); 6] = [
         (&costs_of_second, &[1], "costs 1/0"),

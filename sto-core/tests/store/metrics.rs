@@ -4,7 +4,7 @@ use super::model::{Plain, add, of_stacks};
 use std::collections::BTreeMap;
 use std::fs;
 use sto_core::id::ProfileId;
-use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use sto_core::limits::{MAX_USER_STRING, MAX_LABELS};
 use sto_core::model::Profile;
 use sto_core::store::{Annotated, OtherValue, Store, StoreError};
 
@@ -121,7 +121,7 @@ fn replaces_a_value_only_if_asked() {
 fn rejects_invalid_metrics() {
     let (folder, store, [first, _]) = two_runs();
     let unknown = ProfileId([7; 16]);
-    let too_long = "x".repeat(MAX_GIVEN_NAME + 1);
+    let too_long = "x".repeat(MAX_USER_STRING + 1);
     let too_many: Vec<String> = (0..=MAX_LABELS).map(|ix| format!("m{ix}")).collect();
     let too_many: Vec<_> = too_many.iter().map(|name| (first, &**name, 1.0)).collect();
     let file = folder.path().join(Store::FILE_NAME);

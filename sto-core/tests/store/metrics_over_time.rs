@@ -210,7 +210,7 @@ fn adds_metrics_to_a_stored_profile() {
     let names: Vec<&str> = names.iter().map(MetricSeries::name).collect();
     assert_eq!(names, ["heap", "idle", "load", "new"]);
     let reading = build("v1");
-    let reading = profile(&reading, "one", &self::run()).reading();
+    let reading = profile(&reading, "one", &self::run()).build_recording_id();
     let from = other
         .snapshot()
         .unwrap()

@@ -4,13 +4,13 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use sto_core::id::{ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
+use sto_core::id::{ExecutableId, FrameId, NodeId, ProfileId, RecordingDigest};
 use sto_core::model::{
     Build, Commit, CommitHash, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity,
     ModuleRef, Origin, Profile, Quality,
 };
 use sto_core::store::{Loaded, LoadedLines, Store};
-use sto_core::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// A simple profile: costs by stack, where stacks are lists of small numbers, root first.
@@ -43,7 +43,7 @@ pub(crate) fn frame(function: u16, text: &mut Vec<String>) -> Frame<'_> {
 
 impl Plain {
     /// Converts the profile to its interned form.
-    pub(crate) fn interned(&self) -> Interned {
+    pub(crate) fn interned(&self) -> ProfileData {
         let stacks: BTreeSet<&Vec<u16>> = self.costs.iter().flat_map(BTreeMap::keys).collect();
         let in_stacks = stacks.iter().flat_map(|stack| stack.iter().copied());
         let in_lines = self
@@ -109,16 +109,16 @@ impl Plain {
             lines
         });
         let lines = lines.collect();
-        Interned {
+        ProfileData {
             frames,
             tree,
             costs,
-            lines,
+            line_costs: lines,
             slices: None,
             metrics: None,
             calls: None,
-            kept: None,
-            sources: Default::default(),
+            kept_calls: None,
+            source_digests: Default::default(),
             addresses: None,
         }
     }
@@ -152,7 +152,7 @@ pub(crate) fn profile(build: &Build, source: &str, plain: &Plain) -> Profile {
     let types = plain.costs.len();
     Profile {
         build: build.id(),
-        source: SourceDigest::of(source.as_bytes()),
+        source: RecordingDigest::hash_bytes(source.as_bytes()),
         source_bytes: Bytes(source.len() as u64),
         format: "folded".to_owned(),
         origin: Origin {
@@ -199,7 +199,7 @@ pub(crate) fn add(store: &Store, version: &str, source: &str, plain: &Plain) -> 
 
 /// The executable that all tests profile.
 pub(crate) fn executable() -> ExecutableId {
-    ExecutableId::of("demo")
+    ExecutableId::from_name("demo")
 }
 
 /// For each sample type the costs of stacks, by content id.
@@ -211,8 +211,8 @@ pub(crate) fn expected(plain: &Plain) -> ById {
         let mut text = Vec::new();
         let mut node = None;
         for &function in stack {
-            let frame = FrameId::of(frame(function, &mut text));
-            node = Some(NodeId::of(node, executable(), frame));
+            let frame = FrameId::from_frame(frame(function, &mut text));
+            node = Some(NodeId::new(node, executable(), frame));
         }
         node.unwrap()
     };
@@ -232,7 +232,7 @@ pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cos
         lines
             .iter()
             .map(|(&(function, line), &costs)| {
-                ((FrameId::of(frame(function, &mut text)), line), costs)
+                ((FrameId::from_frame(frame(function, &mut text)), line), costs)
             })
             .collect()
     };
@@ -258,7 +258,7 @@ pub(crate) fn lines_by_id(
         lines
             .iter()
             .map(|line| {
-                let frame = FrameId::of(frames.frame(line.frame));
+                let frame = FrameId::from_frame(frames.frame(line.frame));
                 ((frame, line.line), (line.self_cost, line.total))
             })
             .collect()

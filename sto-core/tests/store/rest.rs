@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Mutex;
 use sto_core::id::ExecutableId;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::model::{SourceDigest, SourceDigests};
+use sto_core::model::{SourceFileDigest, SourceFileDigests};
 use sto_core::store::{pack_rest, unpack_rest};
-use sto_core::tree::{Interned, SliceCount};
+use sto_core::tree::{ProfileData, SliceCount};
 use sto_core::{Store, StoreError};
 
 /// A profile of a real trace with lines, slices, calls over time and every call.
-fn recorded() -> Interned {
+fn recorded() -> ProfileData {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
     let store = Store::in_memory().unwrap();
     let options = IngestOptions {
@@ -23,7 +23,7 @@ fn recorded() -> Interned {
     ingest(&store, &path, &options, &mut |_| {}).unwrap();
     let snapshot = store.snapshot().unwrap();
     let builds = snapshot.builds().unwrap();
-    let executable = ExecutableId::of(&builds[0].build.executable);
+    let executable = ExecutableId::from_name(&builds[0].build.executable);
     let found = Mutex::new(None);
     let take = |_, interned| {
         *found.lock().unwrap() = Some(interned);
@@ -37,16 +37,16 @@ fn recorded() -> Interned {
 #[test]
 fn packed_parts_round_trip_and_truncated_ones_are_rejected() {
     let mut all = recorded();
-    let digest = SourceDigest(std::array::from_fn(|byte| byte as u8));
-    all.sources.insert("src/demo.c".to_owned(), digest);
+    let digest = SourceFileDigest(std::array::from_fn(|byte| byte as u8));
+    all.source_digests.insert("src/demo.c".to_owned(), digest);
     let packed = pack_rest(&all).unwrap();
-    let mut back = Interned {
-        lines: Vec::new(),
+    let mut back = ProfileData {
+        line_costs: Vec::new(),
         slices: None,
         metrics: None,
         calls: None,
-        kept: None,
-        sources: SourceDigests::new(),
+        kept_calls: None,
+        source_digests: SourceFileDigests::new(),
         addresses: None,
         ..all.clone()
     };
@@ -59,9 +59,9 @@ fn packed_parts_round_trip_and_truncated_ones_are_rejected() {
     }
     unpack_rest(&mut back, &packed).unwrap();
     assert_eq!(pack_rest(&back).unwrap(), packed);
-    assert!(back.calls.is_some() && back.kept.is_some() && back.slices.is_some());
+    assert!(back.calls.is_some() && back.kept_calls.is_some() && back.slices.is_some());
     assert_eq!(back.calls, all.calls);
     assert_eq!(back.slices, all.slices);
-    assert_eq!(back.lines, all.lines);
-    assert_eq!(back.sources, all.sources);
+    assert_eq!(back.line_costs, all.line_costs);
+    assert_eq!(back.source_digests, all.source_digests);
 }

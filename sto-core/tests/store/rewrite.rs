@@ -346,7 +346,7 @@ fn snapshot_reads_profiles_pruned_meanwhile() {
     assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
     let mut loaded = 0;
     for build in &selected {
-        let executable = sto_core::id::ExecutableId::of(&build.build.executable);
+        let executable = sto_core::id::ExecutableId::from_name(&build.build.executable);
         let profiles: Vec<ProfileId> = build.profiles.iter().map(|p| p.id).collect();
         let costs = question.load(executable, &profiles).unwrap().costs;
         loaded += costs.iter().filter(|types| !types[0].is_empty()).count();

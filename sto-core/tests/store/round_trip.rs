@@ -118,7 +118,7 @@ fn every_field_of_profile_and_build_round_trips() {
     assert_eq!((builds[0].id, &builds[0].build), (build.id(), &build));
     let stored = &builds[0].profiles[0];
     assert_eq!((stored.id, &stored.profile), (id, &profile));
-    assert_eq!(id, ProfileId::of(&build, &profile, &plain.interned()));
+    assert_eq!(id, ProfileId::new(&build, &profile, &plain.interned()));
     assert_eq!(stored.gnu_build_id, build.gnu_build_id);
     assert_eq!(stored.revision, build.revision);
     assert_eq!(stored.commit, build.commit);
@@ -477,7 +477,7 @@ fn reports_a_missing_profile() {
     ] {
         assert!(matches!(error, StoreError::NoProfile { profile, .. } if profile == missing));
     }
-    let other = sto_core::id::ExecutableId::of("other");
+    let other = sto_core::id::ExecutableId::from_name("other");
     assert!(matches!(
         store.snapshot().unwrap().load(other, &[id]),
         Err(StoreError::NoProfile { profile, .. }) if profile == id
@@ -502,7 +502,7 @@ fn executables_have_separate_trees_and_share_frames() {
     let loaded = store
         .snapshot()
         .unwrap()
-        .load(sto_core::id::ExecutableId::of("other"), &[other])
+        .load(sto_core::id::ExecutableId::from_name("other"), &[other])
         .unwrap();
     let first = store.snapshot().unwrap().load(executable(), &[id]).unwrap();
     assert_eq!(loaded.tree, first.tree);

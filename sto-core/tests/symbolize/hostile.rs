@@ -193,7 +193,7 @@ fn damaged_kernel_modules_never_panic() {
             ..kernel_modules::recorded(&module, "nf_work.ko")
         };
         let options = SymbolOptions {
-            by_hand: vec![("nf_work.ko".to_owned(), module.path.clone())],
+            symbol_files: vec![("nf_work.ko".to_owned(), module.path.clone())],
             ..SymbolOptions::default()
         };
         let addresses = || (0..64).map(|at| kernel_modules::TEXT + at);

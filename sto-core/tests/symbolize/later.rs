@@ -3,14 +3,14 @@
 use super::compile::run;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use sto_core::Cancel;
+use sto_core::CancelToken;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{
     IngestOptions, SymbolOptions, Symbolized, ingest, prepare, symbolize_again,
 };
 use sto_core::model::Granularity;
 use sto_core::store::{CameFrom, Snapshot, Store, StoreError};
-use sto_core::tree::{Interned, SliceCount};
+use sto_core::tree::{ProfileData, SliceCount};
 use sto_test_support::missing;
 
 /// The program of recordings in `testdata/demo`, stripped, and its separate debug file.
@@ -66,7 +66,7 @@ fn stored(recording: &str, options: &IngestOptions) -> (Store, ProfileId) {
 fn again(store: &Store, symbols: &SymbolOptions) -> Symbolized {
     let builds = store.snapshot().unwrap().builds().unwrap();
     let (build, profile) = (&builds[0], &builds[0].profiles[0]);
-    let cancel = Cancel::default();
+    let cancel = CancelToken::default();
     symbolize_again(&mut store.writer(), build, profile, symbols, &cancel).unwrap()
 }
 
@@ -75,7 +75,7 @@ fn all_of(store: &Store) -> (ProfileId, String) {
     let snapshot = store.snapshot().unwrap();
     let builds = snapshot.builds().unwrap();
     let profile = &builds[0].profiles[0];
-    let loaded = Mutex::new(Interned::default());
+    let loaded = Mutex::new(ProfileData::default());
     snapshot
         .load_each(profile_executable(), &[profile.id], |_, interned| {
             *loaded.lock().unwrap() = interned;
@@ -88,7 +88,7 @@ fn all_of(store: &Store) -> (ProfileId, String) {
 }
 
 fn profile_executable() -> sto_core::id::ExecutableId {
-    sto_core::id::ExecutableId::of("demo")
+    sto_core::id::ExecutableId::from_name("demo")
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn origin_survives_symbolizing_again() {
     let (store, _) = stored("v1.perf.data", &options(demo.symbols(&[]), None));
     again(&store, &demo.symbols(&["debug"]));
     let snapshot = store.snapshot().unwrap();
-    let reading = snapshot.builds().unwrap()[0].profiles[0].profile.reading();
+    let reading = snapshot.builds().unwrap()[0].profiles[0].profile.build_recording_id();
     let (_, from) = snapshot.reading(reading).unwrap().unwrap();
     assert_eq!(from, CameFrom::ReadHere);
 }

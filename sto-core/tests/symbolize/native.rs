@@ -329,7 +329,7 @@ fn unresolved_locations_are_named_by_module_and_offset() {
     };
     let modules = vec![
         module("/opt/app/libgone.so", ModuleKind::File),
-        module("//anon", ModuleKind::Memory { pid: 7 }),
+        module("//anon", ModuleKind::ProcessMemory { pid: 7 }),
         module("[vdso]", ModuleKind::Anonymous),
         module("/memfd:doublemapper (deleted)", ModuleKind::File),
     ];

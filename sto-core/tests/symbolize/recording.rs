@@ -1,7 +1,7 @@
 //! Recordings made in tests, and the frames of their locations.
 
 use sto_core::formats::Format;
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::ModuleSymbols;
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::{FrameKind, FrameTable, Granularity, Origin};
@@ -15,7 +15,7 @@ use sto_core::units::Bytes;
 pub(crate) fn recording(modules: Vec<Module>, locations: Vec<Location>) -> Recording {
     let parts = RecordingParts {
         format: Format::PerfData,
-        source: SourceDigest([0; 16]),
+        source: RecordingDigest([0; 16]),
         source_bytes: Bytes(0),
         origin: Origin::default(),
         sample_types: Vec::new(),

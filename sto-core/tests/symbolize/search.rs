@@ -287,7 +287,7 @@ fn trusts_only_the_recorded_inode_without_a_build_id() {
         ..module.clone()
     };
     let before = SymbolOptions {
-        recorded: Some(SystemTime::UNIX_EPOCH),
+        recording_modified: Some(SystemTime::UNIX_EPOCH),
         ..SymbolOptions::default()
     };
     let rebuilt = resolve(module.clone(), offsets.clone(), &before);
@@ -422,7 +422,7 @@ fn trusts_a_given_file_unless_its_build_id_differs() {
     );
     let with = |file: &str, path: PathBuf, module: Module| {
         let options = SymbolOptions {
-            by_hand: vec![(file.to_owned(), path)],
+            symbol_files: vec![(file.to_owned(), path)],
             ..SymbolOptions::default()
         };
         resolve(module, [moved.offset], &options)

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes};
 use sto_core::recording::{Location, Recording};
-use sto_core::trace::Record;
+use sto_core::trace::CallRecord;
 
 #[derive(Clone, Default)]
 struct Message(Vec<u8>);
@@ -438,8 +438,8 @@ fn calls(recording: &Recording) -> String {
         };
         for record in &of.records {
             match record {
-                Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
-                Record::Expression(expression) => {
+                CallRecord::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+                CallRecord::Expression(expression) => {
                     for of in &expression.stacks {
                         add(of.stack, of.calls, of.duration.0);
                     }

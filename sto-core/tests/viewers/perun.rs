@@ -18,7 +18,7 @@ fn arguments(recording: &Recording) -> Vec<(&str, Vec<CallAt>)> {
     let calls = recording.calls.as_ref().unwrap();
     let all = calls.arguments.iter().map(|with| {
         let calls = with.calls.iter();
-        let calls = calls.map(|call| (call.value, call.duration.0, call.own.0));
+        let calls = calls.map(|call| (call.value, call.duration.0, call.self_duration.0));
         (&*with.argument, calls.collect())
     });
     all.collect()

@@ -1,12 +1,12 @@
 //! Reconstruction of call nesting from the records of a thread.
 
-use sto_core::trace::Record;
+use sto_core::trace::CallRecord;
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// A record and the long call that contains it.
 pub(crate) struct Nested<'a> {
-    pub(crate) record: &'a Record<NodeIx>,
+    pub(crate) record: &'a CallRecord<NodeIx>,
     /// Index of the caller's record; `None` without a caller.
     pub(crate) caller: Option<usize>,
 }
@@ -20,12 +20,12 @@ pub(crate) struct Between {
 }
 
 /// Returns the records of a thread, or of an expression's contents, with their callers.
-pub(crate) fn nested<'a>(records: &'a [Record<NodeIx>], tree: &StackTree) -> Vec<Nested<'a>> {
+pub(crate) fn nested<'a>(records: &'a [CallRecord<NodeIx>], tree: &StackTree) -> Vec<Nested<'a>> {
     let mut open: Vec<usize> = Vec::new();
     let mut nested: Vec<Nested<'a>> = Vec::with_capacity(records.len());
     for (ix, record) in records.iter().enumerate() {
         let (begin, _) = record.time();
-        while let Some(Record::Call(caller)) = open.last().map(|&caller| &records[caller]) {
+        while let Some(CallRecord::Call(caller)) = open.last().map(|&caller| &records[caller]) {
             // A call of zero duration may be at the very end of its caller, or just after it.
             let is_in =
                 begin < caller.end || begin == caller.end && calls(tree, caller.stack, record);
@@ -38,17 +38,17 @@ pub(crate) fn nested<'a>(records: &'a [Record<NodeIx>], tree: &StackTree) -> Vec
             record,
             caller: open.last().copied(),
         });
-        if let Record::Call(_) = record {
+        if let CallRecord::Call(_) = record {
             open.push(ix);
         }
     }
     nested
 }
 
-fn calls(tree: &StackTree, caller: NodeIx, record: &Record<NodeIx>) -> bool {
+fn calls(tree: &StackTree, caller: NodeIx, record: &CallRecord<NodeIx>) -> bool {
     let stack = match record {
-        Record::Call(call) => Some(call.stack),
-        Record::Expression(expression) => expression.stacks.first().map(|first| first.stack),
+        CallRecord::Call(call) => Some(call.stack),
+        CallRecord::Expression(expression) => expression.stacks.first().map(|first| first.stack),
     };
     stack.and_then(|stack| tree.parent(stack)) == Some(caller)
 }

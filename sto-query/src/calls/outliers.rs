@@ -110,7 +110,7 @@ pub fn outliers(run: &CalledRun, stacks: Option<usize>) -> Outliers {
 fn slow_call(run: &CalledRun, of: &Outlier<NodeIx>, names: &[String]) -> SlowCall {
     let mut within = Vec::new();
     let mut others: Vec<(u32, ThreadMeanwhile)> = Vec::new();
-    for meanwhile in &of.meanwhile {
+    for meanwhile in &of.activities {
         let in_stack = InStack {
             frames: meanwhile
                 .stack

@@ -2,7 +2,7 @@
 
 use super::CalledRun;
 use std::collections::HashMap;
-use sto_core::trace::Record;
+use sto_core::trace::CallRecord;
 
 /// A function, with the number of its appearances in the records of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub fn prominence(run: &CalledRun) -> Vec<ProminentFunction> {
         };
         for record in &of.records {
             match record {
-                Record::Call(call) => count(call.stack),
-                Record::Expression(expression) => {
+                CallRecord::Call(call) => count(call.stack),
+                CallRecord::Expression(expression) => {
                     expression.stacks.iter().for_each(|of| count(of.stack));
                 }
             }

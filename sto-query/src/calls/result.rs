@@ -6,7 +6,7 @@ use crate::answer::{Answer, limited};
 use crate::tree::Subject;
 use serde::Serialize;
 use std::collections::HashMap;
-use sto_core::trace::{Expression, Record, ThreadCalls};
+use sto_core::trace::{Expression, CallRecord, ThreadCalls};
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
@@ -186,13 +186,13 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
         let (begin, end) = record.time();
         let own = own.next().unwrap_or_default();
         match record {
-            Record::Call(call) => long_calls.push(TimedCall {
+            CallRecord::Call(call) => long_calls.push(TimedCall {
                 start_ns: since(begin),
                 end_ns: since(end),
                 frames: run.frames(call.stack),
                 self_ns: own,
             }),
-            Record::Expression(expression) => expressions.push(CalledExpression {
+            CallRecord::Expression(expression) => expressions.push(CalledExpression {
                 start_ns: since(begin),
                 end_ns: since(end),
                 stacks: stacks(run, expression),
@@ -203,10 +203,10 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
         .calls
         .thresholds
         .call_gap
-        .of(Nanoseconds(of.end.0.saturating_sub(of.begin.0)));
+        .resolve(Nanoseconds(of.end.0.saturating_sub(of.begin.0)));
     let frames = |caller: usize| match nested[caller].record {
-        Record::Call(call) => run.frames(call.stack),
-        Record::Expression(_) => Vec::new(),
+        CallRecord::Call(call) => run.frames(call.stack),
+        CallRecord::Expression(_) => Vec::new(),
     };
     let gaps = gaps(&nested, longer_than).into_iter().map(|gap| CallGap {
         start_ns: since(gap.begin),

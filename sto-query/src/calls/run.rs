@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{KeptCalls, Snapshot, StoreError, StoredProfile};
-use sto_core::trace::{CALLS, CallThread, CallThresholds, LongCall, RunCalls, is_time_of_calls};
+use sto_core::trace::{CALLS_EVENT, CallThread, CallThresholds, LongCall, RunCalls, is_call_time};
 use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
@@ -282,8 +282,8 @@ impl CalledRun {
     /// number of calls as samples.
     pub(crate) fn costs(&self) -> Vec<Cost> {
         let types = &self.view.sample_types;
-        let time = types.iter().position(|of| is_time_of_calls(of, types));
-        let calls = types.iter().position(|of| of.event == CALLS);
+        let time = types.iter().position(|of| is_call_time(of, types));
+        let calls = types.iter().position(|of| of.event == CALLS_EVENT);
         let [time, calls] =
             [time, calls].map(|column| self.view.self_costs(column.unwrap_or(usize::MAX)));
         let both = time.into_iter().zip(calls);

@@ -3,7 +3,7 @@
 use super::{CalledRun, CallsError};
 use rayon::prelude::*;
 use std::ops::Range;
-use sto_core::trace::{CallThresholds, Record, Threshold};
+use sto_core::trace::{CallThresholds, CallRecord, Threshold};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -28,7 +28,7 @@ pub(crate) struct ZoomTarget {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ZoomedIn {
     /// The calls as records; if the expression has no caller, with its outermost calls.
-    pub(crate) records: Vec<Record<NodeIx>>,
+    pub(crate) records: Vec<CallRecord<NodeIx>>,
     /// Time between two records above which it is a gap.
     pub(crate) gap: Nanoseconds,
 }
@@ -38,7 +38,7 @@ impl ZoomTarget {
     /// its index. Expressions of a single call or of zero duration are left out. `first` is the number of the first
     /// call.
     pub(crate) fn among(
-        records: &[Record<NodeIx>],
+        records: &[CallRecord<NodeIx>],
         thread: usize,
         first: u64,
     ) -> impl Iterator<Item = (usize, ZoomTarget)> {
@@ -48,7 +48,7 @@ impl ZoomTarget {
             let numbers = next..next.saturating_add(calls);
             next = numbers.end;
             let (begin, end) = record.time();
-            let has_more = matches!(record, Record::Expression(_)) && calls > 1 && end > begin;
+            let has_more = matches!(record, CallRecord::Expression(_)) && calls > 1 && end > begin;
             let target = ZoomTarget {
                 thread,
                 numbers,
@@ -120,7 +120,7 @@ impl CalledRun {
                 } else {
                     thresholds.call_gap
                 };
-                let gap = gap.of(target.length());
+                let gap = gap.resolve(target.length());
                 Ok((ix, ZoomedIn { records, gap }))
             });
             zoomed.collect::<Result<Vec<_>, CallsError>>()

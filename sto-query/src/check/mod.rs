@@ -28,7 +28,7 @@ use crate::sources::{
 use crate::text::Date;
 use crate::tree::{Order, View, Window};
 use serde::{Deserialize, Serialize};
-use sto_core::Cancel;
+use sto_core::CancelToken;
 use sto_core::store::Snapshot;
 use sto_core::units::SampleType;
 
@@ -67,7 +67,7 @@ pub struct CheckRequest {
     pub stacks: bool,
     /// Cancels the check.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// The name of a baseline.

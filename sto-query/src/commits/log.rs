@@ -10,7 +10,7 @@ use crate::select::Ancestry;
 use crate::sources::{EVENT, Filter, Named, Sources};
 use serde::{Deserialize, Serialize};
 use sto_core::model::CommitHash;
-use sto_core::tree::total;
+use sto_core::tree::total_cost;
 use sto_core::units::{SampleType, UnixSeconds};
 
 /// Request for a commit history; the caller provides the commits.
@@ -184,7 +184,7 @@ fn mean_cost(
         .runs
         .iter()
         .filter_map(|columns| columns.get(EVENT))
-        .map(|column| total(column).value)
+        .map(|column| total_cost(column).value)
         .collect();
     let sum: u128 = costs.iter().map(|&cost| u128::from(cost)).sum();
     let mean = sum.checked_div(costs.len() as u128);
@@ -219,7 +219,7 @@ fn judge(
         verdict: checked.verdict,
         reason: first.map(|first| first.reason.clone()).unwrap_or_default(),
         finding: worse.map(|finding| finding.reason.clone()),
-        change: total.and_then(|total| total.change),
+        change: total_cost.and_then(|total| total_cost.change),
         improvements: findings
             .iter()
             .filter(|finding| is_less(finding.kind))

@@ -5,8 +5,8 @@ use super::pair::Pair;
 use super::result::{CallChange, rounded};
 use super::union::UnionTree;
 use crate::tree::View;
-use sto_core::trace::{CALLS, SPANS, is_time_of_calls};
-use sto_core::tree::{SelfCosts, total};
+use sto_core::trace::{CALLS_EVENT, SPANS_EVENT, is_call_time};
+use sto_core::tree::{SelfCosts, total_cost};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
 /// Number of samples that measured time is divided into, on average, in a run of the side with the
@@ -33,13 +33,13 @@ pub(super) enum Account {
 /// Returns the rank of a sample type of this view.
 pub(super) fn account(view: &View, sample_type: &SampleType) -> Account {
     let types = &view.sample_types;
-    let has_time = || types.iter().any(|t| is_time_of_calls(t, types));
+    let has_time = || types.iter().any(|t| is_call_time(t, types));
     if view.is_time_of_calls(sample_type) {
         match &*sample_type.event {
-            SPANS => Account::Redundant,
+            SPANS_EVENT => Account::Redundant,
             _ => Account::Measured,
         }
-    } else if sample_type.event == CALLS && has_time() {
+    } else if sample_type.event == CALLS_EVENT && has_time() {
         Account::Redundant
     } else {
         Account::Sampled
@@ -160,11 +160,11 @@ fn ratio(calls: Pair<f64>) -> Option<f64> {
 /// Returns the number of all calls in these runs of a side; `None` if they were not counted.
 pub(super) fn calls(view: &View, runs: &[usize]) -> Option<u64> {
     let column = column(view)?;
-    let of_run = |&run: &usize| view.runs[run].get(column).map(|costs| total(costs).value);
+    let of_run = |&run: &usize| view.runs[run].get(column).map(|costs| total_cost(costs).value);
     runs.iter().map(of_run).sum()
 }
 
 /// Returns the index of the call count among the sample types.
 fn column(view: &View) -> Option<usize> {
-    view.sample_types.iter().position(|t| t.event == CALLS)
+    view.sample_types.iter().position(|t| t.event == CALLS_EVENT)
 }

@@ -6,7 +6,7 @@ use crate::select::Selection;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use sto_core::model::{Frame, FrameTable, SourceDigests};
+use sto_core::model::{Frame, FrameTable, SourceFileDigests};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::tree::LineCost;
 use sto_core::units::{Cost, SampleType};
@@ -20,7 +20,7 @@ pub struct Lines {
     /// The costs.
     pub costs: Vec<LineCost>,
     /// Digests of the source files that debug info has digests for.
-    pub sources: SourceDigests,
+    pub sources: SourceFileDigests,
 }
 
 impl Lines {

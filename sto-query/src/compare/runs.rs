@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
 use sto_core::model::{Profile, Quality};
-use sto_core::tree::{SelfCosts, total};
+use sto_core::tree::{SelfCosts, total_cost};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
 /// The metrics of a run, by name.
@@ -98,7 +98,7 @@ impl<'a> Runs<'a> {
         let column = sample_type.index_in(&view.sample_types);
         for (ix, run) in view.runs.iter().enumerate() {
             let costs = column.and_then(|column| run.get(column));
-            let costs = costs.map(|costs| (costs, total(costs)));
+            let costs = costs.map(|costs| (costs, total_cost(costs)));
             if let Some((costs, cost)) = costs.filter(|(_, cost)| cost.samples > 0) {
                 runs.costs.push(Cow::Borrowed(costs));
                 runs.profiles.push(ix);
@@ -117,7 +117,7 @@ impl<'a> Runs<'a> {
         self.cost = Cost::ZERO;
         for (costs, period) in self.costs.iter_mut().zip(&mut self.periods) {
             *costs = Cow::Owned(called::counted_in(sample_period, costs));
-            let cost = total(costs);
+            let cost = total_cost(costs);
             *period = self::period(cost);
             self.cost += cost;
         }
@@ -129,9 +129,9 @@ impl<'a> Runs<'a> {
     pub(super) fn totals<'v>(&self, view: &'v View) -> Vec<(&'v Metrics, f64)> {
         let total = |(&ix, costs): (&usize, &Cow<SelfCosts>)| {
             let metrics = &view.selection.profiles[ix].profile.metrics;
-            (metrics, total(costs).value as f64)
+            (metrics, total_cost(costs).value as f64)
         };
-        self.profiles.iter().zip(&self.costs).map(total).collect()
+        self.profiles.iter().zip(&self.costs).map(total_cost).collect()
     }
 
     /// Returns the mean cost of a run; NaN without runs.
@@ -145,7 +145,7 @@ impl<'a> Runs<'a> {
     }
 
     fn described(&self, view: &View) -> Vec<Run> {
-        let samples = |costs: &SelfCosts| total(costs).samples;
+        let samples = |costs: &SelfCosts| total_cost(costs).samples;
         let run = |(&ix, costs): (&usize, &Cow<SelfCosts>)| {
             let stored = &view.selection.profiles[ix];
             let origin = &stored.profile.origin;

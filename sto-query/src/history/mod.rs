@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::model::{Build, FrameTable};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
-use sto_core::tree::{NodeIx, SelfCosts, StackTree, total};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, total_cost};
 use sto_core::units::{Cost, SampleType};
 
 /// A run of a history.
@@ -132,7 +132,7 @@ impl History {
             None => None,
         };
         let ids: Vec<ProfileId> = runs.iter().map(|(_, profile)| profile.id).collect();
-        let loaded = store.load(ExecutableId::of(&executable), &ids)?;
+        let loaded = store.load(ExecutableId::from_name(&executable), &ids)?;
 
         let (functions, of_frame) =
             number_functions(&loaded.frames, &main_modules, &executable, query.matching);
@@ -146,7 +146,7 @@ impl History {
             let column = sample_type.index_in(&profile.profile.sample_types);
             let column = column.and_then(|column| columns.into_iter().nth(column));
             let column = column.unwrap_or_default();
-            let whole = total(&column);
+            let whole = total_cost(&column);
             kept.push(HistoryRun {
                 build,
                 profile,

@@ -125,7 +125,7 @@ impl HistoryQuery {
     pub(crate) fn sample_type(&self, builds: &[StoredBuild]) -> Result<SampleType, HistoryError> {
         let profiles = builds.iter().flat_map(|stored| &stored.profiles);
         let measured = profiles.map(|profile| &profile.profile.sample_types[..]);
-        let (types, of_runs) = SampleType::columns_of(measured);
+        let (types, of_runs) = SampleType::choose_columns(measured);
         let mut runs = vec![0_u64; types.len()];
         for &column in of_runs.iter().flatten() {
             runs[column] += 1;

@@ -42,7 +42,7 @@ use hashbrown::HashMap;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use sto_core::model::SourceDigest;
+use sto_core::model::SourceFileDigest;
 use sto_core::units::{Cost, UnixSeconds};
 
 /// Selection of the build whose costs are shown in source code.
@@ -91,7 +91,7 @@ pub struct HotIndex {
 struct File {
     path: Box<str>,
     /// Digest of the text at build time, if debug info has it and all runs agree.
-    digest: Option<SourceDigest>,
+    digest: Option<SourceFileDigest>,
     /// Ends of its functions in `of_files`, and of its lines in `lines`; each starts at the end of the previous
     /// file's.
     ends: [u32; 2],
@@ -333,7 +333,7 @@ impl HotIndex {
     }
 
     /// Digest of a file's text at build time.
-    fn digest(&self, file: FileNo) -> Option<SourceDigest> {
+    fn digest(&self, file: FileNo) -> Option<SourceFileDigest> {
         self.files[file.0 as usize].digest
     }
 
@@ -382,8 +382,8 @@ impl<'a> HotFile<'a> {
 }
 
 /// Computes the digest that debug info would have for a source file.
-fn digest_of(text: &[u8]) -> SourceDigest {
-    SourceDigest(Md5::digest(text).into())
+fn digest_of(text: &[u8]) -> SourceFileDigest {
+    SourceFileDigest(Md5::digest(text).into())
 }
 
 /// Returns the range from the previous entry's end to this one's.

@@ -30,7 +30,7 @@ impl Branch {
     /// Returns the number of commits newer than a revision's, ignoring changes of the work tree; `None` if it is not
     /// on the branch.
     pub(super) fn age(&self, revision: &str) -> Option<usize> {
-        let commit = CommitHash::of_revision(revision)?.to_string();
+        let commit = CommitHash::from_revision(revision)?.to_string();
         self.ages.get(&commit).copied()
     }
 

@@ -5,7 +5,7 @@ use crate::source::{SourceTree, read_bytes};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::model::SourceDigest;
+use sto_core::model::SourceFileDigest;
 
 /// Locations of the source files of a [`HotIndex`] in a work tree.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ impl HotIndex {
     }
 }
 
-fn has_digest(path: &Path, digest: SourceDigest) -> bool {
+fn has_digest(path: &Path, digest: SourceFileDigest) -> bool {
     read_bytes(path).is_ok_and(|text| digest_of(&text) == digest)
 }
 

@@ -125,7 +125,7 @@ pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> BuildList {
         more: 0,
         totals,
         file_bytes: file_size.map(|bytes| bytes.0),
-        saving: file_size.and_then(|size| size.times_smaller_than(Bytes(totals.source_bytes))),
+        saving: file_size.and_then(|size| size.compression_ratio(Bytes(totals.source_bytes))),
     }
 }
 

@@ -135,7 +135,7 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
         profile: profile_report(ingested.id, &ingested.profile),
         event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,
-        saving: stored.times_smaller_than(ingested.profile.source_bytes),
+        saving: stored.compression_ratio(ingested.profile.source_bytes),
     }
 }
 

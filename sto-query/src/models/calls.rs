@@ -8,7 +8,7 @@ use crate::tree::{Order, View};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::FrameTable;
 use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, StoreError, StoredProfile};
-use sto_core::trace::is_time_of_calls;
+use sto_core::trace::is_call_time;
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
@@ -58,7 +58,7 @@ impl Costs {
                 let points = points.of_run(stored).of((function, module));
                 points.extend(with.calls.iter().map(|call| {
                     let took = match of {
-                        Order::SelfCost => call.own,
+                        Order::SelfCost => call.self_duration,
                         Order::Total => call.duration,
                     };
                     (call.value, took.0 as f64 / call.calls as f64)
@@ -156,7 +156,7 @@ impl FunctionPoints {
             self.arguments.remove(function);
         }
         let types = &self.last?.profile.sample_types;
-        let time = types.iter().find(|of| is_time_of_calls(of, types));
+        let time = types.iter().find(|of| is_call_time(of, types));
         let build = &view.selection.build;
         let functions = self.by_name.into_iter();
         let functions = functions.map(|((function, module), points)| FunctionCosts {

@@ -141,8 +141,8 @@ pub(crate) fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>)
         .enumerate()
         .map(|(ix, (from, to, costs))| Phase {
             number: ix + 1,
-            from: grid.border(*from),
-            to: grid.border(*to),
+            from: grid.slice_start(*from),
+            to: grid.slice_start(*to),
             cost: CostShare::new(costs.all, whole),
             functions: functions.most_expensive(&run.view, costs),
             changes: match ix.checked_sub(1) {

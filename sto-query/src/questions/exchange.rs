@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use sto_core::Cancel;
+use sto_core::CancelToken;
 use sto_core::id::ProfileId;
 use sto_core::model::Build;
 use sto_core::store::{Merged, Store, StoreError, StoredProfile};
@@ -27,7 +27,7 @@ pub struct PushRequest {
     pub dry_run: bool,
     /// Cancels the request before the next profile.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Request to receive profiles.
@@ -39,7 +39,7 @@ pub struct PullRequest {
     pub dry_run: bool,
     /// Cancels the request before the next profile.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Called with the number of finished profiles and the number of all profiles, by any thread.

@@ -9,7 +9,7 @@ use crate::show::{self, ShownBuild};
 use crate::sources::{EVENT, Filter, Named, Sources};
 use crate::tree::{self, CallTree, Order, Prune, Top, View};
 use serde::{Deserialize, Serialize};
-use sto_core::Cancel;
+use sto_core::CancelToken;
 
 /// Request for the most expensive functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -139,7 +139,7 @@ pub struct CalibrateRequest {
     pub runs: Option<usize>,
     /// Cancels the request.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Measures how often a check reports false regressions, and how large a change it detects.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
 use sto_core::ingest::{SymbolOptions, symbolize_again};
 use sto_core::store::{Merged, Store, StoreOptions, StoredBuild, Tag, Tagged};
-use sto_core::{Cancel, Notice};
+use sto_core::{CancelToken, Notice};
 
 /// Lists the builds of a store with their runs.
 ///
@@ -111,7 +111,7 @@ pub struct SymbolizeRequest {
     /// Where symbols are searched.
     pub symbols: SymbolOptions,
     /// Cancels the request before the next profile.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Looks for symbols of stored addresses, and replaces profiles for which some are found. `say`
@@ -239,7 +239,7 @@ pub struct MergeRequest {
     pub others: Vec<PathBuf>,
     /// Cancels the request before the next profile.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Merges the profiles of other stores, one store after another. Calls `progress` at the beginning

@@ -158,7 +158,7 @@ impl TimelineRequest {
             None => {
                 let borders = borders_of(&run, sample_type).slices;
                 let inner = borders.get(1..borders.len() - 1).unwrap_or_default();
-                let times = inner.iter().map(|&slice| run.slices().border(slice));
+                let times = inner.iter().map(|&slice| run.slices().slice_start(slice));
                 times.map(|time| time.0 as f64 / 1e9).collect()
             }
         };

@@ -11,7 +11,7 @@ use sto_core::store::StoredBuild;
 /// not store the full hash.
 pub(crate) fn by_commit(builds: &[StoredBuild]) -> BTreeMap<CommitHash, Vec<Selection>> {
     let clean = |revision: &str| -> Option<CommitHash> {
-        CommitHash::of_revision(revision).filter(|_| !Commit::is_dirty(revision))
+        CommitHash::from_revision(revision).filter(|_| !Commit::is_dirty(revision))
     };
     let mut found: BTreeMap<CommitHash, Vec<Selection>> = BTreeMap::new();
     for build in builds {

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
-use sto_core::files::{Links, SafeFile};
+use sto_core::files::{Links, RegularFile};
 
 /// A source file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,11 +191,11 @@ fn is_package(name: &OsStr) -> bool {
 
 /// Reads a source file.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    SafeFile::open(path, Links::Follow)?.read(MOST_BYTES)
+    RegularFile::open(path, Links::Follow)?.read(MOST_BYTES)
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<SourceFile> {
-    let file = SafeFile::open(path, Links::Follow)?;
+    let file = RegularFile::open(path, Links::Follow)?;
     Ok(SourceFile {
         path: path.to_owned(),
         text: String::from_utf8_lossy(&file.read(MOST_BYTES)?).into_owned(),

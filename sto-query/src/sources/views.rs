@@ -15,7 +15,7 @@ use crate::tree::{
 use serde::{Deserialize, Serialize};
 use std::mem::take;
 use sto_core::store::Snapshot;
-use sto_core::trace::{CALLS, CallThresholds, is_time_of_calls};
+use sto_core::trace::{CALLS_EVENT, CallThresholds, is_call_time};
 use sto_core::tree::SliceCount;
 use sto_core::units::SampleType;
 
@@ -480,8 +480,8 @@ fn of_event(view: View, event: &str) -> Result<View, QueryError> {
 pub(crate) fn of_event_to_compare(view: View, event: &str) -> Result<View, QueryError> {
     let ix = index_of_event(&view, event)?;
     let types = &view.sample_types;
-    let calls = if is_time_of_calls(&types[ix], types) {
-        types.iter().position(|known| known.event == CALLS)
+    let calls = if is_call_time(&types[ix], types) {
+        types.iter().position(|known| known.event == CALLS_EVENT)
     } else {
         None
     };

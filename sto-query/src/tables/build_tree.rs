@@ -32,7 +32,7 @@ pub(super) struct BuildTree {
 impl BuildTree {
     /// Creates the tree of a build.
     pub(super) fn new(build: BuildId, view: View) -> BuildTree {
-        let executable = ExecutableId::of(&view.selection.build.executable);
+        let executable = ExecutableId::from_name(&view.selection.build.executable);
         BuildTree {
             build,
             view,

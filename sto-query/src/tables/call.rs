@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::store::LoadedCalls;
-use sto_core::trace::{CallThread, Record};
+use sto_core::trace::{CallThread, CallRecord};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -48,7 +48,7 @@ impl Table for Call {
         let runs = stored
             .runs(asked.text(PROFILE).as_deref(), None)?
             .into_iter();
-        let runs = runs.map(|(build, run)| (run.id, ExecutableId::of(&build.build.executable)));
+        let runs = runs.map(|(build, run)| (run.id, ExecutableId::from_name(&build.build.executable)));
         let mut calls = Calls {
             stored: stored.clone(),
             times: [asked.bounds(START), asked.bounds(END)],
@@ -129,10 +129,10 @@ fn rows(loaded: &LoadedCalls) -> Vec<Row> {
                 duration,
             };
             match record {
-                Record::Call(call) => {
+                CallRecord::Call(call) => {
                     rows.push(row(call.stack, 1, Nanoseconds(since(end) - since(begin))));
                 }
-                Record::Expression(calls) => {
+                CallRecord::Expression(calls) => {
                     let stacks = calls.stacks.iter();
                     rows.extend(stacks.map(|of| row(of.stack, of.calls, of.duration)));
                 }

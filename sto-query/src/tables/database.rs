@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use sto_core::Cancel;
+use sto_core::CancelToken;
 
 /// A read-only SQL view of a store.
 pub struct Database {
@@ -70,7 +70,7 @@ pub struct SqlOptions {
     /// Time limit.
     pub timeout: Option<Duration>,
     /// Cancels the query.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Receiver of result rows.

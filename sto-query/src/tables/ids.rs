@@ -67,7 +67,7 @@ impl Ids {
         self.frames.get_or_init(|| {
             let frames = frames.iter();
             frames
-                .map(|(_, frame)| Hex::of(FrameId::of(frame).0))
+                .map(|(_, frame)| Hex::of(FrameId::from_frame(frame).0))
                 .collect()
         })
     }

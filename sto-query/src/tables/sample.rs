@@ -60,7 +60,7 @@ impl Table for Sample {
         let batches = of_builds
             .flat_map(|runs| runs.chunks(BATCH))
             .map(|runs| Batch {
-                executable: ExecutableId::of(&runs[0].0.build.executable),
+                executable: ExecutableId::from_name(&runs[0].0.build.executable),
                 build: runs[0].0.id,
                 runs: runs.iter().map(|(_, run)| Run::of(run, asked)).collect(),
             });

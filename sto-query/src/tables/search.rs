@@ -38,7 +38,7 @@ impl Table for Search {
                 0 => Value::Null,
                 line => count(u64::from(line)),
             };
-            let id = Hex::of(FrameId::of(frame).0);
+            let id = Hex::of(FrameId::from_frame(frame).0);
             let (symbol, file) = (known(frame.symbol), known(frame.file));
             let rank = Value::Real(rank);
             vec![

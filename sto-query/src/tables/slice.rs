@@ -53,7 +53,7 @@ impl Table for Slice {
             .into_iter();
         let runs = runs.map(|(build, run)| Run {
             id: run.id,
-            executable: ExecutableId::of(&build.build.executable),
+            executable: ExecutableId::from_name(&build.build.executable),
             events: run.profile.sample_types.clone(),
         });
         let mut slices = Slices {
@@ -136,7 +136,7 @@ impl Read {
     /// Returns the start and end of a slice, in nanoseconds since the run's first sample.
     fn time(&self, cost: &SliceCost) -> [u64; 2] {
         let grid = self.loaded.slices.grid;
-        [cost.slice.0, cost.slice.0 + 1].map(|slice| grid.border(slice).0)
+        [cost.slice.0, cost.slice.0 + 1].map(|slice| grid.slice_start(slice).0)
     }
 }
 

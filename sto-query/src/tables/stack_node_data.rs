@@ -75,7 +75,7 @@ impl Cursor for Frames {
         };
         let frame = self.frames.table.frame(ix);
         match column {
-            ID => cell.text(Hex::of(FrameId::of(frame).0).as_str()),
+            ID => cell.text(Hex::of(FrameId::from_frame(frame).0).as_str()),
             1 => cell.text(frame.symbol),
             2 => cell.known(frame.file),
             3 if frame.line == 0 => cell.null(),

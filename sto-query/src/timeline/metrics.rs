@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use sto_core::model::MetricKind;
-use sto_core::tree::{Context, label_sets};
+use sto_core::tree::{SampleContext, distinct_label_sets};
 use sto_core::units::{SampleType, Unit};
 
 /// Maximum number of costs by function and slice held at once: 32 MB.
@@ -193,7 +193,7 @@ impl RunOverTime {
 
     /// Keys of the samples' labels, sorted.
     pub fn label_keys(&self) -> impl Iterator<Item = &str> {
-        let labels = label_sets(self.contexts()).flatten();
+        let labels = distinct_label_sets(self.contexts()).flatten();
         let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
         keys.into_iter()
     }
@@ -248,7 +248,7 @@ impl RunOverTime {
                 })
             }
             Some(("thread", thread)) => {
-                let with_id = |context: &Context| {
+                let with_id = |context: &SampleContext| {
                     thread_name(&context.thread, ThreadNames::NameAndId) == thread
                 };
                 let by_name = self.threads_by_name().map(|name| name == thread);

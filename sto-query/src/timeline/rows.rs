@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::str::FromStr;
 use sto_core::model::{FrameIx, FrameKind, SampleLabel, StringIx};
-use sto_core::tree::{StackTree, label_sets};
+use sto_core::tree::{StackTree, distinct_label_sets};
 use sto_core::units::Cost;
 
 /// Grouping of costs into rows. Written as `function`, `thread`, `module` or `label:KEY`.
@@ -246,7 +246,7 @@ impl RunOverTime {
         let mut modules = Vec::new();
         let mut known: HashMap<StringIx, u32> = HashMap::new();
         let number = |frame: FrameIx| {
-            let (_, module, _) = frames.strings_of(frame);
+            let (_, module, _) = frames.string_indices(frame);
             *known.entry(module).or_insert_with(|| {
                 modules.push(module);
                 modules.len() as u32 - 1
@@ -268,7 +268,7 @@ impl RunOverTime {
 
     fn labels(&self, sample_type: usize, key: &str) -> Result<(Vec<Named>, RowOf), TimelineError> {
         let of_run = &self.view.selection.profiles[0].profile.labels;
-        let sets = || label_sets(self.contexts());
+        let sets = || distinct_label_sets(self.contexts());
         let has_key = |label: &SampleLabel| label.key == key;
         if !of_run.contains_key(key) && !sets().flatten().any(has_key) {
             let known: BTreeSet<String> = of_run.keys().cloned().collect();

@@ -6,7 +6,7 @@ use crate::tree::{RunSlices, RunWindow, View, WholeRun, WindowError};
 use std::ops::Range;
 use sto_core::model::MetricSeries;
 use sto_core::store::{Loaded, LoadedSlices, Snapshot, StoredProfile};
-use sto_core::tree::{Context, SelfCosts, SliceCost, SliceCosts, SliceGrid};
+use sto_core::tree::{SampleContext, SelfCosts, SliceCost, SliceCosts, SliceGrid};
 use sto_core::units::{Cost, SampleType};
 
 /// A run, with the costs of its stacks by context and slice, and its metrics.
@@ -83,7 +83,7 @@ impl RunOverTime {
         );
         // The view has the profile's stacks in the same order.
         let mut costs = vec![Vec::new(); view.sample_types.len()];
-        let columns = SampleType::columns(&types, &view.sample_types);
+        let columns = SampleType::assign_columns(&types, &view.sample_types);
         for (column, of_type) in columns.into_iter().zip(&slices.costs) {
             if let Some(column) = column {
                 costs[column].extend(of_type.iter());
@@ -144,7 +144,7 @@ impl RunOverTime {
     }
 
     /// The threads and labels of costs.
-    pub(super) fn contexts(&self) -> &[Context] {
+    pub(super) fn contexts(&self) -> &[SampleContext] {
         &self.slices.contexts
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::model::FrameIx;
 use sto_core::store::{LoadedSlices, Snapshot, StoreError};
-use sto_core::tree::{Context, ContextIx, NodeIx, SliceCost, SliceGrid};
+use sto_core::tree::{SampleContext, ContextIx, NodeIx, SliceCost, SliceGrid};
 use sto_core::units::{Cost, SampleType};
 
 /// Self costs by context and node of a view.
@@ -14,7 +14,7 @@ use sto_core::units::{Cost, SampleType};
 #[non_exhaustive]
 pub struct ContextCosts {
     /// The distinct contexts, in ascending order.
-    pub contexts: Vec<Context>,
+    pub contexts: Vec<SampleContext>,
     /// The costs by sample type of the view, ordered by context and node.
     pub costs: BTreeMap<(ContextIx, NodeIx), Vec<Cost>>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct RunSlices {
     /// The time slices.
     pub(crate) grid: SliceGrid,
     /// The distinct contexts, in ascending order.
-    pub(crate) contexts: Vec<Context>,
+    pub(crate) contexts: Vec<SampleContext>,
     /// The costs by sample type of the view, at nodes of the view.
     pub(crate) costs: Vec<Vec<SliceCost>>,
 }
@@ -45,7 +45,7 @@ impl View {
     /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub fn context_costs(&self, store: &Snapshot) -> Result<Option<ContextCosts>, StoreError> {
         let nodes = Nodes::new(self);
-        let mut sums: BTreeMap<Context, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();
+        let mut sums: BTreeMap<SampleContext, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();
         for stored in &self.selection.profiles {
             let Some(run) = nodes.context_costs(store, stored.id)? else {
                 return Ok(None);
@@ -132,7 +132,7 @@ impl<'v> Nodes<'v> {
         let stored = view.selection.profiles.iter().find(|p| p.id == profile);
         let types = stored.map_or(&[][..], |stored| &stored.profile.sample_types);
         let mut costs = vec![Vec::new(); view.sample_types.len()];
-        let columns = SampleType::columns(types, &view.sample_types);
+        let columns = SampleType::assign_columns(types, &view.sample_types);
         for (column, of_type) in columns.into_iter().zip(&loaded.slices.costs) {
             // The view may have only one event.
             let Some(column) = column else { continue };

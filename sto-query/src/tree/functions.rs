@@ -118,7 +118,7 @@ pub fn function_numbers(view: &View) -> Vec<u32> {
     view.frames
         .iter()
         .map(|(frame, _)| {
-            let (symbol, module, _) = view.frames.strings_of(frame);
+            let (symbol, module, _) = view.frames.string_indices(frame);
             let next = numbers.len() as u32;
             *numbers.entry((symbol, module)).or_insert(next)
         })

@@ -13,7 +13,7 @@ use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
 use sto_core::tree::{
-    ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets, merge_equal_nodes,
+    ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, distinct_label_sets, merge_equal_nodes,
 };
 use sto_core::units::{Bytes, Cost};
 
@@ -144,7 +144,7 @@ impl View {
             known.extend(stored.profile.labels.keys().cloned());
             if stored.slices > Bytes(0) {
                 let contexts = store.load_contexts(stored.id)?.unwrap_or_default();
-                let labels = label_sets(&contexts).flatten();
+                let labels = distinct_label_sets(&contexts).flatten();
                 let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
                 *is_of_samples = keys.contains(key);
                 known.extend(keys.into_iter().map(str::to_owned));
@@ -164,7 +164,7 @@ impl View {
             };
             match kept {
                 Some(kept) => {
-                    let sets = label_sets(&kept.contexts);
+                    let sets = distinct_label_sets(&kept.contexts);
                     let names: HashMap<*const SampleLabel, Rc<str>> = sets
                         .map(|labels| (labels.as_ptr(), label_name(key, labels, of_run)))
                         .collect();

@@ -30,8 +30,8 @@ pub struct RunWindow {
 impl RunWindow {
     pub(crate) fn new(grid: SliceGrid, slices: Range<u32>) -> RunWindow {
         RunWindow {
-            from: grid.border(slices.start),
-            to: grid.border(slices.end),
+            from: grid.slice_start(slices.start),
+            to: grid.slice_start(slices.end),
             duration: grid.duration(),
             rest: false,
             slices: vec![slices],

@@ -5,8 +5,8 @@ use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
 use sto_core::model::{FrameKind, FrameTable};
 use sto_core::store::{Loaded, Snapshot};
-use sto_core::trace::is_time_of_calls;
-use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total};
+use sto_core::trace::is_call_time;
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total_cost};
 use sto_core::units::{Cost, SampleType};
 
 /// The stacks and costs of a selection, the input of all analyses.
@@ -33,7 +33,7 @@ impl View {
     /// # Errors Returns an error if the store cannot be read.
     pub fn load(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
-        let executable = sto_core::id::ExecutableId::of(&selection.build.executable);
+        let executable = sto_core::id::ExecutableId::from_name(&selection.build.executable);
         let loaded = store.load(executable, &profiles)?;
         Ok(View::from_loaded(selection, loaded))
     }
@@ -61,16 +61,16 @@ impl View {
         }
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
         let build = store.load_sum(selection.build.id(), &profiles)?;
-        let samples = |costs: &SelfCosts| total(costs).samples;
+        let samples = |costs: &SelfCosts| total_cost(costs).samples;
         let types = &build.sample_types;
         if types
             .iter()
-            .any(|t| types.iter().any(|other| t != other && t.counts_as(other)))
+            .any(|t| types.iter().any(|other| t != other && t.counts_same_as(other)))
         {
             // The separate runs are needed to tell which sample types are the same.
             return View::load(store, selection);
         }
-        let is_time: Vec<bool> = types.iter().map(|t| is_time_of_calls(t, types)).collect();
+        let is_time: Vec<bool> = types.iter().map(|t| is_call_time(t, types)).collect();
         let types = build.sample_types.into_iter().zip(is_time);
         let mut columns: Vec<_> = types.zip(build.costs).collect();
         let default = default_sample_type(&selection);
@@ -102,11 +102,11 @@ impl View {
     pub fn from_loaded(selection: Selection, loaded: Loaded) -> View {
         let profiles = selection.profiles.iter();
         let types = profiles.map(|stored| &stored.profile.sample_types[..]);
-        let (columns, of_runs) = SampleType::columns_of(types);
+        let (columns, of_runs) = SampleType::choose_columns(types);
         let mut samples = vec![0_u64; columns.len()];
         for (columns, costs) in of_runs.iter().zip(&loaded.costs) {
             for (&ix, column) in columns.iter().zip(costs) {
-                samples[ix] = samples[ix].saturating_add(total(column).samples);
+                samples[ix] = samples[ix].saturating_add(total_cost(column).samples);
             }
         }
         // The sort is stable: of types with the same number of samples, the one recorded first
@@ -157,7 +157,7 @@ impl View {
     /// Returns `true` if a sample type is the time of calls, and its samples are these calls.
     pub(crate) fn is_time_of_calls(&self, sample_type: &SampleType) -> bool {
         let mut profiles = self.selection.profiles.iter();
-        profiles.any(|stored| is_time_of_calls(sample_type, &stored.profile.sample_types))
+        profiles.any(|stored| is_call_time(sample_type, &stored.profile.sample_types))
     }
 
     /// Returns `true` if code was inlined, and its frames were removed from the stacks.

@@ -8,7 +8,7 @@ mod zoom;
 use crate::views::{assert_fits, assert_golden, folded, view};
 use std::collections::HashMap;
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, Expression, LongCall, Outlier, Record, RunCalls,
+    CallThread, CallThresholds, CalledStack, Expression, LongCall, Outlier, CallRecord, RunCalls,
     ThreadCalls, Threshold,
 };
 use sto_core::tree::NodeIx;
@@ -35,7 +35,7 @@ fn server() -> CalledRun {
         end: Nanoseconds(end),
     };
     let expression = |begin, end, stacks: &[(&str, u64, u64)]| {
-        Record::Expression(Expression {
+        CallRecord::Expression(Expression {
             begin: Nanoseconds(begin),
             end: Nanoseconds(end),
             stacks: stacks
@@ -48,7 +48,7 @@ fn server() -> CalledRun {
                 .collect(),
         })
     };
-    let thread = |name: &str, tid, calls, records: Vec<Record<NodeIx>>| ThreadCalls {
+    let thread = |name: &str, tid, calls, records: Vec<CallRecord<NodeIx>>| ThreadCalls {
         thread: CallThread {
             pid: 7,
             program: "demo".to_owned(),
@@ -77,9 +77,9 @@ fn server() -> CalledRun {
                 8,
                 203,
                 vec![
-                    Record::Call(call("serve", 1_000, 101_000)),
+                    CallRecord::Call(call("serve", 1_000, 101_000)),
                     expression(2_000, 21_000, &handled),
-                    Record::Call(call("serve;wait", 25_000, 75_000)),
+                    CallRecord::Call(call("serve;wait", 25_000, 75_000)),
                     expression(76_000, 78_000, &[("serve;wait", 2, 1_500)]),
                     // At the very end of its caller, and of no length.
                     expression(101_000, 101_000, &[("serve;wait", 1, 0)]),
@@ -95,15 +95,15 @@ fn server() -> CalledRun {
                         20_000,
                         &[("work", 10, 15_000), ("work;step", 1, 9_000)],
                     ),
-                    Record::Call(call("work", 30_000, 101_000)),
-                    Record::Call(call("work;lock", 30_000, 76_000)),
+                    CallRecord::Call(call("work", 30_000, 101_000)),
+                    CallRecord::Call(call("work;lock", 30_000, 76_000)),
                 ],
             ),
             thread(
                 "worker",
                 10,
                 1,
-                vec![Record::Call(call("work", 1_000, 101_000))],
+                vec![CallRecord::Call(call("work", 1_000, 101_000))],
             ),
         ],
         outliers: vec![Outlier {
@@ -111,7 +111,7 @@ fn server() -> CalledRun {
             call: call("serve;wait", 25_000, 75_000),
             typical: Nanoseconds(600),
             calls: 4,
-            meanwhile: Vec::new(),
+            activities: Vec::new(),
         }],
         waits: Vec::new(),
     };

@@ -3,7 +3,7 @@
 use super::stacks;
 use crate::views::{assert_fits, assert_golden, folded, view_of};
 use sto_core::trace::{
-    CallThread, CallThresholds, LongCall, Meanwhile, Outlier, Record, RunCalls, ThreadCalls, Wait,
+    CallThread, CallThresholds, LongCall, ThreadActivity, Outlier, CallRecord, RunCalls, ThreadCalls, Wait,
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, SampleType, Unit};
@@ -47,25 +47,25 @@ fn pool() -> CalledRun {
         begin: Nanoseconds(1_000),
         end: Nanoseconds(101_000),
         calls: 40,
-        records: vec![Record::Call(call(root, 1_000, 101_000))],
+        records: vec![CallRecord::Call(call(root, 1_000, 101_000))],
     };
     let (read, lock) = (
         "worker;answer;lookup;read_block",
         "worker;answer;lookup;lock_cache",
     );
     let wait = "flusher;wait_until_dirty";
-    let did = |thread, path: Option<&str>, time| Meanwhile {
+    let did = |thread, path: Option<&str>, time| ThreadActivity {
         thread,
         stack: path.map(node),
         time: Nanoseconds(time),
     };
     let outlier =
-        |thread, call: LongCall<NodeIx>, typical, meanwhile: &[Meanwhile<NodeIx>]| Outlier {
+        |thread, call: LongCall<NodeIx>, typical, meanwhile: &[ThreadActivity<NodeIx>]| Outlier {
             thread,
             call,
             typical: Nanoseconds(typical),
             calls: 40,
-            meanwhile: meanwhile.to_vec(),
+            activities: meanwhile.to_vec(),
         };
     let waited = |thread, call: LongCall<NodeIx>, ended_by| Wait {
         thread,

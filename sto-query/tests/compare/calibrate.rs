@@ -5,7 +5,7 @@ use super::support::{Random, compared};
 use crate::views::assert_golden;
 use crate::words::WORDS;
 use rayon::prelude::*;
-use sto_core::{Cancel, Cancelled};
+use sto_core::{CancelToken, Cancelled};
 use sto_query::error::CompareError;
 use sto_query::internal::compare::calibrate;
 use sto_query::questions::CalibrateOptions;
@@ -47,7 +47,7 @@ fn calibration_can_be_cancelled() {
         work.join().unwrap()
     });
     assert_eq!(ended, Err(CompareError::Cancelled(Cancelled)));
-    options.compare.cancel = Cancel::default();
+    options.compare.cancel = CancelToken::default();
     options.splits = 2;
     assert_eq!(calibrated(&view, &options).runs, STEADY.runs);
 }

@@ -4,7 +4,7 @@ use crate::words::command;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
+use sto_core::id::{ExecutableId, ProfileId, RecordingDigest};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin, Profile,
     Quality,
@@ -127,7 +127,7 @@ fn frame(name: &str) -> Frame<'_> {
 fn profile(build: &Build, run: usize) -> StoredProfile {
     let profile = Profile {
         build: build.id(),
-        source: SourceDigest::of(format!("{} run {run}", build.version).as_bytes()),
+        source: RecordingDigest::hash_bytes(format!("{} run {run}", build.version).as_bytes()),
         source_bytes: Bytes(1000),
         format: "perf.data".to_owned(),
         origin: Origin {
@@ -147,9 +147,9 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         labels: BTreeMap::new(),
         metrics: BTreeMap::new(),
     };
-    debug_assert_eq!(ExecutableId::of(&build.executable), ExecutableId::of("app"));
+    debug_assert_eq!(ExecutableId::from_name(&build.executable), ExecutableId::from_name("app"));
     StoredProfile {
-        id: ProfileId(profile.reading().0),
+        id: ProfileId(profile.build_recording_id().0),
         profile,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),

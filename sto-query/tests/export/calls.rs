@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_core::trace::{CallThread, Record};
+use sto_core::trace::{CallThread, CallRecord};
 use sto_core::units::Nanoseconds;
 use sto_query::questions::{ExportFormat, ExportRequest, Window, export};
 use sto_query::sources::{Named, Sources};
@@ -155,8 +155,8 @@ fn times(store: &Store) -> BTreeMap<(CallThread, String), u64> {
         };
         for record in &of.records {
             match record {
-                Record::Call(call) => add(call.stack, call.end.0 - call.begin.0),
-                Record::Expression(expression) => {
+                CallRecord::Call(call) => add(call.stack, call.end.0 - call.begin.0),
+                CallRecord::Expression(expression) => {
                     let stacks = expression.stacks.iter();
                     stacks.for_each(|of| add(of.stack, of.duration.0));
                 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_core::tree::{Context, SliceCount};
+use sto_core::tree::{SampleContext, SliceCount};
 use sto_core::units::Cost;
 use sto_query::error::ExportError;
 use sto_query::render::export::{otlp, pprof};
@@ -14,7 +14,7 @@ use sto_query::select::Selection;
 use sto_test_support::{is_there, skip};
 
 /// What each context and stack cost, root first, by event.
-type Content = BTreeMap<(String, Context, Vec<String>), Cost>;
+type Content = BTreeMap<(String, SampleContext, Vec<String>), Cost>;
 
 /// A recording in a store of its own, with one slice.
 fn stored(file: &Path) -> (Store, View) {

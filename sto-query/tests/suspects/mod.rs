@@ -25,7 +25,7 @@ pub(crate) fn store(runs: &[String]) -> Store {
             ..IngestOptions::default()
         };
         let path = Path::new("run.folded");
-        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
         let recording = recording
             .edit(|recording| {
                 recording.origin.recorded =

@@ -3,7 +3,7 @@
 use crate::words::WORDS;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::id::{ProfileId, ReadingId, SourceDigest};
+use sto_core::id::{ProfileId, BuildRecordingId, RecordingDigest};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, Origin, Profile, Quality,
 };
@@ -127,7 +127,7 @@ pub(crate) fn stored_profile(
 ) -> StoredProfile {
     let profile = Profile {
         build: build.id(),
-        source: SourceDigest::of(&[source]),
+        source: RecordingDigest::hash_bytes(&[source]),
         source_bytes: Bytes(36_120_000),
         format: "perf.data".to_owned(),
         origin: Origin {
@@ -146,7 +146,7 @@ pub(crate) fn stored_profile(
         metrics: BTreeMap::new(),
     };
     StoredProfile {
-        id: ProfileId(profile.reading().0),
+        id: ProfileId(profile.build_recording_id().0),
         profile,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
@@ -181,7 +181,7 @@ pub(crate) fn stored_build(
 }
 
 pub(crate) fn profile_id(build: &Build, source: u8) -> ProfileId {
-    ProfileId(ReadingId::of(build.id(), SourceDigest::of(&[source])).0)
+    ProfileId(BuildRecordingId::new(build.id(), RecordingDigest::hash_bytes(&[source])).0)
 }
 
 /// Two builds of a program that logs more in the second one.

@@ -4,7 +4,7 @@ use crate::runtime::CliError;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::files::{Links, SafeFile, user_of_process};
+use sto_core::files::{Links, RegularFile, user_of_process};
 use sto_core::ingest::IngestOutcome;
 use sto_core::limits::{MAX_JIT_DUMP, MAX_PERF_MAP};
 
@@ -20,7 +20,7 @@ pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
     let path = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
     let refuse =
         |why: &dyn std::fmt::Display| Err(format!("{} is left out: {why}", path.display()));
-    let file = match SafeFile::open(&path, Links::Refuse) {
+    let file = match RegularFile::open(&path, Links::Refuse) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return refuse(&error),
@@ -43,7 +43,7 @@ pub(super) fn copy_all(report: &IngestOutcome, folder: &Path) -> Result<(), CliE
         let target = folder.join(name);
         let text = name.to_string_lossy();
         if (text.ends_with(".map") || text.ends_with(".dump")) && !target.exists() {
-            let file = SafeFile::open(path, Links::Refuse);
+            let file = RegularFile::open(path, Links::Refuse);
             let copied = file.and_then(|file| copy(&file, &target, MAX_JIT_DUMP));
             copied.map_err(|source| CliError::WriteFile {
                 path: target,
@@ -55,7 +55,7 @@ pub(super) fn copy_all(report: &IngestOutcome, folder: &Path) -> Result<(), CliE
 }
 
 /// Copies a file, replacing one that an earlier recording may have left.
-fn copy(file: &SafeFile, target: &Path, most: u64) -> io::Result<()> {
+fn copy(file: &RegularFile, target: &Path, most: u64) -> io::Result<()> {
     file.check_size(most)?;
     let _ = fs::remove_file(target);
     let copied = file.copy_to(&mut File::create_new(target)?, most);

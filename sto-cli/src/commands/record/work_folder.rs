@@ -81,7 +81,7 @@ fn remove_abandoned(parent: &Path) {
 /// Whether this is a folder of this user that no process has locked.
 fn is_free(path: &Path) -> bool {
     open_folder(path).is_ok_and(|folder| {
-        let is_own = |found: fs::Metadata| found.uid() == User::of_this_process().0;
+        let is_own = |found: fs::Metadata| found.uid() == User::current().0;
         folder.metadata().is_ok_and(is_own) && folder.try_lock().is_ok()
     })
 }

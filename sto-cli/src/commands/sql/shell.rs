@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use sto_core::Cancel;
+use sto_core::CancelToken;
 use sto_query::tables::{Database, SqlError, SqlFormat, SqlOptions, SqlValue};
 
 type Line = Editor<SqlHelper, FileHistory>;
@@ -47,7 +47,7 @@ pub(super) fn run(
         let _ = editor.add_history_entry(text);
         let answered = match text.starts_with('.') {
             false => {
-                options.cancel = Cancel::default();
+                options.cancel = CancelToken::default();
                 *running.lock().unwrap_or_else(PoisonError::into_inner) = options.cancel.clone();
                 match print(&mut database, text, format, &options) {
                     // Parameters may be set before a query uses them.
@@ -113,8 +113,8 @@ fn history() -> Option<PathBuf> {
 }
 
 /// Makes Ctrl-C cancel the running query instead of the shell; returns a handle to that query.
-fn stopped_by_interrupts() -> Arc<Mutex<Cancel>> {
-    let running: Arc<Mutex<Cancel>> = Arc::default();
+fn stopped_by_interrupts() -> Arc<Mutex<CancelToken>> {
+    let running: Arc<Mutex<CancelToken>> = Arc::default();
     let stopped = running.clone();
     if let Ok(mut requests) = interrupt::requests() {
         thread::spawn(move || {
@@ -124,7 +124,7 @@ fn stopped_by_interrupts() -> Arc<Mutex<Cancel>> {
                     .unwrap_or_else(PoisonError::into_inner)
                     .cancel();
                 if signal != signal_hook::consts::SIGINT {
-                    interrupt::temporaries().abandon();
+                    interrupt::temporaries().remove_all_at_exit();
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
             }

@@ -1,6 +1,6 @@
 //! The encoding of an event or call as one number.
 
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// The kind of an event or call, stored with its function and its place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ const NO_FUNCTION: u32 = (1 << FUNCTION_BITS) - 1;
 pub(super) struct Code(pub(super) u64);
 
 impl Code {
-    pub(super) fn new(place: u64, function: Option<FunctionNo>, kind: Kind) -> Option<Code> {
+    pub(super) fn new(place: u64, function: Option<TraceFunctionIx>, kind: Kind) -> Option<Code> {
         let function = function.map_or(NO_FUNCTION, |function| function.0);
         let fits = function <= NO_FUNCTION && place >> (64 - FUNCTION_BITS - KIND_BITS) == 0;
         let code = (place << FUNCTION_BITS | u64::from(function)) << KIND_BITS | kind as u64;
@@ -35,13 +35,13 @@ impl Code {
         }
     }
 
-    pub(super) fn function(self) -> Option<FunctionNo> {
+    pub(super) fn function(self) -> Option<TraceFunctionIx> {
         let function = (self.0 >> KIND_BITS) as u32 & NO_FUNCTION;
-        (function != NO_FUNCTION).then_some(FunctionNo(function))
+        (function != NO_FUNCTION).then_some(TraceFunctionIx(function))
     }
 
     /// The code with another function.
-    pub(super) fn with_function(self, function: FunctionNo) -> Code {
+    pub(super) fn with_function(self, function: TraceFunctionIx) -> Code {
         let mask = u64::from(NO_FUNCTION) << KIND_BITS;
         Code(self.0 & !mask | u64::from(function.0) << KIND_BITS & mask)
     }

@@ -3,12 +3,12 @@
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use hashbrown::HashMap;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// Functions by name, in the order of their first mention.
 #[derive(Default)]
 pub(crate) struct Functions {
-    numbers: HashMap<Vec<u8>, FunctionNo>,
+    numbers: HashMap<Vec<u8>, TraceFunctionIx>,
     names: Vec<String>,
     locations: Vec<LocationIx>,
 }
@@ -19,7 +19,7 @@ impl Functions {
         &mut self,
         name: &[u8],
         builder: &mut RecordingBuilder,
-    ) -> Built<FunctionNo> {
+    ) -> Built<TraceFunctionIx> {
         if let Some(&known) = self.numbers.get(name) {
             return Ok(known);
         }
@@ -30,14 +30,14 @@ impl Functions {
             line,
             ..NamedFrame::default()
         };
-        let function = FunctionNo(self.locations.len() as u32);
+        let function = TraceFunctionIx(self.locations.len() as u32);
         self.locations.push(frame.add(builder)?);
         self.names.push(builder.text(name).into_owned());
         self.numbers.insert(name.to_owned(), function);
         Ok(function)
     }
 
-    pub(crate) fn name(&self, function: FunctionNo) -> &str {
+    pub(crate) fn name(&self, function: TraceFunctionIx) -> &str {
         &self.names[function.get()]
     }
 

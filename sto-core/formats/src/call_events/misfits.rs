@@ -1,7 +1,7 @@
 //! Events that do not match, and limits to the work that they cause.
 
 use crate::error::{DecodeError, Decoded};
-use sto_model::limits::most_frames;
+use sto_model::limits::max_frames;
 use sto_model::units::Bytes;
 
 /// Makes an error for a failure of the temporary file.
@@ -21,7 +21,7 @@ impl Pieces {
     pub(super) fn new(file: Bytes) -> Pieces {
         Pieces {
             file,
-            left: most_frames(file),
+            left: max_frames(file),
         }
     }
 
@@ -30,7 +30,7 @@ impl Pieces {
         self.left = self.left.checked_sub(pieces).ok_or_else(|| {
             let problem = format!(
                 "calls that outlast their callers are split into more than {} pieces, the limit for a file of {} bytes. Expected calls to end within their callers",
-                most_frames(self.file),
+                max_frames(self.file),
                 self.file.0
             );
             DecodeError::new("the calls of the trace", problem)

@@ -22,9 +22,9 @@ use misfits::{Mismatches, failed};
 use pair::{Paired, Pairs};
 use sorter::{Scratch, Sorter};
 use std::sync::Arc;
-use sto_model::trace::arguments::CallArguments;
-use sto_model::trace::log::nameless;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::arguments::ArgumentTable;
+use sto_model::trace::log::create_unnamed_file;
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// The place of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct Outermost {
     pub(super) process: u64,
     pub(super) key: u64,
     /// The function of the outermost call.
-    pub(super) function: FunctionNo,
+    pub(super) function: TraceFunctionIx,
 }
 
 /// The kind of a thread in the log.
@@ -67,7 +67,7 @@ pub(super) struct CallEvents {
     /// Time of the last event of each thread.
     last: Vec<u64>,
     events: u64,
-    arguments: CallArguments,
+    arguments: ArgumentTable,
 }
 
 /// Memory for each sorter, in bytes.
@@ -93,7 +93,7 @@ pub(super) fn key_of<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> u64 {
 impl CallEvents {
     pub(super) fn new(options: &ReadOptions) -> CallEvents {
         let folder = options.call_folder.clone();
-        let scratch: Scratch = folder.map(|folder| Arc::new(move || nameless(&folder)) as _);
+        let scratch: Scratch = folder.map(|folder| Arc::new(move || create_unnamed_file(&folder)) as _);
         CallEvents {
             edges: Sorter::new(HELD, scratch.clone()),
             loose: Sorter::new(HELD, scratch.clone()),
@@ -101,18 +101,18 @@ impl CallEvents {
             floating: Sorter::new(HELD, scratch.clone()),
             last: Vec::new(),
             events: 0,
-            arguments: CallArguments::default(),
+            arguments: ArgumentTable::default(),
         }
     }
 
     /// The arguments of calls. A function number of an event can stand for a function with
     /// arguments.
-    pub(super) fn arguments(&mut self) -> &mut CallArguments {
+    pub(super) fn arguments(&mut self) -> &mut ArgumentTable {
         &mut self.arguments
     }
 
     /// Adds the begin of a call.
-    pub(super) fn begin(&mut self, track: Track, function: FunctionNo, time: i64) -> Decoded<()> {
+    pub(super) fn begin(&mut self, track: Track, function: TraceFunctionIx, time: i64) -> Decoded<()> {
         self.edge(track, Some(function), Kind::Begin, time)
     }
 
@@ -120,7 +120,7 @@ impl CallEvents {
     pub(super) fn end(
         &mut self,
         track: Track,
-        function: Option<FunctionNo>,
+        function: Option<TraceFunctionIx>,
         time: i64,
     ) -> Decoded<()> {
         self.edge(track, function, Kind::End, time)
@@ -129,7 +129,7 @@ impl CallEvents {
     fn edge(
         &mut self,
         track: Track,
-        function: Option<FunctionNo>,
+        function: Option<TraceFunctionIx>,
         kind: Kind,
         time: i64,
     ) -> Decoded<()> {
@@ -149,7 +149,7 @@ impl CallEvents {
     pub(super) fn call(
         &mut self,
         thread: u32,
-        function: FunctionNo,
+        function: TraceFunctionIx,
         begin: i64,
         end: Option<i64>,
     ) -> Decoded<()> {
@@ -172,7 +172,7 @@ impl CallEvents {
         self.last[thread] = self.last[thread].max(time);
     }
 
-    fn code(&mut self, function: Option<FunctionNo>, kind: Kind) -> Decoded<Code> {
+    fn code(&mut self, function: Option<TraceFunctionIx>, kind: Kind) -> Decoded<Code> {
         let code = Code::new(self.events, function, kind).ok_or_else(|| {
             let problem =
                 "more than 2^34 events, or 2^28 names of functions; record for a shorter time";
@@ -209,7 +209,7 @@ impl CallEvents {
             let group = group(Outermost {
                 process: outermost.process,
                 key,
-                function: outermost.code.function().unwrap_or(FunctionNo(0)),
+                function: outermost.code.function().unwrap_or(TraceFunctionIx(0)),
             });
             let (begin, place) = (outermost.begin, outermost.code.place());
             floating.push([group, begin, place, call.begin, !end, call.code.0])
@@ -236,6 +236,6 @@ pub(super) struct PairedCalls {
     calls: Sorter<4>,
     floating: Sorter<6>,
     last: Vec<u64>,
-    arguments: CallArguments,
+    arguments: ArgumentTable,
     misfits: Mismatches,
 }

@@ -2,9 +2,9 @@
 
 use super::misfits::{Mismatches, Pieces, failed};
 use crate::error::Decoded;
-use sto_model::trace::arguments::CallArguments;
+use sto_model::trace::arguments::ArgumentTable;
 use sto_model::trace::log::ThreadLog;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Nanoseconds;
 
 /// The open calls of a thread, outermost first.
@@ -15,9 +15,9 @@ pub(super) struct Nested {
 }
 
 struct Open {
-    function: FunctionNo,
+    function: TraceFunctionIx,
     /// The call with its arguments, which its longest piece gets; `None` once that has begun.
-    with: Option<FunctionNo>,
+    with: Option<TraceFunctionIx>,
     end: u64,
     /// The earliest end of the call and its callers.
     earliest: u64,
@@ -34,8 +34,8 @@ impl Nested {
     /// Begins a call, no earlier than the previous one. Without an end, it ends with its caller.
     pub(super) fn begin(
         &mut self,
-        (called, begin, end): (FunctionNo, u64, Option<u64>),
-        arguments: &CallArguments,
+        (called, begin, end): (TraceFunctionIx, u64, Option<u64>),
+        arguments: &ArgumentTable,
         log: &mut ThreadLog,
         misfits: &mut Mismatches,
         left: &mut Pieces,
@@ -106,7 +106,7 @@ impl Open {
         let is_most = self.end - self.earliest <= self.earliest - begin;
         let with = self.with.take_if(|_| is_most);
         let with = with.unwrap_or(self.function);
-        log.begin_with(self.function, with, Nanoseconds(begin))
+        log.begin_with_number(self.function, with, Nanoseconds(begin))
             .map_err(failed)
     }
 }

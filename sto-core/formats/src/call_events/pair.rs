@@ -4,8 +4,8 @@ use super::code::{Code, Kind};
 use super::misfits::Mismatches;
 use hashbrown::HashMap;
 use std::io;
-use sto_model::trace::arguments::{CallArguments, NAMELESS};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::arguments::{ArgumentTable, UNNAMED_FUNCTION};
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// An event, or a call represented by its begin event.
 #[derive(Clone, Copy)]
@@ -27,11 +27,11 @@ impl Paired {
 
 /// Pairs the events of one track after the other, in order of time.
 pub(super) struct Pairs {
-    arguments: CallArguments,
+    arguments: ArgumentTable,
     track: u64,
     /// Calls without an end so far, outermost first.
     open: Vec<Paired>,
-    names: HashMap<FunctionNo, OfName>,
+    names: HashMap<TraceFunctionIx, OfName>,
     /// Time of the last event.
     last: u64,
 }
@@ -53,7 +53,7 @@ impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> CallSink for F {}
 
 impl Pairs {
     /// Makes pairs for events whose function numbers may stand for these arguments.
-    pub(super) fn new(arguments: CallArguments) -> Pairs {
+    pub(super) fn new(arguments: ArgumentTable) -> Pairs {
         Pairs {
             arguments,
             track: 0,
@@ -63,14 +63,14 @@ impl Pairs {
         }
     }
 
-    pub(super) fn into_arguments(self) -> CallArguments {
+    pub(super) fn into_arguments(self) -> ArgumentTable {
         self.arguments
     }
 
     /// The function named by an event, without arguments.
-    fn name(&self, event: &Paired) -> Option<FunctionNo> {
+    fn name(&self, event: &Paired) -> Option<TraceFunctionIx> {
         let (function, _) = self.arguments.split(event.code.function()?);
-        (function != NAMELESS).then_some(function)
+        (function != UNNAMED_FUNCTION).then_some(function)
     }
 
     /// The outermost open call, or this one, without arguments.
@@ -111,7 +111,7 @@ impl Pairs {
 
     fn end(
         &mut self,
-        name: Option<FunctionNo>,
+        name: Option<TraceFunctionIx>,
         end: Paired,
         hand_on: &mut impl CallSink,
         misfits: &mut Mismatches,
@@ -137,7 +137,7 @@ impl Pairs {
             if function == ended
                 && let (Some(begin), Some(end)) = (open.code.function(), end.code.function())
             {
-                let both = self.arguments.together(begin, end);
+                let both = self.arguments.merge(begin, end);
                 open.code = open.code.with_function(both);
             }
             hand_on(self.track, &outermost, &open, at)?;

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use sto_model::trace::CallThread;
-use sto_model::trace::arguments::CallArguments;
+use sto_model::trace::arguments::ArgumentTable;
 use sto_model::trace::log::CallLogWriter;
 use sto_model::units::Bytes;
 
@@ -76,7 +76,7 @@ struct Rows<'l> {
     misfits: Mismatches,
     zero: u64,
     left: Pieces,
-    arguments: &'l CallArguments,
+    arguments: &'l ArgumentTable,
 }
 
 impl Rows<'_> {
@@ -150,7 +150,7 @@ impl Rows<'_> {
         if *known > 1 {
             thread.name = format!("{} ({known})", thread.name).trim_start().to_owned();
         }
-        self.log.thread(thread).get()
+        self.log.intern_thread(thread).get()
     }
 
     fn call(

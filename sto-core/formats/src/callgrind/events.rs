@@ -3,10 +3,10 @@
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use hashbrown::HashMap;
 use sto_model::limits::MAX_SAMPLE_TYPES;
-use sto_model::numbers;
+use sto_model::index_types;
 use sto_model::units::Unit;
 
-numbers! { pub(super) EventIx; }
+index_types! { pub(super) EventIx; }
 
 /// How an event's costs become numbers of a sample type.
 #[derive(Clone, Copy)]

@@ -5,9 +5,9 @@ use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
 use crate::wire::text::base_name;
 use hashbrown::{HashMap, HashSet};
-use sto_model::numbers;
+use sto_model::index_types;
 
-numbers! {
+index_types! {
     NameIx;
     pub(crate) FunctionIx;
 }

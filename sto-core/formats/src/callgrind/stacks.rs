@@ -41,7 +41,7 @@ pub(super) fn add(
         for (event, graph) in graphs {
             let (sample_type, numbers) = numbers[event.get()];
             let add = |builder: &mut RecordingBuilder, stack, cost| {
-                let counted = Cost::counted(cost);
+                let counted = Cost::from_count(cost);
                 let cost = match numbers {
                     Numbers::Both => counted,
                     Numbers::Values => Cost {

@@ -9,10 +9,10 @@ use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
 use crate::source::ReadOptions;
 use hashbrown::HashMap;
-use sto_model::trace::arguments::NAMELESS;
+use sto_model::trace::arguments::UNNAMED_FUNCTION;
 use sto_model::trace::log::CallLogWriter;
-use sto_model::trace::paths::FunctionNo;
-use sto_model::trace::{CallThread, SPANS, WALL};
+use sto_model::trace::paths::TraceFunctionIx;
+use sto_model::trace::{CallThread, SPANS_EVENT, WALL_EVENT};
 use sto_model::units::Bytes;
 
 /// The calls of all threads.
@@ -94,11 +94,11 @@ impl Calls {
         let function = match &event.arguments[..] {
             [] => function,
             arguments => {
-                let function = function.unwrap_or(NAMELESS);
-                Some(self.events.arguments().number(function, arguments))
+                let function = function.unwrap_or(UNNAMED_FUNCTION);
+                Some(self.events.arguments().intern(function, arguments))
             }
         };
-        let begun = function.unwrap_or(NAMELESS);
+        let begun = function.unwrap_or(UNNAMED_FUNCTION);
         match event.phase() {
             b'X' => {
                 let end = event.end(time, at)?;
@@ -180,7 +180,7 @@ impl Calls {
             Row::Group(group) => {
                 let (pid, _) = &self.processes.ids[(group >> 32) as usize];
                 CallThread {
-                    name: self.functions.name(FunctionNo(group as u32)).to_owned(),
+                    name: self.functions.name(TraceFunctionIx(group as u32)).to_owned(),
                     ..names.call_thread(pid, "", &mut builder)
                 }
             }
@@ -194,9 +194,9 @@ impl Calls {
             .write(zero, size, &mut log, row)?;
         builder.warnings.extend(misfits);
         let event = if builder.samples.is_empty() {
-            WALL
+            WALL_EVENT
         } else {
-            SPANS
+            SPANS_EVENT
         };
         calls::finish_as(
             event,

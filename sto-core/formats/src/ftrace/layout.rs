@@ -1,7 +1,7 @@
 //! Begin and end of calls: durations are exact, but times are rounded to microseconds or missing.
 
 use sto_model::trace::log::{SpoolError, ThreadLog};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Nanoseconds;
 
 /// The calls of a thread since its last outermost call ended, in order of begin.
@@ -15,7 +15,7 @@ pub(super) struct Calls {
 }
 
 struct Node {
-    function: FunctionNo,
+    function: TraceFunctionIx,
     caller: Option<usize>,
     /// The recorded begin.
     time: Option<u64>,
@@ -26,10 +26,10 @@ struct Node {
 }
 
 /// Marks a call that was not open.
-const NONE: FunctionNo = FunctionNo(u32::MAX);
+const NONE: TraceFunctionIx = TraceFunctionIx(u32::MAX);
 
 impl Calls {
-    pub(super) fn begin(&mut self, function: FunctionNo, time: Option<u64>) {
+    pub(super) fn begin(&mut self, function: TraceFunctionIx, time: Option<u64>) {
         self.nodes.push(Node {
             function,
             caller: self.open.last().copied(),
@@ -44,7 +44,7 @@ impl Calls {
     /// it. Returns `true` if no call is open.
     pub(super) fn end(
         &mut self,
-        function: Option<FunctionNo>,
+        function: Option<TraceFunctionIx>,
         (time, duration): (Option<u64>, Option<u64>),
         log: &mut ThreadLog,
     ) -> bool {

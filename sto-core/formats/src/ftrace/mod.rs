@@ -19,8 +19,8 @@ use layout::Calls;
 use line::{Event, Line, REPORTED, What, line};
 use sto_model::FrameKind;
 use sto_model::trace::CallThread;
-use sto_model::trace::log::{CallLogWriter, Lost, ThreadNo};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::log::{CallLogWriter, LostEvents, TraceThreadIx};
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// Returns `true` if a text begins with the tracer's name or one of its lines.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -61,7 +61,7 @@ struct Reader {
     /// By processor: the current thread, if known, and the end of its last call if there are no
     /// times.
     cpus: HashMap<u32, Cpu>,
-    names: HashMap<Vec<u8>, FunctionNo>,
+    names: HashMap<Vec<u8>, TraceFunctionIx>,
     in_order: Vec<Vec<u8>>,
     line: usize,
     has_times: bool,
@@ -89,11 +89,11 @@ impl LineReader for Reader {
                 Some(Line::Lost { cpu, events }) => {
                     let thread = self.running(cpu);
                     let lost = if events > 0 {
-                        Lost::Events(events)
+                        LostEvents::Count(events)
                     } else {
-                        Lost::Unknown
+                        LostEvents::Unknown
                     };
-                    self.log.lost(ThreadNo(thread as u32), lost);
+                    self.log.record_loss(TraceThreadIx(thread as u32), lost);
                 }
                 Some(Line::Other) => {}
                 None => {
@@ -193,11 +193,11 @@ impl Reader {
         Ok(())
     }
 
-    fn number(&mut self, name: &[u8]) -> FunctionNo {
+    fn number(&mut self, name: &[u8]) -> TraceFunctionIx {
         if let Some(&known) = self.names.get(name) {
             return known;
         }
-        let no = FunctionNo(self.in_order.len() as u32);
+        let no = TraceFunctionIx(self.in_order.len() as u32);
         self.names.insert(name.to_owned(), no);
         self.in_order.push(name.to_owned());
         no
@@ -221,7 +221,7 @@ impl Reader {
             return known;
         }
         let text = String::from_utf8_lossy(name).into_owned();
-        let no = self.log.thread(CallThread {
+        let no = self.log.intern_thread(CallThread {
             pid,
             program: text.clone(),
             tid: if pid == 0 { cpu } else { pid },

@@ -10,7 +10,7 @@ use crate::recording::RecordingBuilder;
 use crate::wire::text;
 use hashbrown::HashMap;
 use sto_model::Origin;
-use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
+use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, truncate_text};
 use sto_model::units::{Bytes, Nanoseconds};
 
 const EXECUTION: &str = "jdk.ExecutionSample";
@@ -112,11 +112,11 @@ impl About {
                 let (jvm, java) = (stacks.text(&jvm), stacks.text(&java));
                 self.pid = u32::try_from(pid.number()).unwrap_or(0);
                 self.program = program(&java).to_owned();
-                cut(&mut self.program, MAX_PROCESS_NAME);
+                truncate_text(&mut self.program, MAX_PROCESS_NAME);
                 let words = ["java", &jvm, &java].map(str::trim);
                 let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
                 let mut command = words.join(" ");
-                cut(&mut command, MAX_NAME);
+                truncate_text(&mut command, MAX_NAME);
                 self.origin.command = Some(command);
             }
             b"jdk.OSInformation" => {

@@ -5,7 +5,7 @@ use super::time::Seconds;
 use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use sto_model::MetricKind;
-use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRICS, MAX_POINTS};
+use sto_model::limits::{MAX_USER_STRING, MAX_METRICS, MAX_METRIC_VALUES};
 
 /// Metrics under construction, in order of first use.
 #[derive(Default)]
@@ -125,9 +125,9 @@ pub(super) fn not_after(what: &str, time: i64, before: i64) -> String {
 
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     match name.len() {
-        1..=MAX_GIVEN_NAME => Ok(()),
+        1..=MAX_USER_STRING => Ok(()),
         found => Err(format!(
-            "a metric has a name of {found} bytes; expected 1 to {MAX_GIVEN_NAME}"
+            "a metric has a name of {found} bytes; expected 1 to {MAX_USER_STRING}"
         )),
     }
 }
@@ -143,9 +143,9 @@ pub(super) fn check_count(metrics: usize) -> Result<(), String> {
 
 pub(super) fn check_points(points: usize) -> Result<(), String> {
     match points {
-        0..=MAX_POINTS => Ok(()),
+        0..=MAX_METRIC_VALUES => Ok(()),
         _ => Err(format!(
-            "there are more than {MAX_POINTS} values; use fewer metrics or fewer values of each"
+            "there are more than {MAX_METRIC_VALUES} values; use fewer metrics or fewer values of each"
         )),
     }
 }

@@ -9,7 +9,7 @@ use crate::source::{Head, ReadOptions};
 use crate::wire::protobuf::Message;
 use std::path::Path;
 use sto_model::files::ReadAt;
-use sto_model::id::SourceHasher;
+use sto_model::id::RecordingHasher;
 use sto_model::units::Bytes;
 
 /// Number of bytes read at once.
@@ -20,7 +20,7 @@ struct Input<'f> {
     path: &'f Path,
     file: &'f dyn ReadAt,
     options: &'f ReadOptions,
-    digest: SourceHasher,
+    digest: RecordingHasher,
     held: Vec<u8>,
     /// Number of bytes in the buffer that are done.
     done: usize,
@@ -47,7 +47,7 @@ impl Input<'_> {
         let left = self.file.size() - (self.at + start) as u64;
         self.held.resize(start + left.min(PIECE as u64) as usize, 0);
         let new = &mut self.held[start..];
-        let read = self.file.fill_at(new, (self.at + start) as u64);
+        let read = self.file.read_exact_at(new, (self.at + start) as u64);
         read.map_err(FormatError::io(self.path))?;
         self.digest.update(new);
         let reported = self.options.on_read.call(new.len() as u64);
@@ -77,7 +77,7 @@ pub(crate) fn read(
         path,
         file,
         options,
-        digest: SourceHasher::new(),
+        digest: RecordingHasher::new(),
         held: Vec::new(),
         done: 0,
         at: 0,

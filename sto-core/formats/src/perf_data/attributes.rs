@@ -5,7 +5,7 @@
 //! and so move the fields after it. Samples with unknown bits are therefore rejected.
 
 use super::check::Mode;
-use sto_model::files::{ReadAt, Window};
+use sto_model::files::{ReadAt, ByteWindow};
 
 /// Offsets in the header of the size of an event description, and of the offset and size of their
 /// section.
@@ -46,7 +46,7 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    fn at(file: &mut Window<'_>, attr: u64) -> Attributes {
+    fn at(file: &mut ByteWindow<'_>, attr: u64) -> Attributes {
         let mut field = |at| file.u64_at(attr.saturating_add(at)).unwrap_or_default();
         let size = u64::from(field(SIZE) as u32);
         Attributes {
@@ -106,7 +106,7 @@ impl Attributes {
 
 /// The attributes of each event of a checked file, in order.
 pub(super) fn attributes(file: &dyn ReadAt, mode: Mode) -> Vec<Attributes> {
-    let mut file = Window::new(file);
+    let mut file = ByteWindow::new(file);
     let attrs = match mode {
         Mode::File => in_section(&mut file).unwrap_or_default(),
         Mode::Pipe => in_records(&mut file),
@@ -115,7 +115,7 @@ pub(super) fn attributes(file: &dyn ReadAt, mode: Mode) -> Vec<Attributes> {
     attrs.map(|attr| Attributes::at(&mut file, attr)).collect()
 }
 
-fn in_section(file: &mut Window<'_>) -> Option<Vec<u64>> {
+fn in_section(file: &mut ByteWindow<'_>) -> Option<Vec<u64>> {
     let mut field = |at| file.u64_at(at).ok();
     let (start, size) = (field(ATTRS_OFFSET)?, field(ATTRS_SIZE)?);
     let attr_size = usize::try_from(field(ATTR_SIZE)?).ok();
@@ -127,7 +127,7 @@ fn in_section(file: &mut Window<'_>) -> Option<Vec<u64>> {
     )
 }
 
-fn in_records(file: &mut Window<'_>) -> Vec<u64> {
+fn in_records(file: &mut ByteWindow<'_>) -> Vec<u64> {
     let mut attrs = Vec::new();
     let mut at = PIPE_HEADER_SIZE;
     // perf writes event descriptions before all other records.

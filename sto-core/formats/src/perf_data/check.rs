@@ -13,7 +13,7 @@ use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::Path;
-use sto_model::files::{Part, ReadAt, Window};
+use sto_model::files::{SharedBytes, ReadAt, ByteWindow};
 
 /// The layout of the records in a perf.data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub(crate) fn matches(head: &Head<'_>) -> bool {
 pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>), FormatError> {
     let mut start = [0; 64];
     let start = &mut start[..file.size().min(64) as usize];
-    file.fill_at(start, 0).map_err(FormatError::io(path))?;
-    let mut file = Checked::new(path, file, Window::new(file));
+    file.read_exact_at(start, 0).map_err(FormatError::io(path))?;
+    let mut file = Checked::new(path, file, ByteWindow::new(file));
     if start.starts_with(MAGIC[1]) {
         return Err(file.unsupported(
             "recorded on a big-endian machine; sto reads recordings of little-endian ones. Run `perf script` \
@@ -97,12 +97,12 @@ impl Header {
 pub(super) struct Checked<'a> {
     path: &'a Path,
     source: &'a dyn ReadAt,
-    window: Window<'a>,
+    window: ByteWindow<'a>,
 }
 
 impl<'a> Checked<'a> {
     /// Makes a checked file that reads `source` through `window`.
-    pub(super) fn new(path: &'a Path, source: &'a dyn ReadAt, window: Window<'a>) -> Self {
+    pub(super) fn new(path: &'a Path, source: &'a dyn ReadAt, window: ByteWindow<'a>) -> Self {
         Checked {
             path,
             source,
@@ -338,8 +338,8 @@ impl Checked<'_> {
     }
 
     /// Like `slice`, but the bytes stay available.
-    pub(super) fn part(&mut self, start: u64, end: u64) -> Result<Part, FormatError> {
-        let bytes = self.window.part(start, (end - start) as usize);
+    pub(super) fn part(&mut self, start: u64, end: u64) -> Result<SharedBytes, FormatError> {
+        let bytes = self.window.shared_slice(start, (end - start) as usize);
         bytes.map_err(FormatError::io(self.path))
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use sto_model::files::ReadAt;
-use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::id::{RecordingDigest, RecordingHasher};
 
 /// A file that is digested while it is read from beginning to end.
 pub(super) struct Digested<'a> {
@@ -13,7 +13,7 @@ pub(super) struct Digested<'a> {
 
 #[derive(Default)]
 struct Digest {
-    hasher: SourceHasher,
+    hasher: RecordingHasher,
     /// Number of bytes digested so far.
     end: u64,
 }
@@ -33,7 +33,7 @@ impl<'a> Digested<'a> {
     ///
     /// # Errors
     /// Returns an error if [`ReadAt::fill_at`] does.
-    pub(super) fn finish(self) -> io::Result<SourceDigest> {
+    pub(super) fn finish(self) -> io::Result<RecordingDigest> {
         let mut digest = self
             .digest
             .into_inner()
@@ -48,8 +48,8 @@ impl ReadAt for Digested<'_> {
         self.source.size()
     }
 
-    fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.source.fill_at(buffer, offset)?;
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.source.read_exact_at(buffer, offset)?;
         let mut digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
         if offset.saturating_sub(digest.end) <= PIECE as u64 {
             digest.go_on_to(self.source, offset)?;
@@ -72,7 +72,7 @@ impl Digest {
         let mut piece = Vec::new();
         while self.end < end {
             piece.resize((end - self.end).min(PIECE as u64) as usize, 0);
-            source.fill_at(&mut piece, self.end)?;
+            source.read_exact_at(&mut piece, self.end)?;
             self.add(&piece);
         }
         Ok(())
@@ -108,12 +108,12 @@ mod tests {
             let digested = Digested::new(&source);
             for &(offset, length) in parts {
                 let mut buffer = vec![0; length];
-                digested.fill_at(&mut buffer, offset as u64).unwrap();
+                digested.read_exact_at(&mut buffer, offset as u64).unwrap();
                 assert!(buffer == source[offset..offset + length]);
             }
             assert_eq!(
                 digested.finish().unwrap(),
-                SourceDigest::of(source),
+                RecordingDigest::hash_bytes(source),
                 "{parts:?}"
             );
         }

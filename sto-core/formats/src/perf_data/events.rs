@@ -13,7 +13,7 @@ use std::path::Path;
 use sto_binary::Machine;
 use sto_model::bytes::u32_at;
 use sto_model::files::ReadAt;
-use sto_model::limits::{MAX_NAME, cut};
+use sto_model::limits::{MAX_NAME, truncate_text};
 use sto_model::units::SampleType;
 
 /// The events of a recording, in the order of their attributes.
@@ -49,7 +49,7 @@ impl Events {
                 Some(name) => name.to_owned(),
                 None => format!("event-{number}"),
             };
-            cut(&mut name, MAX_NAME);
+            truncate_text(&mut name, MAX_NAME);
             let attr = description.attributes();
             events.sample_types.push(SampleType {
                 unit: units_of_event(&name),

@@ -119,7 +119,7 @@ pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sto_model::limits::MAX_METRIC_POINTS;
+    use sto_model::limits::MAX_RECORDED_METRIC_POINTS;
     use sto_model::units::Nanoseconds;
     use sto_model::units::{SampleType, Unit};
 
@@ -172,6 +172,6 @@ mod tests {
         );
         let (first, last) = (metric.times()[0], *metric.times().last().unwrap());
         assert_eq!((first.0, last.0), (18, 10 + 2 * (count - 1) + 9));
-        assert!((MAX_METRIC_POINTS / 2..=MAX_METRIC_POINTS).contains(&metric.values().len()));
+        assert!((MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS).contains(&metric.values().len()));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sto_binary::{AddressSpace, JitDump, Mapping, find_jit_dump, jit_dump_path};
 use sto_model::GnuBuildId;
 use sto_model::SymbolOptions;
-use sto_model::limits::{MAX_PROCESS_NAME, cut};
+use sto_model::limits::{MAX_PROCESS_NAME, truncate_text};
 
 /// The mapping in a record.
 pub(super) struct Mapped<'a> {
@@ -308,7 +308,7 @@ const IDLE: &str = "swapper";
 
 fn program_of(main: &Module) -> String {
     let mut name = main.name().to_owned();
-    cut(&mut name, MAX_PROCESS_NAME);
+    truncate_text(&mut name, MAX_PROCESS_NAME);
     name
 }
 
@@ -323,7 +323,7 @@ fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
     }
     if path.starts_with("/memfd:") {
         // The program chooses this name, often randomly.
-        return ("[memfd]", ModuleKind::Memory { pid });
+        return ("[memfd]", ModuleKind::ProcessMemory { pid });
     }
     let special = [
         "//anon",
@@ -334,7 +334,7 @@ fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
         "anon_inode:",
     ];
     if path.is_empty() || special.iter().any(|start| path.starts_with(start)) {
-        return (path, ModuleKind::Memory { pid });
+        return (path, ModuleKind::ProcessMemory { pid });
     }
     (path, ModuleKind::File)
 }

@@ -13,8 +13,8 @@ use linux_perf_data::{DsoKey, Feature, PerfFile, PerfFileReader};
 use std::borrow::Cow;
 use std::path::Path;
 use sto_model::SymbolOptions;
-use sto_model::files::{ReadAt, Window};
-use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
+use sto_model::files::{ReadAt, ByteWindow};
+use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, truncate_text};
 use sto_model::{GnuBuildId, Origin};
 
 /// `PROT_EXEC`.
@@ -86,7 +86,7 @@ impl Records {
 
 /// Parses the header of a checked file.
 pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfFile, FormatError> {
-    let window = Window::new(file);
+    let window = ByteWindow::new(file);
     let opened = match mode {
         Mode::File => PerfFileReader::parse_file(window),
         Mode::Pipe => PerfFileReader::parse_pipe(window),
@@ -104,7 +104,7 @@ pub(super) fn origin(file: &PerfFile) -> Origin {
         let value: Option<&str> = value.unwrap_or(None);
         value.filter(|text| !text.is_empty()).map(|text| {
             let mut text = text.to_owned();
-            cut(&mut text, MAX_NAME);
+            truncate_text(&mut text, MAX_NAME);
             text
         })
     };
@@ -127,7 +127,7 @@ fn command(file: &PerfFile) -> Option<String> {
         return None;
     }
     let mut command = file.cmdline().ok()??.join(" ");
-    cut(&mut command, MAX_NAME);
+    truncate_text(&mut command, MAX_NAME);
     Some(command)
 }
 
@@ -246,6 +246,6 @@ fn take_build_id(body: &[u8], processes: &mut Processes) {
 
 fn text(data: RawData<'_>, limit: usize) -> String {
     let mut text = String::from_utf8_lossy(&data.as_slice()).into_owned();
-    cut(&mut text, limit);
+    truncate_text(&mut text, limit);
     text
 }

@@ -5,7 +5,7 @@ use super::{check, records};
 use crate::source::OnRead;
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
 use std::path::Path;
-use sto_model::files::{Links, SafeFile};
+use sto_model::files::{Links, RegularFile};
 use sto_model::units::Nanoseconds;
 
 /// The time from the start of the program that `perf record -- COMMAND` ran to the end of its
@@ -14,7 +14,7 @@ use sto_model::units::Nanoseconds;
 ///
 /// Returns `None` if the recording has no such pair or cannot be read.
 pub fn run_time(path: &Path) -> Option<Nanoseconds> {
-    let file = SafeFile::open(path, Links::Follow).ok()?;
+    let file = RegularFile::open(path, Links::Follow).ok()?;
     let (mode, records) = check::check(path, &file).ok()?;
     let header = records::header(path, &file, mode).ok()?;
     let nobody = OnRead::default();

@@ -5,7 +5,7 @@
 
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::io;
-use sto_model::files::{ReadAt, Window};
+use sto_model::files::{ReadAt, ByteWindow};
 
 /// Descriptions of tracepoints; four bytes in the record hold their length.
 pub(super) const HEADER_TRACING_DATA: RecordType = RecordType(66);
@@ -37,12 +37,12 @@ impl ReadAt for Salvaged<'_> {
         self.size
     }
 
-    fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let start = self.header.len().min(offset as usize);
         let header = &self.header[start..self.header.len().min(start + buffer.len())];
         let (begin, rest) = buffer.split_at_mut(header.len());
         begin.copy_from_slice(header);
-        self.file.fill_at(rest, offset + header.len() as u64)
+        self.file.read_exact_at(rest, offset + header.len() as u64)
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn salvage(file: &dyn ReadAt) -> Option<Salvaged<'_>> {
     let mut header = Vec::new();
     if start != PIPE_HEADER_SIZE {
         header.resize(HEADER_SIZE, 0);
-        file.fill_at(&mut header[..FEATURES], 0).ok()?;
+        file.read_exact_at(&mut header[..FEATURES], 0).ok()?;
         header[DATA_SIZE..DATA_SIZE + 8].copy_from_slice(&(end - start).to_le_bytes());
     }
     Some(Salvaged {
@@ -66,7 +66,7 @@ pub(super) fn salvage(file: &dyn ReadAt) -> Option<Salvaged<'_>> {
 
 /// The ends of the complete records from the first on.
 fn whole_records(file: &dyn ReadAt) -> Option<WholeRecords<'_>> {
-    let mut window = Window::new(file);
+    let mut window = ByteWindow::new(file);
     let mut word = |at| window.u64_at(at).ok();
     let is_pipe = word(8)? == PIPE_HEADER_SIZE;
     let (start, announced) = if is_pipe {
@@ -83,7 +83,7 @@ fn whole_records(file: &dyn ReadAt) -> Option<WholeRecords<'_>> {
 }
 
 struct WholeRecords<'a> {
-    window: Window<'a>,
+    window: ByteWindow<'a>,
     /// The end of the previous record.
     end: u64,
     /// The last possible end of a record.

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
 use sto_model::bytes::u32_at;
-use sto_model::files::{Part, ReadAt, Window};
+use sto_model::files::{SharedBytes, ReadAt, ByteWindow};
 
 /// `PERF_RECORD_LOST_SAMPLES`.
 pub(super) const LOST_SAMPLES: RecordType = RecordType(13);
@@ -44,7 +44,7 @@ pub(super) struct Record {
     /// Process and thread id of a sample.
     pub(super) thread: (u32, u32),
     /// The bytes after the header.
-    pub(super) body: Part,
+    pub(super) body: SharedBytes,
 }
 
 impl Record {
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let simpleperf = header.feature_section_data(Feature::SIMPLEPERF_META_INFO);
         Walk {
-            file: Checked::new(path, file, Window::of_pieces(file, PIECE)),
+            file: Checked::new(path, file, ByteWindow::with_read_size(file, PIECE)),
             reported: records.start,
             left: records,
             on_read,
@@ -245,7 +245,7 @@ impl RecordEvents {
         }
     }
 
-    fn record(&self, at: u64, header: Header, body: Part) -> Record {
+    fn record(&self, at: u64, header: Header, body: SharedBytes) -> Record {
         let Header { kind, misc, size } = header;
         // The reader of the header checks that all events have the id at the same offset.
         let id = self.raw(kind, misc, 0, &body).id();

@@ -109,7 +109,7 @@ mod tests {
     use crate::recording::{Format, Recording};
     use proptest::prelude::*;
     use std::path::Path;
-    use sto_model::id::SourceDigest;
+    use sto_model::id::RecordingDigest;
     use sto_model::limits::MAX_SAMPLE_TYPES;
     use sto_model::units::Bytes;
 
@@ -124,7 +124,7 @@ mod tests {
         let mut parser = Parser { reader, sharing };
         let mut each = blocks.iter();
         each.try_for_each(|block| parser.block(block.as_bytes()))?;
-        let source = SourceDigest::of(blocks.concat().as_bytes());
+        let source = RecordingDigest::hash_bytes(blocks.concat().as_bytes());
         Ok(parser
             .finish()?
             .finish(Format::PerfScript, source, Bytes(0)))

@@ -13,7 +13,7 @@ use crate::wire::text::{lines, words};
 use hashbrown::HashMap;
 use sto_model::trace::CallThread;
 use sto_model::trace::log::CallLogWriter;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Bytes;
 
 /// Limit to the arguments of a call.
@@ -92,8 +92,8 @@ pub(super) struct Probes {
     numbers: HashMap<(u32, u32), u32>,
     any_without_pid: bool,
     /// Functions by thread and address.
-    begun: HashMap<(u32, u64), FunctionNo>,
-    ends: HashMap<FunctionNo, Ends>,
+    begun: HashMap<(u32, u64), TraceFunctionIx>,
+    ends: HashMap<TraceFunctionIx, Ends>,
     /// Events since the entry of a function that may or may not return.
     held: Vec<Event>,
     /// Number of such functions.
@@ -105,9 +105,9 @@ pub(super) struct Probes {
 #[derive(Clone, Copy)]
 struct Event {
     thread: u32,
-    function: FunctionNo,
+    function: TraceFunctionIx,
     /// The function with its arguments.
-    called: FunctionNo,
+    called: TraceFunctionIx,
     time: i64,
     is_return: bool,
 }
@@ -187,7 +187,7 @@ impl Probes {
         }
         let called = match &probe.arguments()[..] {
             [] => function,
-            arguments => self.events.arguments().number(function, arguments),
+            arguments => self.events.arguments().intern(function, arguments),
         };
         let ends = self.ends.entry(function).or_insert_with(|| {
             self.unknown += 1;

@@ -12,9 +12,9 @@ use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
 use crate::source::ReadOptions;
 use hashbrown::{HashMap, HashSet};
-use sto_model::trace::arguments::NAMELESS;
+use sto_model::trace::arguments::UNNAMED_FUNCTION;
 use sto_model::trace::log::CallLogWriter;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Bytes;
 
 /// The calls of all tracks.
@@ -200,8 +200,8 @@ impl Calls {
         let function = match &numbers(&event.annotations, sequence)?[..] {
             [] => function,
             arguments => {
-                let function = function.unwrap_or(NAMELESS);
-                Some(self.events.arguments().number(function, arguments))
+                let function = function.unwrap_or(UNNAMED_FUNCTION);
+                Some(self.events.arguments().intern(function, arguments))
             }
         };
         let uuid = event.track.unwrap_or(sequence.track);
@@ -263,7 +263,7 @@ impl Calls {
         let mut undeclared = HashSet::new();
         let tracks = &mut self.tracks;
         let group = |outermost: Outermost| {
-            let name = |name: Option<FunctionNo>| name.unwrap_or(outermost.function).0;
+            let name = |name: Option<TraceFunctionIx>| name.unwrap_or(outermost.function).0;
             let in_process = |pid: u32, label: u32| u64::from(pid) << LABEL_BITS | u64::from(label);
             if outermost.process & ASYNC != 0 {
                 return in_process(outermost.process as u32, name(None));
@@ -282,7 +282,7 @@ impl Calls {
             Row::Thread(thread) => self.tracks.thread_of(thread),
             Row::Group(group) if group & THREAD != 0 => self.tracks.thread_of(group as u32),
             Row::Group(group) => {
-                let label = FunctionNo(group as u32 & ((1 << LABEL_BITS) - 1));
+                let label = TraceFunctionIx(group as u32 & ((1 << LABEL_BITS) - 1));
                 self.tracks
                     .in_process((group >> LABEL_BITS) as u32, self.functions.name(label))
             }

@@ -185,7 +185,7 @@ impl Samples {
                 thread,
                 sample_type: samples,
                 time: since.map(Nanoseconds),
-                cost: Cost::counted(1),
+                cost: Cost::from_count(1),
                 truncated: sample.is_truncated,
             });
         }

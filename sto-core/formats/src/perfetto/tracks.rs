@@ -7,7 +7,7 @@ use crate::recording::RecordingBuilder;
 use crate::wire::protobuf::Message;
 use hashbrown::HashMap;
 use sto_model::trace::CallThread;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// All tracks, by uuid, and the names of threads and processes.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Tracks {
 #[derive(Clone, Copy)]
 struct Known {
     parent: u64,
-    name: Option<FunctionNo>,
+    name: Option<TraceFunctionIx>,
     process: Option<u32>,
     thread: Option<(u32, u32)>,
 }
@@ -34,7 +34,7 @@ pub(super) enum Place {
     /// A thread, by process and thread id.
     Thread(u32, u32),
     /// A process, or 0 for none, and the name of the track.
-    Process(u32, Option<FunctionNo>),
+    Process(u32, Option<TraceFunctionIx>),
 }
 
 /// Limit to the nesting of tracks.

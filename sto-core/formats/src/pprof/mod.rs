@@ -34,8 +34,8 @@ use std::ops::Range;
 use std::path::Path;
 use sto_model::Origin;
 use sto_model::files::ReadAt;
-use sto_model::id::SourceHasher;
-use sto_model::limits::{MAX_NAME, cut};
+use sto_model::id::RecordingHasher;
+use sto_model::limits::{MAX_NAME, truncate_text};
 use sto_model::units::{Bytes, Nanoseconds, UnixSeconds};
 use threads::Threads;
 
@@ -82,7 +82,7 @@ pub(super) fn read(
 ) -> Result<Recording, FormatError> {
     let size = file.size() as usize;
     let in_file = |error: DecodeError| error.in_file(path, size);
-    let mut digest = SourceHasher::new();
+    let mut digest = RecordingHasher::new();
     let mut tables = Tables::default();
     let on_piece = |piece: &[u8]| {
         digest.update(piece);
@@ -147,7 +147,7 @@ fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Decoded<Origi
         comments.push(stacks.text(profile.text(comment)?).into_owned());
     }
     let mut comments = comments.join("\n");
-    cut(&mut comments, MAX_NAME);
+    truncate_text(&mut comments, MAX_NAME);
     // A year has more than 3 * 10^16 nanoseconds; negative numbers are unset values.
     let known = |nanoseconds: u64| {
         (1..=i64::MAX as u64)

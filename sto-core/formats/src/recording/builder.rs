@@ -10,8 +10,8 @@ use super::samples::Samples;
 use super::{Format, LoggedCalls, Recording, RecordingParts, Stacks};
 use hashbrown::HashMap;
 use std::sync::Arc;
-use sto_model::id::SourceDigest;
-use sto_model::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, most_frames};
+use sto_model::id::RecordingDigest;
+use sto_model::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, max_frames};
 use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use sto_model::{FrameKind, FrameTable, MetricSeries, Origin};
@@ -206,7 +206,7 @@ impl RecordingBuilder {
     /// before they are made. Returns an error if there are too many for the size of the file.
     pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
         self.expanded += frames as u64;
-        let limit = most_frames(self.file);
+        let limit = max_frames(self.file);
         if self.expanded > limit {
             Err(RecordingError::new(format!(
                 "its stacks up to here have {} frames, including inlined functions and shared callers; the limit is {limit} are read of a file of {} bytes. Write it without inlined \
@@ -316,7 +316,7 @@ impl RecordingBuilder {
             if *known == 1 {
                 break;
             }
-            metric = metric.numbered(*known);
+            metric = metric.with_name_suffix(*known);
         }
         self.metrics.push(metric);
     }
@@ -350,7 +350,7 @@ impl RecordingBuilder {
     pub fn finish(
         mut self,
         format: Format,
-        source: SourceDigest,
+        source: RecordingDigest,
         source_bytes: Bytes,
     ) -> Recording {
         if self.threads.is_empty() {

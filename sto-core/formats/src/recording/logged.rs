@@ -3,7 +3,7 @@
 use super::StackIx;
 use sto_model::trace::log::CallLog;
 use sto_model::trace::outliers::RunDurations;
-use sto_model::trace::paths::Paths;
+use sto_model::trace::paths::CallPaths;
 
 /// All calls of a recording's threads, in the order of
 /// [`RunCalls::threads`](sto_model::trace::RunCalls).
@@ -13,7 +13,7 @@ pub struct LoggedCalls {
     /// The calls of each thread.
     pub log: CallLog,
     /// The call paths of all threads.
-    pub paths: Paths,
+    pub paths: CallPaths,
     /// The stack of each path.
     pub stacks: Vec<StackIx>,
     /// The durations of the calls of each path.

@@ -24,7 +24,7 @@ pub use stacks::Walk;
 
 use hashbrown::HashMap;
 use parts::within;
-use sto_model::id::SourceDigest;
+use sto_model::id::RecordingDigest;
 use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Nanoseconds, SampleType};
 use sto_model::{FrameTable, MetricSeries, Origin};
@@ -52,7 +52,7 @@ pub struct RecordingParts {
     /// The format it was read from.
     pub format: Format,
     /// Digest of the source's bytes.
-    pub source: SourceDigest,
+    pub source: RecordingDigest,
     /// Size of the source.
     pub source_bytes: Bytes,
     /// Where and how the recording was made.

@@ -1,6 +1,6 @@
 //! Metrics over time, made of points and spans in any order.
 
-use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRIC_POINTS, cut};
+use sto_model::limits::{MAX_USER_STRING, MAX_RECORDED_METRIC_POINTS, truncate_text};
 use sto_model::units::Nanoseconds;
 use sto_model::{MetricKind, MetricSeries};
 
@@ -114,7 +114,7 @@ fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Opti
         "" => "unnamed".to_owned(),
         name => name.to_owned(),
     };
-    cut(&mut name, MAX_GIVEN_NAME);
+    truncate_text(&mut name, MAX_USER_STRING);
     let one = |several: &[(Nanoseconds, f64)]| {
         let sum: f64 = several.iter().map(|(_, value)| value).sum();
         let (first, last) = (several[0].0, several[several.len() - 1].0);
@@ -132,7 +132,7 @@ fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Opti
         MetricKind::Level => 0,
     };
     let (first, rest) = points.split_at(kept);
-    let at_once = rest.len().div_ceil(MAX_METRIC_POINTS - kept).max(1);
+    let at_once = rest.len().div_ceil(MAX_RECORDED_METRIC_POINTS - kept).max(1);
     let merged = first.chunks(1).chain(rest.chunks(at_once)).map(one);
     let (times, values): (Vec<_>, Vec<_>) = merged.unzip();
     // The sum of finite values may be infinite.
@@ -221,20 +221,20 @@ mod tests {
     #[test]
     fn cuts_long_names_and_replaces_empty_ones() {
         let long = levels(&"é".repeat(4096), at(&[(1, 1.0)])).unwrap();
-        assert!(long.name().len() <= MAX_GIVEN_NAME && long.name().ends_with("é…"));
+        assert!(long.name().len() <= MAX_USER_STRING && long.name().ends_with("é…"));
         assert_eq!(levels("", at(&[(1, 1.0)])).unwrap().name(), "unnamed");
     }
 
     #[test]
     fn merging_points_keeps_sum_and_mean() {
-        let count = 3 * MAX_METRIC_POINTS as u64 + 7;
+        let count = 3 * MAX_RECORDED_METRIC_POINTS as u64 + 7;
         let of = |value: f64| (0..count).map(|time| (Nanoseconds(time), value)).collect();
         let events = events("faults", (Nanoseconds(0), Nanoseconds(0)), of(2.0)).unwrap();
-        assert!((MAX_METRIC_POINTS / 2..=MAX_METRIC_POINTS).contains(&events.values().len()));
+        assert!((MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS).contains(&events.values().len()));
         assert_eq!(events.values().iter().sum::<f64>(), 2.0 * count as f64);
         assert_eq!(events.times().last(), Some(&Nanoseconds(count - 1)));
         let levels = levels("heap", of(5.0)).unwrap();
-        assert!(levels.values().len() <= MAX_METRIC_POINTS);
+        assert!(levels.values().len() <= MAX_RECORDED_METRIC_POINTS);
         assert!(levels.values().iter().all(|&level| level == 5.0));
     }
 

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 use sto_model::SampleLabel;
-use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
-use sto_model::numbers;
+use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, truncate_text};
+use sto_model::index_types;
 use sto_model::units::{Cost, Nanoseconds};
 pub use sto_model::{Location, Module, ModuleIx, ModuleKind};
 
-numbers! {
+index_types! {
     /// Index of a sample type in [`RecordingParts::sample_types`](super::RecordingParts::sample_types).
     pub SampleTypeIx;
     /// Index of a process in [`RecordingParts::processes`](super::RecordingParts::processes).
@@ -123,6 +123,6 @@ pub fn process_name(name: &[u8]) -> String {
     // One byte more than the limit shows that the name must be cut.
     let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
     let mut text = String::from_utf8_lossy(kept).into_owned();
-    cut(&mut text, MAX_PROCESS_NAME);
+    truncate_text(&mut text, MAX_PROCESS_NAME);
     text
 }

@@ -199,7 +199,7 @@ mod tests {
             thread: ThreadIx(0),
             sample_type: SampleTypeIx(0),
             time: time.map(Nanoseconds),
-            cost: Cost::counted(1),
+            cost: Cost::from_count(1),
             truncated: false,
         }
     }
@@ -254,7 +254,7 @@ mod tests {
     fn overflowing_sum_becomes_two_samples() {
         let mut samples = Samples::new(true);
         let most = Sample {
-            cost: Cost::counted(u64::MAX),
+            cost: Cost::from_count(u64::MAX),
             ..sample(0, None)
         };
         samples.push(most);

@@ -38,7 +38,7 @@ impl Dumps {
         thread.frames.reverse();
         let stack = self.builder.stack(&thread.frames)?;
         self.builder
-            .add_cost(of, SampleTypeIx(0), stack, Cost::counted(1))
+            .add_cost(of, SampleTypeIx(0), stack, Cost::from_count(1))
     }
 
     fn finish(mut self) -> RecordingBuilder {

@@ -25,11 +25,11 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use sto_model::FrameKind;
-use sto_model::files::{Links, ReadAt, SafeFile};
-use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::files::{Links, ReadAt, RegularFile};
+use sto_model::id::{RecordingDigest, RecordingHasher};
 use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, ThreadLog};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Bytes;
 use symbols::Symbols;
 
@@ -54,7 +54,7 @@ pub(super) fn read(_: &[u8]) -> Decoded<RecordingBuilder> {
 /// Returns `true` if a folder was written by `uftrace record`.
 pub(super) fn is_data(folder: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    let info = SafeFile::open(&folder.join("info"), Links::Follow);
+    let info = RegularFile::open(&folder.join("info"), Links::Follow);
     let begun = info.and_then(|info| (&info.file).read_exact(&mut magic));
     begun.is_ok() && magic == MAGIC
 }
@@ -86,7 +86,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
             .at(pid, 0)
             .map(|session| &*sessions.list[session].program);
         let program = program.and_then(|program| program.rsplit('/').next());
-        writer.thread(CallThread {
+        writer.intern_thread(CallThread {
             pid,
             program: program.unwrap_or_default().to_owned(),
             tid,
@@ -114,7 +114,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     for (log, file) in writer.thread_logs().iter_mut().zip(&read) {
         let addresses = file.thread.addresses.iter();
         let numbers = addresses.map(|&address| functions.number(address, &mut builder));
-        let numbers = numbers.collect::<Built<Vec<FunctionNo>>>();
+        let numbers = numbers.collect::<Built<Vec<TraceFunctionIx>>>();
         log.set_functions(
             numbers.map_err(|error| FormatError::unsupported(folder, error.to_string()))?,
         );
@@ -160,7 +160,7 @@ fn files_in(folder: &Path) -> io::Result<Files> {
 }
 
 fn text(path: &Path) -> Result<Vec<u8>, FormatError> {
-    let read = SafeFile::open(path, Links::Follow).and_then(|file| file.read(MAX_TEXT));
+    let read = RegularFile::open(path, Links::Follow).and_then(|file| file.read(MAX_TEXT));
     read.map_err(FormatError::io(path))
 }
 
@@ -219,7 +219,7 @@ impl Info {
 struct ReadFile {
     path: PathBuf,
     thread: ReadThread,
-    digest: SourceDigest,
+    digest: RecordingDigest,
     size: u64,
 }
 
@@ -230,7 +230,7 @@ fn read_thread(
     log: &mut ThreadLog,
     options: &ReadOptions,
 ) -> Result<ReadFile, FormatError> {
-    let file = SafeFile::open(path, Links::Follow).map_err(FormatError::io(path))?;
+    let file = RegularFile::open(path, Links::Follow).map_err(FormatError::io(path))?;
     let (read, digest) = rayon::join(
         || Reader::new(arguments, pid, log).read(&file, options.allow_truncated),
         || digest(&file, options),
@@ -245,12 +245,12 @@ fn read_thread(
     })
 }
 
-fn digest(file: &SafeFile, options: &ReadOptions) -> io::Result<SourceDigest> {
-    let mut digest = SourceHasher::new();
+fn digest(file: &RegularFile, options: &ReadOptions) -> io::Result<RecordingDigest> {
+    let mut digest = RecordingHasher::new();
     let (mut piece, mut at) = (vec![0; 1 << 20], 0);
     while at < file.size() {
         let length = piece.len().min((file.size() - at) as usize);
-        file.fill_at(&mut piece[..length], at)?;
+        file.read_exact_at(&mut piece[..length], at)?;
         digest.update(&piece[..length]);
         options
             .on_read
@@ -262,13 +262,13 @@ fn digest(file: &SafeFile, options: &ReadOptions) -> io::Result<SourceDigest> {
 }
 
 /// The digest of `task.txt` and the files of threads, and their total size.
-fn source(tasks: &Path, threads: &[ReadFile]) -> Result<(SourceDigest, Bytes), FormatError> {
+fn source(tasks: &Path, threads: &[ReadFile]) -> Result<(RecordingDigest, Bytes), FormatError> {
     let text = text(tasks)?;
-    let tasks = (tasks, SourceDigest::of(&text), text.len() as u64);
+    let tasks = (tasks, RecordingDigest::hash_bytes(&text), text.len() as u64);
     let threads = threads
         .iter()
         .map(|file| (&*file.path, file.digest, file.size));
-    let mut digest = SourceHasher::new();
+    let mut digest = RecordingHasher::new();
     let mut bytes = 0;
     for (path, of_file, size) in std::iter::once(tasks).chain(threads) {
         digest.update(path.file_name().unwrap_or_default().as_encoded_bytes());
@@ -344,13 +344,13 @@ fn symbols_of(folder: &Path, files: &Files, sessions: &Sessions) -> HashMap<Stri
 struct Functions<'a> {
     names: Names<'a>,
     locations: Vec<LocationIx>,
-    numbers: HashMap<LocationIx, FunctionNo>,
+    numbers: HashMap<LocationIx, TraceFunctionIx>,
 }
 
 impl Functions<'_> {
-    fn number(&mut self, address: Address, builder: &mut RecordingBuilder) -> Built<FunctionNo> {
+    fn number(&mut self, address: Address, builder: &mut RecordingBuilder) -> Built<TraceFunctionIx> {
         let location = self.location(address, builder)?;
-        let next = FunctionNo(self.locations.len() as u32);
+        let next = TraceFunctionIx(self.locations.len() as u32);
         let number = *self.numbers.entry(location).or_insert(next);
         if number == next {
             self.locations.push(location);

@@ -9,9 +9,9 @@ use crate::error::{DecodeError, Decoded, Salvage};
 use hashbrown::HashMap;
 use std::io;
 use sto_model::bytes::u64_at;
-use sto_model::files::{ReadAt, Window};
-use sto_model::trace::log::{Lost, ThreadLog};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::files::{ReadAt, ByteWindow};
+use sto_model::trace::log::{LostEvents, ThreadLog};
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Nanoseconds;
 
 const RECORD: usize = 16;
@@ -37,9 +37,9 @@ pub(super) struct Reader<'a> {
     arguments: &'a Arguments<'a>,
     /// The recorded arguments of each function, by number.
     fields: Vec<Option<&'a [Field]>>,
-    functions: HashMap<Address, FunctionNo>,
+    functions: HashMap<Address, TraceFunctionIx>,
     /// Open calls with their depths, outermost first.
-    open: Vec<(u16, FunctionNo)>,
+    open: Vec<(u16, TraceFunctionIx)>,
     time: u64,
     pub(super) read: ReadThread,
 }
@@ -72,7 +72,7 @@ const EXIT: u64 = 1;
 const LOST: u64 = 2;
 
 /// Marks a call that was not open.
-const NONE: FunctionNo = FunctionNo(u32::MAX);
+const NONE: TraceFunctionIx = TraceFunctionIx(u32::MAX);
 
 impl<'a> Reader<'a> {
     pub(super) fn new(
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
 
     /// Reads all records of a file or, if that is allowed, those before a cut or damage.
     pub(super) fn read(mut self, file: &dyn ReadAt, allow_truncated: bool) -> Decoded<ReadThread> {
-        let mut window = Window::of_pieces(file, VIEW);
+        let mut window = ByteWindow::with_read_size(file, VIEW);
         let mut at = 0;
         while at < file.size() {
             let wrong = match self.read_view(&mut window, &mut at)? {
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
             if !allow_truncated {
                 return Err(wrong);
             }
-            self.log.lost(Lost::Unknown);
+            self.log.record_loss(LostEvents::Unknown);
             self.read.damaged = Some(at);
             break;
         }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the records of a part of the file and advances. Returns the problem of an invalid
     /// record.
-    fn read_view(&mut self, window: &mut Window<'_>, at: &mut u64) -> Decoded<Option<DecodeError>> {
+    fn read_view(&mut self, window: &mut ByteWindow<'_>, at: &mut u64) -> Decoded<Option<DecodeError>> {
         let left = window.size() - *at;
         let view = window
             .slice(*at, left.min(VIEW as u64) as usize)
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
                 let function = self.function(record);
                 match self.fields[function.get()] {
                     Some(fields) if record.has_data => {
-                        self.log.call(function, &numbers(fields, data), time)?;
+                        self.log.begin_with_arguments(function, &numbers(fields, data), time)?;
                     }
                     _ => self.log.begin(function, time)?,
                 }
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
                     self.log.end(Some(NONE), time);
                 }
             }
-            LOST => self.log.lost(Lost::Events(record.address)),
+            LOST => self.log.record_loss(LostEvents::Count(record.address)),
             _ => self.read.events += 1,
         }
         Ok(())
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn function(&mut self, record: Record) -> FunctionNo {
+    fn function(&mut self, record: Record) -> TraceFunctionIx {
         if record.time >= self.until {
             self.change_session(record.time);
         }
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         *self.functions.entry(address).or_insert_with(|| {
             self.read.addresses.push(address);
             self.fields.push(self.arguments.get(address));
-            FunctionNo(self.read.addresses.len() as u32 - 1)
+            TraceFunctionIx(self.read.addresses.len() as u32 - 1)
         })
     }
 

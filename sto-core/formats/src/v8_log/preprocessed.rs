@@ -77,7 +77,7 @@ pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         }
         let stack = builder.stack(&stack).map_err(DecodeError::at(at()))?;
         let time = Nanoseconds(tick.time.saturating_mul(1000));
-        builder.push((thread, ticks), stack, Some(time), Cost::counted(1));
+        builder.push((thread, ticks), stack, Some(time), Cost::from_count(1));
     }
     builder.sample_type("ticks", Unit::Samples);
     Ok(builder)

@@ -172,7 +172,7 @@ impl V8Log {
             (ThreadIx(0), SampleTypeIx(0)),
             stack,
             Some(time),
-            Cost::counted(1),
+            Cost::from_count(1),
         );
         Ok(())
     }

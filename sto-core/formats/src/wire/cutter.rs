@@ -61,7 +61,7 @@ pub(crate) fn each_field(
     let (mut cutter, mut piece, mut offset) = (Cutter::default(), Vec::new(), 0);
     let mut next_piece = |cutter: &mut Cutter| {
         piece.resize((size - offset).min(PIECE as u64) as usize, 0);
-        file.fill_at(&mut piece, offset)
+        file.read_exact_at(&mut piece, offset)
             .map_err(FormatError::io(path))?;
         offset += piece.len() as u64;
         cutter.add(&piece);

@@ -2,9 +2,9 @@
 
 use crate::error::{DecodeError, Decoded};
 use sto_model::bytes::Cursor;
-use sto_model::numbers;
+use sto_model::index_types;
 
-numbers! {
+index_types! {
     /// Index of a value.
     pub(crate) ValueIx;
 }

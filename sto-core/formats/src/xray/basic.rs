@@ -9,7 +9,7 @@ use super::{Damage, FIRST_ARGUMENT, Log};
 use crate::error::FormatError;
 use rayon::prelude::*;
 use std::ops::Range;
-use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::id::{RecordingDigest, RecordingHasher};
 use sto_model::trace::log::{SpoolError, ThreadLog};
 
 const RECORD: usize = 32;
@@ -24,8 +24,8 @@ type Batches = Vec<Range<usize>>;
 pub(super) fn read(
     log: &Log<'_>,
     threads: &mut Threads<Batches>,
-) -> Result<(SourceDigest, Option<Damage>), FormatError> {
-    let mut digest = SourceHasher::new();
+) -> Result<(RecordingDigest, Option<Damage>), FormatError> {
+    let mut digest = RecordingHasher::new();
     let (mut piece, mut next) = (Vec::new(), Vec::new());
     let (mut offset, mut damage) = (0, None);
     log.fill(&mut piece, offset, PIECE)?;
@@ -134,7 +134,7 @@ fn read_batch(
             ENTER_WITH_ARGUMENTS => {
                 let argument = records.next_if(|next| next.u16(0) == ARGUMENT);
                 let argument = argument.map(|of| (FIRST_ARGUMENT, of.u64(16) as f64));
-                log.call(function, argument.as_slice(), time)?;
+                log.begin_with_arguments(function, argument.as_slice(), time)?;
             }
             ENTER => log.begin(function, time)?,
             _ => log.end(Some(function), time),

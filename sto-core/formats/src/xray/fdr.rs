@@ -12,9 +12,9 @@ use crate::error::{FormatError, Salvage};
 use rayon::prelude::*;
 use std::ops::Range;
 use sto_model::bytes::{u32_at, u64_at};
-use sto_model::files::Window;
-use sto_model::id::{SourceDigest, SourceHasher};
-use sto_model::trace::log::{Lost, ThreadLog};
+use sto_model::files::ByteWindow;
+use sto_model::id::{RecordingDigest, RecordingHasher};
+use sto_model::trace::log::{LostEvents, ThreadLog};
 
 /// Number of bytes digested at once.
 const PIECE: usize = 1 << 20;
@@ -42,14 +42,14 @@ pub(super) fn read(
     log: &Log<'_>,
     buffer_size: u64,
     threads: &mut Threads<Vec<Buffer>>,
-) -> Result<(SourceDigest, Option<Damage>, u64), FormatError> {
+) -> Result<(RecordingDigest, Option<Damage>, u64), FormatError> {
     let read = || {
         let mut damage = find_buffers(log, buffer_size, threads)?;
         let read = threads.all().map(|(calls, (functions, buffers))| {
             buffers.sort_by_key(|buffer| buffer.wall_clock);
             let mut reader = Reader {
                 log,
-                window: Window::of_pieces(log.file, VIEW),
+                window: ByteWindow::with_read_size(log.file, VIEW),
                 calls,
                 functions,
                 events: 0,
@@ -73,8 +73,8 @@ pub(super) fn read(
     Ok((digest?, Damage::sum(&damage), events))
 }
 
-fn digest(log: &Log<'_>) -> Result<SourceDigest, FormatError> {
-    let mut digest = SourceHasher::new();
+fn digest(log: &Log<'_>) -> Result<RecordingDigest, FormatError> {
+    let mut digest = RecordingHasher::new();
     let (mut piece, mut offset) = (Vec::new(), 0);
     while offset < log.file.size() {
         log.fill(&mut piece, offset, PIECE)?;
@@ -92,7 +92,7 @@ fn find_buffers(
     threads: &mut Threads<Vec<Buffer>>,
 ) -> Result<Vec<Damage>, FormatError> {
     let size = log.file.size();
-    let mut window = Window::of_pieces(log.file, 8 * OTHER);
+    let mut window = ByteWindow::with_read_size(log.file, 8 * OTHER);
     let mut damage = Vec::new();
     let mut at = HEADER as u64;
     while at < size {
@@ -135,7 +135,7 @@ fn find_buffers(
 /// The range of the records in the buffer at an offset. Since version 2, the length precedes them.
 fn extent(
     log: &Log<'_>,
-    window: &mut Window<'_>,
+    window: &mut ByteWindow<'_>,
     at: u64,
     buffer_size: u64,
 ) -> Result<Result<(u64, u64), Wrong>, FormatError> {
@@ -160,7 +160,7 @@ fn extent(
 }
 
 /// Finds the next likely buffer: its length followed by the record of its thread.
-fn next_buffer(log: &Log<'_>, window: &mut Window<'_>, from: u64) -> Result<u64, FormatError> {
+fn next_buffer(log: &Log<'_>, window: &mut ByteWindow<'_>, from: u64) -> Result<u64, FormatError> {
     let size = log.file.size();
     let length = 2 * OTHER;
     let mut at = from;
@@ -181,7 +181,7 @@ fn next_buffer(log: &Log<'_>, window: &mut Window<'_>, from: u64) -> Result<u64,
 /// Reads the process, thread and begin of a buffer, and the position of its other records.
 fn preamble(
     log: &Log<'_>,
-    window: &mut Window<'_>,
+    window: &mut ByteWindow<'_>,
     mut records: Range<u64>,
 ) -> Result<Result<(u32, u32, Buffer), Wrong>, FormatError> {
     let (mut tid, mut pid, mut wall_clock) = (None, 0, (0, 0));
@@ -212,7 +212,7 @@ fn preamble(
 /// The record at the beginning of a range, if it is not a record of a call.
 fn other(
     log: &Log<'_>,
-    window: &mut Window<'_>,
+    window: &mut ByteWindow<'_>,
     range: Range<u64>,
 ) -> Result<Option<Other>, FormatError> {
     if range.end.saturating_sub(range.start) < OTHER as u64 {
@@ -227,7 +227,7 @@ fn other(
 /// Reads buffers of one thread.
 struct Reader<'a> {
     log: &'a Log<'a>,
-    window: Window<'a>,
+    window: ByteWindow<'a>,
     calls: &'a mut ThreadLog,
     functions: &'a mut Functions,
     /// Number of events other than calls.
@@ -279,7 +279,7 @@ impl Reader<'_> {
             };
             start += within as u64;
             if let Some(wrong) = wrong {
-                self.calls.lost(Lost::Unknown);
+                self.calls.record_loss(LostEvents::Unknown);
                 return self.log.damage(start, end - start, wrong).map(Some);
             }
         }
@@ -331,7 +331,7 @@ fn call(
             };
             let argument = argument.filter(|next| next.kind == Kind::ARGUMENT);
             let argument = argument.map(|of| (FIRST_ARGUMENT, of.u64(0) as f64));
-            let begun = calls.call(function, argument.as_slice(), time);
+            let begun = calls.begin_with_arguments(function, argument.as_slice(), time);
             begun.map_err(|error| Failure::Format(log.spool(error)))?;
         }
         _ => calls.end(Some(function), time),

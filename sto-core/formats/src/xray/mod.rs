@@ -62,7 +62,7 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
     let mut head = vec![0; (HEADER as u64).min(file.size()) as usize];
-    file.fill_at(&mut head, 0).map_err(FormatError::io(path))?;
+    file.read_exact_at(&mut head, 0).map_err(FormatError::io(path))?;
     if head.len() < HEADER {
         let end = (HEADER as u64, file.size());
         return Err(FormatError::ends_early(
@@ -166,7 +166,7 @@ impl Log<'_> {
         let left = self.file.size() - offset;
         buffer.resize(left.min(most as u64) as usize, 0);
         self.file
-            .fill_at(buffer, offset)
+            .read_exact_at(buffer, offset)
             .map_err(FormatError::io(self.path))
     }
 

@@ -86,7 +86,7 @@ impl Program {
     /// A warning if the names may be wrong.
     pub(super) fn warning(&self, options: &SymbolOptions) -> Option<String> {
         let is_newer = options
-            .recorded
+            .recording_modified
             .is_some_and(|recorded| self.file.written > Some(recorded));
         is_newer.then(|| {
             format!(
@@ -104,7 +104,7 @@ impl Program {
         let path = fs::canonicalize(self.path()).unwrap_or_else(|_| self.path().to_owned());
         Module {
             path: path.display().to_string(),
-            kind: ModuleKind::Functions,
+            kind: ModuleKind::FunctionStarts,
             build_id: self.file.build_id.clone(),
             inode: Some(self.file.inode),
             text_address: None,

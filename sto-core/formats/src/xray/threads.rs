@@ -4,25 +4,25 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, ThreadLog};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// Numbers of functions in the order of their first call.
 #[derive(Default)]
 pub(super) struct Functions {
     ids: Vec<u32>,
-    index: HashMap<u32, FunctionNo>,
-    last: Option<(u32, FunctionNo)>,
+    index: HashMap<u32, TraceFunctionIx>,
+    last: Option<(u32, TraceFunctionIx)>,
 }
 
 impl Functions {
     #[inline]
-    pub(super) fn number(&mut self, id: u32) -> FunctionNo {
+    pub(super) fn number(&mut self, id: u32) -> TraceFunctionIx {
         match self.last {
             Some((last, number)) if last == id => number,
             _ => {
                 let number = *self.index.entry(id).or_insert_with(|| {
                     self.ids.push(id);
-                    FunctionNo(self.ids.len() as u32 - 1)
+                    TraceFunctionIx(self.ids.len() as u32 - 1)
                 });
                 self.last = Some((id, number));
                 number
@@ -56,7 +56,7 @@ impl<T: Default + Send> Threads<T> {
     /// The additional data of a thread.
     pub(super) fn find_or_add(&mut self, pid: u32, tid: u32) -> &mut T {
         let index = *self.index.entry((pid, tid)).or_insert_with(|| {
-            let no = self.writer.thread(CallThread {
+            let no = self.writer.intern_thread(CallThread {
                 pid,
                 program: self.program.clone(),
                 tid,

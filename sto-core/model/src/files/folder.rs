@@ -1,7 +1,7 @@
 //! Open folders.
 
 use super::acl::Acl;
-use super::open::{Links, SafeFile};
+use super::open::{Links, RegularFile};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, statat, unlinkat};
 use rustix::io::retry_on_intr;
 use std::ffi::OsStr;
@@ -49,13 +49,13 @@ impl Folder {
     ///
     /// # Errors
     /// Returns an error if it cannot be opened.
-    pub fn of(file: &Path) -> io::Result<Folder> {
-        Folder::open(&Folder::path_of(file))
+    pub fn open_parent(file: &Path) -> io::Result<Folder> {
+        Folder::open(&Folder::parent_path(file))
     }
 
     /// The path of the folder that contains a file.
     #[doc(hidden)]
-    pub fn path_of(file: &Path) -> PathBuf {
+    pub fn parent_path(file: &Path) -> PathBuf {
         match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
             _ => PathBuf::from("."),
@@ -72,7 +72,7 @@ impl Folder {
     /// # Errors
     /// Returns an error if the user has no permission to list the folder.
     #[doc(hidden)]
-    pub fn file(&self) -> io::Result<File> {
+    pub fn open_as_file(&self) -> io::Result<File> {
         Ok(open_folder(self, Path::new("."), OFlags::RDONLY)?.into())
     }
 
@@ -80,7 +80,7 @@ impl Folder {
     /// system can sync folders.
     #[doc(hidden)]
     pub fn sync(&self) {
-        let _ = self.file().and_then(|folder| folder.sync_all());
+        let _ = self.open_as_file().and_then(|folder| folder.sync_all());
     }
 
     /// Opens a regular file in the folder for reading, and refuses symbolic links.
@@ -88,15 +88,15 @@ impl Folder {
     /// # Errors
     /// Returns the same errors as [`SafeFile::open`].
     #[doc(hidden)]
-    pub fn open_file(&self, name: &OsStr) -> io::Result<SafeFile> {
-        SafeFile::open_at(self, Path::new(name), Links::Refuse)
+    pub fn open_file(&self, name: &OsStr) -> io::Result<RegularFile> {
+        RegularFile::open_at(self, Path::new(name), Links::Refuse)
     }
 
     /// The access rights of a regular file in the folder, or `None` if there is no regular file of this name.
     ///
     /// # Errors
     /// Returns an error if the system cannot read the file's metadata.
-    pub fn rights(&self, name: &OsStr) -> io::Result<Option<AccessRights>> {
+    pub fn access_rights(&self, name: &OsStr) -> io::Result<Option<AccessRights>> {
         let is_file = |found: &Stat| FileType::from_raw_mode(found.st_mode).is_file();
         let found = self.stat_if_exists(name)?.filter(is_file);
         Ok(found.map(|found| AccessRights {
@@ -112,7 +112,7 @@ impl Folder {
     /// # Errors
     /// Returns an error if the system cannot read the entry's metadata.
     #[doc(hidden)]
-    pub fn has(&self, name: &OsStr) -> io::Result<bool> {
+    pub fn contains(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.stat_if_exists(name)?.is_some())
     }
 

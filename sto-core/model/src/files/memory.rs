@@ -31,7 +31,7 @@ impl MemoryFile {
     ///
     /// # Errors
     /// Returns an error if the system cannot change the mode.
-    pub fn let_others_read(&self) -> io::Result<()> {
+    pub fn set_readable_by_all(&self) -> io::Result<()> {
         self.0.set_permissions(Permissions::from_mode(0o644))
     }
 

@@ -23,8 +23,8 @@ mod users;
 
 pub use folder::{AccessRights, Folder};
 pub use memory::MemoryFile;
-pub use open::{Links, SafeFile, too_large};
-pub use pieces::{Part, ReadAt, Window};
-pub use temporary::{Temporaries, Temporary, random_name};
+pub use open::{Links, RegularFile, too_large_error};
+pub use pieces::{SharedBytes, ReadAt, ByteWindow};
+pub use temporary::{TemporaryFiles, TemporaryFile, random_name};
 pub use users::user_of_process_since;
 pub use users::{User, user_of_process};

@@ -20,28 +20,28 @@ pub enum Links {
 
 /// A regular file, open for reading.
 #[derive(Debug)]
-pub struct SafeFile {
+pub struct RegularFile {
     /// The file.
     pub file: File,
     /// The metadata of the open file.
     pub metadata: Metadata,
 }
 
-impl SafeFile {
+impl RegularFile {
     /// Opens a regular file for reading. Does not block on pipes.
     ///
     /// # Errors
     /// Returns an error if the file does not exist, cannot be opened, or is a link that `links` refuses. The kind
     /// is [`io::ErrorKind::InvalidInput`] for refused links and files that are not regular.
-    pub fn open(path: &Path, links: Links) -> io::Result<SafeFile> {
-        let opened = SafeFile::open_at(CWD, path, links)?;
+    pub fn open(path: &Path, links: Links) -> io::Result<RegularFile> {
+        let opened = RegularFile::open_at(CWD, path, links)?;
         if links == Links::Refuse && opened.metadata.nlink() > 1 {
             return Err(refused("it has a second name (a hard link)"));
         }
         Ok(opened)
     }
 
-    pub(super) fn open_at(folder: impl AsFd, path: &Path, links: Links) -> io::Result<SafeFile> {
+    pub(super) fn open_at(folder: impl AsFd, path: &Path, links: Links) -> io::Result<RegularFile> {
         let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         if links == Links::Refuse {
             flags |= OFlags::NOFOLLOW;
@@ -55,7 +55,7 @@ impl SafeFile {
         if !metadata.is_file() {
             return Err(refused("it is not a regular file"));
         }
-        Ok(SafeFile { file, metadata })
+        Ok(RegularFile { file, metadata })
     }
 
     /// The user who owns the file.
@@ -71,7 +71,7 @@ impl SafeFile {
         self.check_size(max_len)?;
         // The file may be growing.
         if io::copy(&mut (&self.file).take(max_len + 1), target)? > max_len {
-            return Err(too_large(max_len));
+            return Err(too_large_error(max_len));
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl SafeFile {
     /// Returns an error with the kind [`io::ErrorKind::FileTooLarge`] if it is longer than `max_len` bytes.
     pub fn check_size(&self, max_len: u64) -> io::Result<()> {
         if self.metadata.len() > max_len {
-            return Err(too_large(max_len));
+            return Err(too_large_error(max_len));
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ fn refused(reason: &str) -> io::Error {
 }
 
 /// Creates the error for a file that is longer than `max_len` bytes.
-pub fn too_large(max_len: u64) -> io::Error {
+pub fn too_large_error(max_len: u64) -> io::Error {
     let message = format!("it is larger than {} MiB", max_len >> 20);
     io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
@@ -129,7 +129,7 @@ mod tests {
             folder.path(),
             &folder.path().join("none"),
         ] {
-            assert!(SafeFile::open(path, Links::Follow).is_err(), "{path:?}");
+            assert!(RegularFile::open(path, Links::Follow).is_err(), "{path:?}");
         }
     }
 
@@ -139,14 +139,14 @@ mod tests {
         let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
         std::fs::write(&file, "text").unwrap();
         symlink(&file, &link).unwrap();
-        let opened = SafeFile::open(&link, Links::Follow).unwrap();
+        let opened = RegularFile::open(&link, Links::Follow).unwrap();
         assert_eq!(opened.read(4).unwrap(), b"text");
-        let error = SafeFile::open(&link, Links::Refuse).unwrap_err();
+        let error = RegularFile::open(&link, Links::Refuse).unwrap_err();
         assert_eq!(error.to_string(), "it is a symbolic link");
         let second = folder.path().join("second");
         std::fs::hard_link(&file, &second).unwrap();
-        assert!(SafeFile::open(&second, Links::Follow).is_ok());
-        let error = SafeFile::open(&second, Links::Refuse).unwrap_err();
+        assert!(RegularFile::open(&second, Links::Follow).is_ok());
+        let error = RegularFile::open(&second, Links::Refuse).unwrap_err();
         assert!(error.to_string().contains("hard link"));
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let path = folder.path().join("sparse");
         let file = File::create(&path).unwrap();
         file.set_len(3 << 30).unwrap();
-        let error = SafeFile::open(&path, Links::Refuse)
+        let error = RegularFile::open(&path, Links::Refuse)
             .unwrap()
             .read(1 << 20)
             .unwrap_err();

@@ -3,7 +3,7 @@
 //! Files are not mapped into memory: if another process truncated a mapped file, this process would be killed by
 //! SIGBUS, whereas reading returns an error.
 
-use super::SafeFile;
+use super::RegularFile;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -21,7 +21,7 @@ pub trait ReadAt: Sync {
     ///
     /// # Errors
     /// Returns an error if the bytes cannot be read or do not exist.
-    fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
 impl ReadAt for &[u8] {
@@ -29,7 +29,7 @@ impl ReadAt for &[u8] {
         self.len() as u64
     }
 
-    fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let piece = self.get(start..).and_then(|rest| rest.get(..buffer.len()));
         buffer.copy_from_slice(piece.ok_or(io::ErrorKind::UnexpectedEof)?);
@@ -37,22 +37,22 @@ impl ReadAt for &[u8] {
     }
 }
 
-impl ReadAt for SafeFile {
+impl ReadAt for RegularFile {
     /// The length that the file had when it was opened.
     fn size(&self) -> u64 {
         self.metadata.len()
     }
 
-    fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let filled = File::read_exact_at(&self.file, buffer, offset);
-        filled.map_err(|error| self.why_cut().unwrap_or(error))
+        filled.map_err(|error| self.truncation_error().unwrap_or(error))
     }
 }
 
-impl SafeFile {
+impl RegularFile {
     /// Returns an error if the file is shorter now than when it was opened.
     #[doc(hidden)]
-    pub fn why_cut(&self) -> Option<io::Error> {
+    pub fn truncation_error(&self) -> Option<io::Error> {
         let (before, now) = (self.metadata.len(), self.file.metadata().ok()?.len());
         let message = format!(
             "it was truncated from {before} to {now} bytes while it was read; try again when nothing writes to it"
@@ -63,7 +63,7 @@ impl SafeFile {
 
 /// A buffered reader with random access, whose buffer holds the part of the source that was last accessed.
 #[doc(hidden)]
-pub struct Window<'a> {
+pub struct ByteWindow<'a> {
     source: &'a dyn ReadAt,
     buffer: Arc<Vec<u8>>,
     /// Earlier buffers that may still be in use by a [`Part`], oldest first.
@@ -79,12 +79,12 @@ pub struct Window<'a> {
 /// Bytes of a window that stay valid when the window moves.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Part {
+pub struct SharedBytes {
     buffer: Arc<Vec<u8>>,
     range: Range<usize>,
 }
 
-impl Deref for Part {
+impl Deref for SharedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -92,9 +92,9 @@ impl Deref for Part {
     }
 }
 
-impl From<&[u8]> for Part {
-    fn from(bytes: &[u8]) -> Part {
-        Part {
+impl From<&[u8]> for SharedBytes {
+    fn from(bytes: &[u8]) -> SharedBytes {
+        SharedBytes {
             buffer: Arc::new(bytes.to_vec()),
             range: 0..bytes.len(),
         }
@@ -104,15 +104,15 @@ impl From<&[u8]> for Part {
 /// Default minimum number of bytes to read at once.
 const READ_SIZE: usize = 1 << 16;
 
-impl<'a> Window<'a> {
+impl<'a> ByteWindow<'a> {
     /// Creates a reader at the start of the source.
-    pub fn new(source: &'a dyn ReadAt) -> Window<'a> {
-        Window::of_pieces(source, READ_SIZE)
+    pub fn new(source: &'a dyn ReadAt) -> ByteWindow<'a> {
+        ByteWindow::with_read_size(source, READ_SIZE)
     }
 
     /// Creates a reader that reads at least `read_size` bytes at once.
-    pub fn of_pieces(source: &'a dyn ReadAt, read_size: usize) -> Window<'a> {
-        Window {
+    pub fn with_read_size(source: &'a dyn ReadAt, read_size: usize) -> ByteWindow<'a> {
+        ByteWindow {
             source,
             buffer: Arc::default(),
             old_buffers: VecDeque::new(),
@@ -142,7 +142,7 @@ impl<'a> Window<'a> {
             let buffer = unused_buffer(&mut self.buffer, &mut self.old_buffers);
             buffer.resize(read_size, 0);
             self.start = offset;
-            if let Err(error) = self.source.fill_at(buffer, offset) {
+            if let Err(error) = self.source.read_exact_at(buffer, offset) {
                 buffer.clear();
                 return Err(error);
             }
@@ -155,10 +155,10 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     /// Returns the same errors as [`ReadAt::fill_at`].
-    pub fn part(&mut self, offset: u64, length: usize) -> io::Result<Part> {
+    pub fn shared_slice(&mut self, offset: u64, length: usize) -> io::Result<SharedBytes> {
         self.slice(offset, length)?;
         let start = self.offset_in_buffer(offset).unwrap_or_default();
-        Ok(Part {
+        Ok(SharedBytes {
             buffer: Arc::clone(&self.buffer),
             range: start..start + length,
         })
@@ -194,7 +194,7 @@ fn unused_buffer<'b>(
     Arc::make_mut(buffer)
 }
 
-impl Read for Window<'_> {
+impl Read for ByteWindow<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.size().saturating_sub(self.position);
         let mut length = left.min(buffer.len() as u64) as usize;
@@ -206,7 +206,7 @@ impl Read for Window<'_> {
         }
         let target = &mut buffer[..length];
         if length >= self.read_size {
-            self.source.fill_at(target, self.position)?;
+            self.source.read_exact_at(target, self.position)?;
         } else {
             target.copy_from_slice(self.slice(self.position, length)?);
         }
@@ -215,7 +215,7 @@ impl Read for Window<'_> {
     }
 }
 
-impl Seek for Window<'_> {
+impl Seek for ByteWindow<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => Some(position),
@@ -238,7 +238,7 @@ mod tests {
             .map(|i| (i % 251) as u8)
             .collect();
         let source = &bytes[..];
-        let mut window = Window::new(&source);
+        let mut window = ByteWindow::new(&source);
         for (offset, length) in [
             (0, 8),
             (READ_SIZE - 3, 8),
@@ -265,10 +265,10 @@ mod tests {
     fn parts_stay_valid_when_the_window_moves() {
         let bytes: Vec<u8> = (0..100_000_u32).map(|i| (i % 251) as u8).collect();
         let source = &bytes[..];
-        let mut window = Window::of_pieces(&source, 1000);
-        let mut kept: VecDeque<(usize, Part)> = VecDeque::new();
+        let mut window = ByteWindow::with_read_size(&source, 1000);
+        let mut kept: VecDeque<(usize, SharedBytes)> = VecDeque::new();
         for offset in (0..99_000).step_by(137) {
-            kept.push_back((offset, window.part(offset as u64, 500).unwrap()));
+            kept.push_back((offset, window.shared_slice(offset as u64, 500).unwrap()));
             // Buffers are reused regardless of the order in which their parts are dropped.
             if kept.len() > 20 {
                 kept.remove(offset % 20);
@@ -286,10 +286,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![1; READ_SIZE * 2]).unwrap();
-        let file = SafeFile::open(&path, Links::Follow).unwrap();
-        let mut window = Window::new(&file);
+        let file = RegularFile::open(&path, Links::Follow).unwrap();
+        let mut window = ByteWindow::new(&file);
         assert_eq!(window.u64_at(0).unwrap(), 0x0101_0101_0101_0101);
-        assert!(file.why_cut().is_none());
+        assert!(file.truncation_error().is_none());
         File::create(&path).unwrap();
         let error = window.u64_at(READ_SIZE as u64).unwrap_err();
         let expected = format!(

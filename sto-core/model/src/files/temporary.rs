@@ -19,23 +19,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The temporary files of a program, which it can remove when it is asked to exit. Clones share the files.
 #[derive(Clone, Debug, Default)]
-pub struct Temporaries(Arc<Mutex<BTreeMap<OsString, Arc<Folder>>>>);
+pub struct TemporaryFiles(Arc<Mutex<BTreeMap<OsString, Arc<Folder>>>>);
 
 /// A temporary file, which is removed on drop unless it got its final name.
 #[derive(Debug)]
-pub struct Temporary {
+pub struct TemporaryFile {
     folder: Arc<Folder>,
     name: OsString,
     file: File,
-    all: Temporaries,
+    all: TemporaryFiles,
 }
 
-impl Temporaries {
+impl TemporaryFiles {
     /// Creates an empty file with a random name after `prefix`. Its mode follows the umask.
     ///
     /// # Errors
     /// Returns an error if the system cannot create the file.
-    pub fn new_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<Temporary> {
+    pub fn new_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<TemporaryFile> {
         self.create(folder, prefix, 0o666)
     }
 
@@ -43,11 +43,11 @@ impl Temporaries {
     ///
     /// # Errors
     /// Returns an error if the system cannot create the file.
-    pub fn private_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<Temporary> {
+    pub fn new_private_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<TemporaryFile> {
         self.create(folder, prefix, 0o600)
     }
 
-    fn create(&self, folder: &Arc<Folder>, prefix: &OsStr, mode: u32) -> io::Result<Temporary> {
+    fn create(&self, folder: &Arc<Folder>, prefix: &OsStr, mode: u32) -> io::Result<TemporaryFile> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
@@ -57,7 +57,7 @@ impl Temporaries {
             match retry_on_intr(|| openat(folder, &name, flags, mode)) {
                 Ok(file) => {
                     files.insert(name.clone(), Arc::clone(folder));
-                    return Ok(Temporary {
+                    return Ok(TemporaryFile {
                         folder: Arc::clone(folder),
                         name,
                         file: file.into(),
@@ -78,13 +78,13 @@ impl Temporaries {
     /// Removes the temporary files of all threads before the process exits, for example on Ctrl-C.
     ///
     /// Afterwards, threads that create or drop a temporary file block forever.
-    pub fn abandon(&self) {
+    pub fn remove_all_at_exit(&self) {
         remove_all(self.files());
     }
 
     /// Like [`Temporaries::abandon`], without waiting: if a thread is creating or removing a temporary file,
     /// all files stay.
-    pub fn try_abandon(&self) {
+    pub fn try_remove_all_at_exit(&self) {
         if let Ok(files) = self.0.try_lock() {
             remove_all(files);
         }
@@ -99,7 +99,7 @@ fn remove_all(files: MutexGuard<'_, BTreeMap<OsString, Arc<Folder>>>) {
     mem::forget(files);
 }
 
-impl Temporary {
+impl TemporaryFile {
     /// The file, open for reading and writing.
     pub fn file(&self) -> &File {
         &self.file
@@ -115,7 +115,7 @@ impl Temporary {
     /// # Errors
     /// Returns an error if the file cannot be unlinked.
     #[doc(hidden)]
-    pub fn into_nameless(self) -> io::Result<File> {
+    pub fn into_unlinked(self) -> io::Result<File> {
         match self.folder.remove(&self.name) {
             // Another process may have removed it as a leftover.
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -131,14 +131,14 @@ impl Temporary {
     /// replaced the temporary file. In the second case, the file with the final name is not this file.
     pub fn replace(self, name: &OsStr, old: AccessRights) -> io::Result<()> {
         self.copy_access_rights(old)?;
-        self.replace_with_own_mode(name)
+        self.persist(name)
     }
 
     /// Renames the file and keeps its access rights.
     ///
     /// # Errors
     /// Returns the same errors as [`Temporary::replace`].
-    pub fn replace_with_own_mode(self, name: &OsStr) -> io::Result<()> {
+    pub fn persist(self, name: &OsStr) -> io::Result<()> {
         self.check_is_at(&self.name)?;
         retry_on_intr(|| renameat(&self.folder, &self.name, &self.folder, name))?;
         self.check_is_at(name)
@@ -149,7 +149,7 @@ impl Temporary {
     /// # Errors
     /// Returns an error with the kind [`io::ErrorKind::AlreadyExists`] if the name exists, and the same errors as
     /// [`Temporary::replace`].
-    pub fn publish(self, name: &OsStr) -> io::Result<()> {
+    pub fn persist_noclobber(self, name: &OsStr) -> io::Result<()> {
         self.check_is_at(&self.name)?;
         let (folder, own) = (&self.folder, &self.name);
         match retry_on_intr(|| linkat(folder, own, folder, name, AtFlags::empty())) {
@@ -196,13 +196,13 @@ impl Temporary {
 impl Folder {
     /// Returns `true` if the folder has a [temporary file](Temporary) with this prefix.
     #[doc(hidden)]
-    pub fn has_temporary(&self, prefix: &OsStr) -> bool {
+    pub fn has_temporary_file(&self, prefix: &OsStr) -> bool {
         self.temporaries(prefix).next().is_some()
     }
 
     /// Removes temporary files with this prefix that are no longer in use. Errors are ignored.
     #[doc(hidden)]
-    pub fn remove_temporaries(&self, prefix: &OsStr) {
+    pub fn remove_temporary_files(&self, prefix: &OsStr) {
         for name in self.temporaries(prefix) {
             let _ = self.remove(&name);
         }
@@ -213,12 +213,12 @@ impl Folder {
         // The names are then looked up in the open folder, even if the path is another folder by now.
         let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name());
-        let is_file = |name: &OsStr| self.rights(name).is_ok_and(|rights| rights.is_some());
+        let is_file = |name: &OsStr| self.access_rights(name).is_ok_and(|rights| rights.is_some());
         names.filter(move |name| is_random_name(name, prefix) && is_file(name))
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let mut files = self.all.files();
         // Fails if the file was renamed. Other errors do no harm.
@@ -257,19 +257,19 @@ mod tests {
         Arc::new(Folder::open(path).unwrap())
     }
 
-    fn written(folder: &Arc<Folder>, text: &str) -> Temporary {
-        let new = Temporaries::default().private_in(folder, OsStr::new(".new-"));
+    fn written(folder: &Arc<Folder>, text: &str) -> TemporaryFile {
+        let new = TemporaryFiles::default().new_private_in(folder, OsStr::new(".new-"));
         let new = new.unwrap();
         new.file().write_all(text.as_bytes()).unwrap();
         new
     }
 
-    fn path_of(new: &Temporary) -> std::path::PathBuf {
+    fn path_of(new: &TemporaryFile) -> std::path::PathBuf {
         new.folder.path().join(&new.name)
     }
 
     fn rights(folder: &Folder) -> AccessRights {
-        folder.rights(OsStr::new("file")).unwrap().unwrap()
+        folder.access_rights(OsStr::new("file")).unwrap().unwrap()
     }
 
     fn mode(path: &Path) -> u32 {
@@ -384,9 +384,9 @@ mod tests {
         let start = OsStr::new(".new-");
         mem::forget(written(&folder, "left over"));
         fs::create_dir(temp.path().join(".new-0123456789abcdef")).unwrap();
-        assert!(folder.has_temporary(start));
-        folder.remove_temporaries(start);
-        assert!(!folder.has_temporary(start));
+        assert!(folder.has_temporary_file(start));
+        folder.remove_temporary_files(start);
+        assert!(!folder.has_temporary_file(start));
         let entries = fs::read_dir(temp.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut left: Vec<_> = names
@@ -402,9 +402,9 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let folder = folder(temp.path());
         written(&folder, "first")
-            .publish(OsStr::new("file"))
+            .persist_noclobber(OsStr::new("file"))
             .unwrap();
-        let error = written(&folder, "second").publish(OsStr::new("file"));
+        let error = written(&folder, "second").persist_noclobber(OsStr::new("file"));
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(temp.path().join("file")).unwrap(), b"first");
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
@@ -421,7 +421,7 @@ mod tests {
         let new = written(&folder(&own), "new");
         fs::rename(&own, temp.path().join("moved")).unwrap();
         symlink(&other, &own).unwrap();
-        new.replace_with_own_mode(OsStr::new("file")).unwrap();
+        new.persist(OsStr::new("file")).unwrap();
         assert_eq!(fs::read(other.join("file")).unwrap(), b"old");
         assert_eq!(fs::read(temp.path().join("moved/file")).unwrap(), b"new");
     }

@@ -15,7 +15,7 @@ impl User {
     pub const ROOT: User = User(0);
 
     /// The effective user of this process.
-    pub fn of_this_process() -> User {
+    pub fn current() -> User {
         User(geteuid().as_raw())
     }
 }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn finds_the_user_of_a_process_since_its_start() {
-        let own = Some(User::of_this_process());
+        let own = Some(User::current());
         let pid = std::process::id();
         assert_eq!(user_of_process(pid), own);
         let now = SystemTime::now();

@@ -59,21 +59,21 @@ ids! {
     /// Content address of a profile: its stacks, costs and properties of its recording.
     ProfileId,
     /// Digest of a recording's bytes, and of options with which it was read.
-    SourceDigest,
+    RecordingDigest,
     /// Content address of a build and a recording. A store has at most one profile for each.
-    ReadingId,
+    BuildRecordingId,
 }
 
 impl ExecutableId {
     /// `H("sto.executable.v1", name)`.
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         ExecutableId(digest("sto.executable.v1", &[Text(name)]))
     }
 }
 
 impl NodeId {
     /// `H("sto.node.v1", parent or zero, executable, frame)`.
-    pub fn of(parent: Option<NodeId>, executable: ExecutableId, frame: FrameId) -> Self {
+    pub fn new(parent: Option<NodeId>, executable: ExecutableId, frame: FrameId) -> Self {
         let parent = parent.map_or([0; 16], |id| id.0);
         let fields = [Id(parent), Id(executable.0), Id(frame.0)];
         NodeId(digest("sto.node.v1", &fields))
@@ -82,22 +82,22 @@ impl NodeId {
 
 impl BuildId {
     /// `H("sto.build.v1", executable, version)`.
-    pub fn of(executable: ExecutableId, version: &str) -> Self {
+    pub fn new(executable: ExecutableId, version: &str) -> Self {
         BuildId(digest("sto.build.v1", &[Id(executable.0), Text(version)]))
     }
 }
 
-impl ReadingId {
+impl BuildRecordingId {
     /// `H("sto.build-source.v1", build, source)`.
-    pub fn of(build: BuildId, source: SourceDigest) -> Self {
-        ReadingId(digest("sto.build-source.v1", &[Id(build.0), Id(source.0)]))
+    pub fn new(build: BuildId, source: RecordingDigest) -> Self {
+        BuildRecordingId(digest("sto.build-source.v1", &[Id(build.0), Id(source.0)]))
     }
 }
 
-impl SourceDigest {
+impl RecordingDigest {
     /// Computes the digest of the unmodified bytes of a recording: BLAKE3, truncated to 128 bits.
-    pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = SourceHasher::new();
+    pub fn hash_bytes(bytes: &[u8]) -> Self {
+        let mut hasher = RecordingHasher::new();
         hasher.update(bytes);
         hasher.finish()
     }
@@ -105,17 +105,17 @@ impl SourceDigest {
     /// Combines the digest with an option that changes the stacks that are read from the recording:
     /// `H("sto.reading.v1", source, option, value)`.
     #[must_use]
-    pub fn read_with(self, option: &str, value: &str) -> Self {
+    pub fn with_option(self, option: &str, value: &str) -> Self {
         let fields = [Id(self.0), Text(option), Text(value)];
-        SourceDigest(digest("sto.reading.v1", &fields))
+        RecordingDigest(digest("sto.reading.v1", &fields))
     }
 }
 
 /// Computes a [`SourceDigest`] incrementally.
 #[derive(Clone, Debug, Default)]
-pub struct SourceHasher(blake3::Hasher);
+pub struct RecordingHasher(blake3::Hasher);
 
-impl SourceHasher {
+impl RecordingHasher {
     /// Creates a hasher without input.
     pub fn new() -> Self {
         Self::default()
@@ -127,7 +127,7 @@ impl SourceHasher {
     }
 
     /// Returns the digest of all bytes so far.
-    pub fn finish(&self) -> SourceDigest {
-        SourceDigest(canonical::truncate(self.0.finalize()))
+    pub fn finish(&self) -> RecordingDigest {
+        RecordingDigest(canonical::truncate(self.0.finalize()))
     }
 }

@@ -1,6 +1,6 @@
 //! The compressed calls of a run.
 
-use super::{CallThresholds, CallsWith};
+use super::{CallThresholds, CallsByArgument};
 use crate::units::Nanoseconds;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,7 +20,7 @@ pub struct RunCalls<S> {
     pub waits: Vec<Wait<S>>,
     /// Calls by the values of their arguments, if the trace has arguments, ordered by thread, function and name of
     /// the argument.
-    pub arguments: Vec<CallsWith<S>>,
+    pub arguments: Vec<CallsByArgument<S>>,
 }
 
 /// A thread of a call trace.
@@ -49,12 +49,12 @@ pub struct ThreadCalls<S> {
     pub calls: u64,
     /// The records, callers before callees, and records of one caller by time. Records overlap only if one is a
     /// caller of the other.
-    pub records: Vec<Record<S>>,
+    pub records: Vec<CallRecord<S>>,
 }
 
 /// One or several calls of a compressed thread.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Record<S> {
+pub enum CallRecord<S> {
     /// A call that took longer than the threshold.
     Call(LongCall<S>),
     /// Consecutive shorter calls.
@@ -108,12 +108,12 @@ pub struct Outlier<S> {
     pub calls: u64,
     /// The activities of all threads during the call, including the thread of the call, ordered by thread, then by
     /// time, longest first.
-    pub meanwhile: Vec<Meanwhile<S>>,
+    pub activities: Vec<ThreadActivity<S>>,
 }
 
 /// The time that a thread spent in one stack during an outlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meanwhile<S> {
+pub struct ThreadActivity<S> {
     /// Index of the thread in [`RunCalls::threads`].
     pub thread: u32,
     /// The stack of the thread's innermost call, or `None` for time outside of calls.
@@ -145,8 +145,8 @@ impl<S: Copy> RunCalls<S> {
                 .records
                 .iter()
                 .map(|record| match record {
-                    Record::Call(call) => Record::Call(call.map(&stack)),
-                    Record::Expression(expression) => Record::Expression(Expression {
+                    CallRecord::Call(call) => CallRecord::Call(call.map(&stack)),
+                    CallRecord::Expression(expression) => CallRecord::Expression(Expression {
                         begin: expression.begin,
                         end: expression.end,
                         stacks: map_and_merge(&expression.stacks, &stack),
@@ -179,7 +179,7 @@ impl<S: Copy> Outlier<S> {
     /// Replaces each stack.
     #[doc(hidden)]
     pub fn map<T>(&self, stack: impl Fn(S) -> T) -> Outlier<T> {
-        let meanwhile = self.meanwhile.iter().map(|activity| Meanwhile {
+        let meanwhile = self.activities.iter().map(|activity| ThreadActivity {
             thread: activity.thread,
             stack: activity.stack.map(&stack),
             time: activity.time,
@@ -189,7 +189,7 @@ impl<S: Copy> Outlier<S> {
             call: self.call.map(&stack),
             typical: self.typical,
             calls: self.calls,
-            meanwhile: meanwhile.collect(),
+            activities: meanwhile.collect(),
         }
     }
 }
@@ -208,19 +208,19 @@ impl<S: Copy> Wait<S> {
     }
 }
 
-impl<S: Copy> Record<S> {
+impl<S: Copy> CallRecord<S> {
     /// Replaces each stack.
     #[doc(hidden)]
-    pub fn map<T>(&self, stack: impl Fn(S) -> T) -> Record<T> {
+    pub fn map<T>(&self, stack: impl Fn(S) -> T) -> CallRecord<T> {
         match self {
-            Record::Call(call) => Record::Call(call.map(stack)),
-            Record::Expression(expression) => {
+            CallRecord::Call(call) => CallRecord::Call(call.map(stack)),
+            CallRecord::Expression(expression) => {
                 let stacks = expression.stacks.iter().map(|called| CalledStack {
                     stack: stack(called.stack),
                     calls: called.calls,
                     duration: called.duration,
                 });
-                Record::Expression(Expression {
+                CallRecord::Expression(Expression {
                     begin: expression.begin,
                     end: expression.end,
                     stacks: stacks.collect(),
@@ -238,11 +238,11 @@ impl<S> RunCalls<S> {
     pub fn during(self, (begin, end): (Nanoseconds, Nanoseconds)) -> RunCalls<S> {
         let overlaps =
             |(from, to): (Nanoseconds, Nanoseconds)| from < end && (to > begin || from >= begin);
-        let mut run = self.of_threads(|thread| overlaps((thread.begin, thread.end)));
+        let mut run = self.filter_threads(|thread| overlaps((thread.begin, thread.end)));
         for thread in &mut run.threads {
             (thread.begin, thread.end) = (thread.begin.max(begin), thread.end.min(end));
             thread.records.retain(|record| overlaps(record.time()));
-            let calls = thread.records.iter().filter_map(Record::calls);
+            let calls = thread.records.iter().filter_map(CallRecord::calls);
             thread.calls = calls.fold(0, u64::saturating_add);
         }
         run.arguments.clear();
@@ -255,7 +255,7 @@ impl<S> RunCalls<S> {
 
     /// Selects threads, and updates all indices of threads. References to other threads are removed.
     #[doc(hidden)]
-    pub fn of_threads(self, keep: impl Fn(&ThreadCalls<S>) -> bool) -> RunCalls<S> {
+    pub fn filter_threads(self, keep: impl Fn(&ThreadCalls<S>) -> bool) -> RunCalls<S> {
         let mut count = 0;
         let new_indices = self.threads.iter().map(|thread| {
             let index = keep(thread).then_some(count);
@@ -265,12 +265,12 @@ impl<S> RunCalls<S> {
         let new_indices: Vec<Option<u32>> = new_indices.collect();
         let index = |thread: u32| new_indices[thread as usize];
         let outliers = self.outliers.into_iter().filter_map(|outlier| {
-            let meanwhile = outlier.meanwhile.into_iter();
+            let meanwhile = outlier.activities.into_iter();
             Some(Outlier {
                 thread: index(outlier.thread)?,
-                meanwhile: meanwhile
+                activities: meanwhile
                     .filter_map(|activity| {
-                        Some(Meanwhile {
+                        Some(ThreadActivity {
                             thread: index(activity.thread)?,
                             ..activity
                         })
@@ -289,7 +289,7 @@ impl<S> RunCalls<S> {
             })
         });
         let arguments = self.arguments.into_iter().filter_map(|calls| {
-            Some(CallsWith {
+            Some(CallsByArgument {
                 thread: index(calls.thread)?,
                 ..calls
             })
@@ -308,8 +308,8 @@ impl<S> ThreadCalls<S> {
     /// The number of long calls plus the number of distinct stacks of each expression.
     pub fn record_count(&self) -> usize {
         let counts = self.records.iter().map(|record| match record {
-            Record::Call(_) => 1,
-            Record::Expression(expression) => expression.stacks.len(),
+            CallRecord::Call(_) => 1,
+            CallRecord::Expression(expression) => expression.stacks.len(),
         });
         counts.sum()
     }
@@ -318,27 +318,27 @@ impl<S> ThreadCalls<S> {
     #[doc(hidden)]
     pub fn expression_stacks(&self) -> impl Iterator<Item = &CalledStack<S>> {
         let expressions = self.records.iter().filter_map(|record| match record {
-            Record::Call(_) => None,
-            Record::Expression(expression) => Some(&expression.stacks),
+            CallRecord::Call(_) => None,
+            CallRecord::Expression(expression) => Some(&expression.stacks),
         });
         expressions.flatten()
     }
 }
 
-impl<S> Record<S> {
+impl<S> CallRecord<S> {
     /// The begin and end.
     pub fn time(&self) -> (Nanoseconds, Nanoseconds) {
         match self {
-            Record::Call(call) => (call.begin, call.end),
-            Record::Expression(expression) => (expression.begin, expression.end),
+            CallRecord::Call(call) => (call.begin, call.end),
+            CallRecord::Expression(expression) => (expression.begin, expression.end),
         }
     }
 
     /// The number of calls, or `None` on overflow.
     pub fn calls(&self) -> Option<u64> {
         match self {
-            Record::Call(_) => Some(1),
-            Record::Expression(expression) => {
+            CallRecord::Call(_) => Some(1),
+            CallRecord::Expression(expression) => {
                 let mut stacks = expression.stacks.iter();
                 stacks.try_fold(0u64, |calls, stack| calls.checked_add(stack.calls))
             }
@@ -391,15 +391,15 @@ mod tests {
             begin: call.begin,
             end: call.end,
             calls: 1,
-            records: vec![Record::Call(call)],
+            records: vec![CallRecord::Call(call)],
         };
         let outlier = |thread| Outlier {
             thread,
             call,
             typical: Nanoseconds(0),
             calls: 3,
-            meanwhile: (0..3)
-                .map(|thread| Meanwhile {
+            activities: (0..3)
+                .map(|thread| ThreadActivity {
                     thread,
                     stack: None,
                     time: Nanoseconds(1),
@@ -411,7 +411,7 @@ mod tests {
             call,
             ended_by: Some((by, call)),
         };
-        let arguments = |thread| CallsWith {
+        let arguments = |thread| CallsByArgument {
             thread,
             stack: 'a',
             argument: "n".to_owned(),
@@ -424,15 +424,15 @@ mod tests {
             waits: vec![wait(0, 1), wait(2, 0), wait(2, 1)],
             arguments: vec![arguments(0), arguments(2)],
         };
-        let some = run.clone().of_threads(|calls| calls.thread.tid > 0);
+        let some = run.clone().filter_threads(|calls| calls.thread.tid > 0);
         assert_eq!(some.threads, [thread(1), thread(2)]);
         let [left] = &some.outliers[..] else { panic!() };
-        let active: Vec<u32> = left.meanwhile.iter().map(|one| one.thread).collect();
+        let active: Vec<u32> = left.activities.iter().map(|one| one.thread).collect();
         assert_eq!((left.thread, active), (0, vec![0, 1]));
         let waits = some.waits.iter().map(|wait| (wait.thread, wait.ended_by));
         let expected = [(1, None), (1, Some((0, call)))];
         assert_eq!(waits.collect::<Vec<_>>(), expected);
-        let none = run.of_threads(|_| false);
+        let none = run.filter_threads(|_| false);
         assert!(none.threads.is_empty() && none.outliers.is_empty() && none.waits.is_empty());
         assert_eq!(some.arguments, [arguments(1)]);
     }

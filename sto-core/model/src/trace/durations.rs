@@ -1,6 +1,6 @@
 //! Numbers and durations of calls by call path: distributions, and the longest calls.
 
-use super::paths::PathNo;
+use super::paths::CallPathIx;
 use crate::units::Nanoseconds;
 
 /// Number of longest calls to keep for each path and thread.
@@ -167,16 +167,16 @@ pub struct ThreadDurations(Vec<PathCalls>);
 
 impl ThreadDurations {
     /// Iterates over the called paths and their calls.
-    pub fn iter(&self) -> impl Iterator<Item = (PathNo, &PathCalls)> {
+    pub fn iter(&self) -> impl Iterator<Item = (CallPathIx, &PathCalls)> {
         let paths = self.0.iter().enumerate();
         paths
             .filter(|(_, calls)| calls.durations.calls() > 0)
-            .map(|(path, calls)| (PathNo(path as u32), calls))
+            .map(|(path, calls)| (CallPathIx(path as u32), calls))
     }
 
     /// The calls of a path, which may be new.
     #[inline]
-    pub(super) fn path_mut(&mut self, path: PathNo) -> &mut PathCalls {
+    pub(super) fn path_mut(&mut self, path: CallPathIx) -> &mut PathCalls {
         if path.get() >= self.0.len() {
             self.0.resize_with(path.get() + 1, PathCalls::default);
         }

@@ -3,11 +3,11 @@
 use crate::units::{SampleType, Unit};
 
 /// The event for the self time of calls in nanoseconds. Each call is a sample.
-pub const WALL: &str = "wall";
+pub const WALL_EVENT: &str = "wall";
 /// The event for the self time of calls in recordings that also have sampled [`WALL`] time of the same threads.
-pub const SPANS: &str = "spans";
+pub const SPANS_EVENT: &str = "spans";
 /// The event that counts calls.
-pub const CALLS: &str = "calls";
+pub const CALLS_EVENT: &str = "calls";
 
 /// Returns `true` if a sample type of a profile is the time of calls. The number of samples of a stack is then the
 /// number of its calls, and the value is their time.
@@ -28,17 +28,17 @@ pub const CALLS: &str = "calls";
 /// let spans = SampleType { event: SPANS.to_owned(), ..wall.clone() };
 /// assert!(!is_time_of_calls(&wall, &[wall.clone(), spans, calls]));
 /// ```
-pub fn is_time_of_calls(sample_type: &SampleType, profile_types: &[SampleType]) -> bool {
+pub fn is_call_time(sample_type: &SampleType, profile_types: &[SampleType]) -> bool {
     let has = |event: &str, unit| {
         profile_types
             .iter()
             .any(|known| known.unit == unit && known.event == event)
     };
-    let time_event = if has(SPANS, Unit::Nanoseconds) {
-        SPANS
+    let time_event = if has(SPANS_EVENT, Unit::Nanoseconds) {
+        SPANS_EVENT
     } else {
-        WALL
+        WALL_EVENT
     };
     let is_time = sample_type.unit == Unit::Nanoseconds && sample_type.event == time_event;
-    is_time && has(CALLS, Unit::Events)
+    is_time && has(CALLS_EVENT, Unit::Events)
 }

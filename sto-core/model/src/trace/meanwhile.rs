@@ -2,7 +2,7 @@
 
 use super::calls::LongCall;
 use super::log::Call;
-use super::paths::{PathNo, Paths};
+use super::paths::{CallPathIx, CallPaths};
 use crate::units::Nanoseconds;
 
 /// Maximum time from a call that wakes a thread to the end of the thread's wait, in nanoseconds.
@@ -22,9 +22,9 @@ pub(crate) struct Times {
 /// The activity of a thread at the times of [`Times`]. The thread has its own indices of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
-    pub(crate) paths: Paths,
+    pub(crate) paths: CallPaths,
     /// The time spent in each innermost call, for each interval between two bounds.
-    spent: Vec<Vec<(PathNo, u64)>>,
+    spent: Vec<Vec<(CallPathIx, u64)>>,
     /// The calls at each moment.
     at: Vec<CallsAtMoment>,
 }
@@ -33,9 +33,9 @@ pub(crate) struct Activity {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CallsAtMoment {
     /// The innermost call.
-    pub(crate) innermost: Option<LongCall<PathNo>>,
+    pub(crate) innermost: Option<LongCall<CallPathIx>>,
     /// The last call of a function that wakes others, if it ended at most [`MAX_WAKE_DELAY`] before.
-    pub(crate) woke: Option<LongCall<PathNo>>,
+    pub(crate) woke: Option<LongCall<CallPathIx>>,
 }
 
 impl Times {
@@ -100,7 +100,7 @@ impl Activity {
         times: &Times,
         begin: Nanoseconds,
         end: Nanoseconds,
-    ) -> impl Iterator<Item = (PathNo, u64)> {
+    ) -> impl Iterator<Item = (CallPathIx, u64)> {
         let index = |time: Nanoseconds| {
             times
                 .bounds
@@ -128,14 +128,14 @@ struct Walk<'a> {
     /// The current calls, outermost first.
     open: Vec<Call>,
     /// The paths of the outermost calls of `open`; paths of the others are not known yet.
-    paths: Vec<PathNo>,
+    paths: Vec<CallPathIx>,
     now: u64,
     /// The first interval that ends after `now`.
     interval: usize,
     /// The time spent in each path in this interval. Paths that are not in `touched` have 0.
     sums: Vec<u64>,
-    touched: Vec<PathNo>,
-    woke: Option<LongCall<PathNo>>,
+    touched: Vec<CallPathIx>,
+    woke: Option<LongCall<CallPathIx>>,
     activity: Activity,
 }
 
@@ -190,7 +190,7 @@ impl Walk<'_> {
             self.finish_interval();
         }
         while let Some(moment) = self.next_moment().filter(|&moment| moment <= to) {
-            let is_recent = |woke: &LongCall<PathNo>| moment - woke.end.0 <= MAX_WAKE_DELAY;
+            let is_recent = |woke: &LongCall<CallPathIx>| moment - woke.end.0 <= MAX_WAKE_DELAY;
             let calls = CallsAtMoment {
                 innermost: self.innermost(),
                 woke: self.woke.filter(is_recent),
@@ -214,7 +214,7 @@ impl Walk<'_> {
         self.interval += 1;
     }
 
-    fn innermost(&mut self) -> Option<LongCall<PathNo>> {
+    fn innermost(&mut self) -> Option<LongCall<CallPathIx>> {
         let &call = self.open.last()?;
         Some(LongCall {
             stack: self.innermost_path(),
@@ -223,11 +223,11 @@ impl Walk<'_> {
         })
     }
 
-    fn innermost_path(&mut self) -> PathNo {
+    fn innermost_path(&mut self) -> CallPathIx {
         for depth in self.paths.len()..self.open.len() {
             let function = self.open[depth].function;
             let caller = self.paths.last().copied();
-            self.paths.push(self.activity.paths.call(caller, function));
+            self.paths.push(self.activity.paths.intern(caller, function));
         }
         self.paths[self.open.len() - 1]
     }
@@ -235,14 +235,14 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::paths::FunctionNo;
+    use super::super::paths::TraceFunctionIx;
     use super::*;
 
     fn call(depth: u32, function: char, begin: u64, end: u64) -> Call {
         Call {
-            with: None,
+            arguments: None,
             depth,
-            function: FunctionNo(u32::from(function)),
+            function: TraceFunctionIx(u32::from(function)),
             begin: Nanoseconds(begin),
             duration: Nanoseconds(end - begin),
         }

@@ -29,12 +29,12 @@ pub mod regtime;
 mod thresholds;
 mod waits;
 
-pub use arguments::{CallsAt, CallsWith};
+pub use arguments::{CallsAtValue, CallsByArgument};
 pub use calls::{
-    CallThread, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record, RunCalls,
+    CallThread, CalledStack, Expression, LongCall, ThreadActivity, Outlier, CallRecord, RunCalls,
     ThreadCalls, Wait,
 };
-pub use events::{CALLS, SPANS, WALL, is_time_of_calls};
+pub use events::{CALLS_EVENT, SPANS_EVENT, WALL_EVENT, is_call_time};
 pub use packed::PackedCalls;
 pub use thresholds::{CallThresholds, Threshold};
 pub use waits::is_wait_function;

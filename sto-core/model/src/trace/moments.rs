@@ -1,10 +1,10 @@
 //! Finding the calls of a run that deserve attention: outliers and waits, with the activity of other threads.
 
-use super::calls::{LongCall, Meanwhile, Outlier, Wait};
-use super::log::{CallLog, SpoolError, ThreadNo};
+use super::calls::{LongCall, ThreadActivity, Outlier, Wait};
+use super::log::{CallLog, SpoolError, TraceThreadIx};
 use super::meanwhile::{Activity, CallsAtMoment, Times};
 use super::outliers::RunDurations;
-use super::paths::{PathNo, Paths};
+use super::paths::{CallPathIx, CallPaths};
 use super::thresholds::CallThresholds;
 use super::waits::{WaitsFor, callers_wait, is_wake_function, waits, waits_for};
 use crate::units::Nanoseconds;
@@ -34,27 +34,27 @@ const MIN_LOST_DIVISOR: u64 = 100;
 
 /// The outliers and waits of a run.
 #[derive(Debug, Default)]
-pub struct Moments {
+pub struct NotableCalls {
     /// See [`RunCalls::outliers`](super::RunCalls::outliers).
-    pub outliers: Vec<Outlier<PathNo>>,
+    pub outliers: Vec<Outlier<CallPathIx>>,
     /// See [`RunCalls::waits`](super::RunCalls::waits).
-    pub waits: Vec<Wait<PathNo>>,
+    pub waits: Vec<Wait<CallPathIx>>,
 }
 
 /// Finds the outliers and waits of a run. `names` are the names of the functions by number.
 ///
 /// # Errors
 /// Returns an error if the log cannot be read.
-pub fn moments(
+pub fn find_notable_calls(
     log: &CallLog,
-    paths: &mut Paths,
+    paths: &mut CallPaths,
     durations: &RunDurations,
     thresholds: &CallThresholds,
     names: &[&str],
-) -> Result<Moments, SpoolError> {
+) -> Result<NotableCalls, SpoolError> {
     let min_lost = log.threads().map(|thread| {
         let (begin, end) = log.time(thread);
-        let threshold = thresholds.call_duration.of(Nanoseconds(end.0 - begin.0));
+        let threshold = thresholds.call_duration.resolve(Nanoseconds(end.0 - begin.0));
         Nanoseconds(threshold.0 / MIN_LOST_DIVISOR)
     });
     let kinds = PathKinds::new(paths, names);
@@ -63,7 +63,7 @@ pub fn moments(
         kinds.is_outermost_wait(path)
     });
     if candidates.is_empty() && waits.is_empty() {
-        return Ok(Moments::default());
+        return Ok(NotableCalls::default());
     }
     let spans: Vec<_> = candidates
         .iter()
@@ -79,28 +79,28 @@ pub fn moments(
     let mut outliers = run.rank(candidates);
     outliers
         .par_iter_mut()
-        .for_each(|outlier| outlier.meanwhile = run.during(&outlier.call));
+        .for_each(|outlier| outlier.activities = run.during(&outlier.call));
     for wait in &mut waits {
         wait.ended_by = run.ended_by(wait);
     }
-    Ok(Moments { outliers, waits })
+    Ok(NotableCalls { outliers, waits })
 }
 
 /// Determines the activity of each thread at the given times.
 fn read_activity(
     log: &CallLog,
     times: &Times,
-    paths: &mut Paths,
+    paths: &mut CallPaths,
     names: &[&str],
 ) -> Result<Vec<Thread>, SpoolError> {
     let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
-    let read = |thread: ThreadNo| {
+    let read = |thread: TraceThreadIx| {
         let mut calls = log.calls(thread);
         let activity = times.activity(calls.by_ref(), &wakes);
         calls.check()?;
         Ok((log.time(thread), activity))
     };
-    let threads: Vec<ThreadNo> = log.threads().collect();
+    let threads: Vec<TraceThreadIx> = log.threads().collect();
     let read: Result<Vec<_>, SpoolError> = threads.into_par_iter().map(read).collect();
     let threads = read?.into_iter().map(|(time, activity)| Thread {
         time,
@@ -111,13 +111,13 @@ fn read_activity(
 }
 
 /// The time that an outlier took longer than is typical.
-fn lost_time(outlier: &Outlier<PathNo>) -> u64 {
+fn lost_time(outlier: &Outlier<CallPathIx>) -> u64 {
     outlier.call.end.0 - outlier.call.begin.0 - outlier.typical.0
 }
 
 /// Whether the thread of `outlier` may only have waited for `other`, an outlier of another thread: `other` began and
 /// ended within it, and lost nearly as much time.
-fn is_likely_cause(other: &Outlier<PathNo>, outlier: &Outlier<PathNo>) -> bool {
+fn is_likely_cause(other: &Outlier<CallPathIx>, outlier: &Outlier<CallPathIx>) -> bool {
     other.thread != outlier.thread
         && other.call.begin >= outlier.call.begin
         && other.call.end <= outlier.call.end
@@ -133,7 +133,7 @@ struct PathKinds {
 }
 
 impl PathKinds {
-    fn new(paths: &Paths, names: &[&str]) -> PathKinds {
+    fn new(paths: &CallPaths, names: &[&str]) -> PathKinds {
         let functions: Vec<(Option<WaitsFor>, bool)> = names
             .iter()
             .map(|name| (waits_for(name), is_wake_function(name)))
@@ -149,11 +149,11 @@ impl PathKinds {
         }
     }
 
-    fn is_wait(&self, path: PathNo) -> bool {
+    fn is_wait(&self, path: CallPathIx) -> bool {
         self.waits_for[path.get()].is_some() || self.is_within_wait[path.get()]
     }
 
-    fn is_outermost_wait(&self, path: PathNo) -> bool {
+    fn is_outermost_wait(&self, path: CallPathIx) -> bool {
         self.waits_for[path.get()].is_some() && !self.is_within_wait[path.get()]
     }
 }
@@ -162,15 +162,15 @@ impl PathKinds {
 struct RunActivity<'p> {
     threads: Vec<Thread>,
     times: Times,
-    paths: &'p Paths,
+    paths: &'p CallPaths,
     kinds: PathKinds,
 }
 
 impl RunActivity<'_> {
     /// Orders outliers by the part of their lost time that is likely to be their own, largest first. Each outlier
     /// comes with the lost time of outliers in it.
-    fn rank(&self, candidates: Vec<(Outlier<PathNo>, Nanoseconds)>) -> Vec<Outlier<PathNo>> {
-        let weight = |(outlier, explained): &(Outlier<PathNo>, Nanoseconds)| {
+    fn rank(&self, candidates: Vec<(Outlier<CallPathIx>, Nanoseconds)>) -> Vec<Outlier<CallPathIx>> {
+        let weight = |(outlier, explained): &(Outlier<CallPathIx>, Nanoseconds)| {
             let weight = self.weight(outlier, *explained).min(lost_time(outlier));
             let mut others = candidates.iter();
             if others.any(|(other, _)| is_likely_cause(other, outlier)) {
@@ -181,7 +181,7 @@ impl RunActivity<'_> {
         };
         let weights: Vec<u64> = candidates.iter().map(weight).collect();
         let outliers = candidates.into_iter().map(|(outlier, _)| outlier);
-        let mut ranked: Vec<(u64, Outlier<PathNo>)> = weights.into_iter().zip(outliers).collect();
+        let mut ranked: Vec<(u64, Outlier<CallPathIx>)> = weights.into_iter().zip(outliers).collect();
         // A stable sort: outliers of equal weight stay ordered by lost time.
         ranked.sort_by_key(|(weight, _)| Reverse(*weight));
         ranked.truncate(MAX_OUTLIERS);
@@ -190,14 +190,14 @@ impl RunActivity<'_> {
 
     /// The duration of an outlier, in which waits and callees count less, and `explained` time in callees does not
     /// count.
-    fn weight(&self, outlier: &Outlier<PathNo>, explained: Nanoseconds) -> u64 {
+    fn weight(&self, outlier: &Outlier<CallPathIx>, explained: Nanoseconds) -> u64 {
         let call = &outlier.call;
-        let waits_for = |path: &PathNo| self.kinds.waits_for[path.get()];
+        let waits_for = |path: &CallPathIx| self.kinds.waits_for[path.get()];
         let (mut own, mut waited, mut called) = (0, 0, 0);
         let thread = &self.threads[outlier.thread as usize];
         for (innermost, time) in thread.spent(&self.times, call) {
             let stack = std::iter::successors(Some(innermost), |&path| self.paths.caller(path));
-            let callees: Vec<PathNo> = stack.take_while(|&path| path != call.stack).collect();
+            let callees: Vec<CallPathIx> = stack.take_while(|&path| path != call.stack).collect();
             // The outermost wait decides what the thread waits for.
             let outermost = waits_for(&call.stack);
             match outermost.or(callees.iter().rev().find_map(waits_for)) {
@@ -211,14 +211,14 @@ impl RunActivity<'_> {
     }
 
     /// The longest activities of each thread during a call.
-    fn during(&self, call: &LongCall<PathNo>) -> Vec<Meanwhile<PathNo>> {
+    fn during(&self, call: &LongCall<CallPathIx>) -> Vec<ThreadActivity<CallPathIx>> {
         let threads = (0..).zip(&self.threads);
         let activities = threads.map(|(ix, thread)| thread.during(ix, call, &self.times));
         activities.flatten().collect()
     }
 
     /// The call of another thread that most likely ended a wait.
-    fn ended_by(&self, wait: &Wait<PathNo>) -> Option<(u32, LongCall<PathNo>)> {
+    fn ended_by(&self, wait: &Wait<CallPathIx>) -> Option<(u32, LongCall<CallPathIx>)> {
         let threads = (0..).zip(&self.threads);
         let calls = threads.filter_map(|(ix, thread)| {
             if ix == wait.thread {
@@ -237,10 +237,10 @@ impl RunActivity<'_> {
     fn call_at_end(
         &self,
         thread: &Thread,
-        wait: &LongCall<PathNo>,
-    ) -> Option<(bool, LongCall<PathNo>)> {
+        wait: &LongCall<CallPathIx>,
+    ) -> Option<(bool, LongCall<CallPathIx>)> {
         let CallsAtMoment { innermost, woke } = thread.activity.at(&self.times, wait.end);
-        let in_run = |call: LongCall<PathNo>| call.map(|path| thread.run_paths[path.get()]);
+        let in_run = |call: LongCall<CallPathIx>| call.map(|path| thread.run_paths[path.get()]);
         let innermost = innermost.map(in_run);
         if let Some(call) = innermost.filter(|call| self.kinds.wakes[call.stack.get()]) {
             return Some((true, call));
@@ -258,19 +258,19 @@ struct Thread {
     time: (Nanoseconds, Nanoseconds),
     activity: Activity,
     /// The run's path for each path of `activity`.
-    run_paths: Vec<PathNo>,
+    run_paths: Vec<CallPathIx>,
 }
 
 impl Thread {
     /// The time spent in each innermost call during a call, in no order.
-    fn spent(&self, times: &Times, call: &LongCall<PathNo>) -> impl Iterator<Item = (PathNo, u64)> {
+    fn spent(&self, times: &Times, call: &LongCall<CallPathIx>) -> impl Iterator<Item = (CallPathIx, u64)> {
         let spent = self.activity.spent(times, call.begin, call.end);
         spent.map(|(path, time)| (self.run_paths[path.get()], time))
     }
 
     /// The longest activities during a call, longest first. Empty if the thread had not begun or had ended.
-    fn during(&self, ix: u32, call: &LongCall<PathNo>, times: &Times) -> Vec<Meanwhile<PathNo>> {
-        let mut sums: BTreeMap<PathNo, u64> = BTreeMap::new();
+    fn during(&self, ix: u32, call: &LongCall<CallPathIx>, times: &Times) -> Vec<ThreadActivity<CallPathIx>> {
+        let mut sums: BTreeMap<CallPathIx, u64> = BTreeMap::new();
         for (path, time) in self.spent(times, call) {
             *sums.entry(path).or_default() += time;
         }
@@ -279,10 +279,10 @@ impl Thread {
         let overlaps = call.begin < self.time.1 && call.end > self.time.0;
         let idle = (overlaps && idle > 0).then_some((None, idle));
         let stacks = sums.into_iter().map(|(path, time)| (Some(path), time));
-        let mut all: Vec<(Option<PathNo>, u64)> = stacks.chain(idle).collect();
+        let mut all: Vec<(Option<CallPathIx>, u64)> = stacks.chain(idle).collect();
         all.sort_by_key(|&(path, time)| (Reverse(time), path));
         all.truncate(MAX_STACKS);
-        let activities = all.into_iter().map(|(stack, time)| Meanwhile {
+        let activities = all.into_iter().map(|(stack, time)| ThreadActivity {
             thread: ix,
             stack,
             time: Nanoseconds(time),
@@ -295,8 +295,8 @@ impl Thread {
 mod tests {
     use super::super::calls::CallThread;
     use super::super::log::CallLogWriter;
-    use super::super::paths::FunctionNo;
-    use super::super::regtime::compress;
+    use super::super::paths::TraceFunctionIx;
+    use super::super::regtime::compress_calls;
     use super::*;
 
     const NAMES: [&str; 6] = [
@@ -307,19 +307,19 @@ mod tests {
         "pthread_mutex_unlock",
         "write",
     ];
-    const SERVE: FunctionNo = FunctionNo(0);
-    const HANDLE: FunctionNo = FunctionNo(1);
-    const LOCK: FunctionNo = FunctionNo(2);
-    const FLUSH: FunctionNo = FunctionNo(3);
-    const UNLOCK: FunctionNo = FunctionNo(4);
-    const WRITE: FunctionNo = FunctionNo(5);
+    const SERVE: TraceFunctionIx = TraceFunctionIx(0);
+    const HANDLE: TraceFunctionIx = TraceFunctionIx(1);
+    const LOCK: TraceFunctionIx = TraceFunctionIx(2);
+    const FLUSH: TraceFunctionIx = TraceFunctionIx(3);
+    const UNLOCK: TraceFunctionIx = TraceFunctionIx(4);
+    const WRITE: TraceFunctionIx = TraceFunctionIx(5);
 
     /// Finds the moments of calls, given as (thread, function, begin, end), in preorder for each thread.
-    fn found(calls: &[(u32, FunctionNo, u64, u64)]) -> (Moments, Paths) {
+    fn found(calls: &[(u32, TraceFunctionIx, u64, u64)]) -> (NotableCalls, CallPaths) {
         let mut writer = CallLogWriter::new(None);
-        let mut open: BTreeMap<ThreadNo, Vec<u64>> = BTreeMap::new();
+        let mut open: BTreeMap<TraceThreadIx, Vec<u64>> = BTreeMap::new();
         for &(tid, function, begin, end) in calls {
-            let thread: ThreadNo = writer.thread(CallThread {
+            let thread: TraceThreadIx = writer.intern_thread(CallThread {
                 pid: 1,
                 program: "app".to_owned(),
                 tid,
@@ -339,21 +339,21 @@ mod tests {
         }
         let (log, _) = writer.finish().unwrap();
         let thresholds = CallThresholds::default();
-        let mut paths = Paths::default();
+        let mut paths = CallPaths::default();
         let mut durations = RunDurations::default();
         for no in log.threads() {
             let (begin, end) = log.time(no);
             let time = Nanoseconds(end.0 - begin.0);
-            let compressed = compress(log.calls(no), &thresholds, time, &mut paths);
-            let same: Vec<PathNo> = paths.iter().collect();
+            let compressed = compress_calls(log.calls(no), &thresholds, time, &mut paths);
+            let same: Vec<CallPathIx> = paths.iter().collect();
             durations.add(&compressed.durations, &same);
         }
-        let moments = moments(&log, &mut paths, &durations, &thresholds, &NAMES).unwrap();
+        let moments = find_notable_calls(&log, &mut paths, &durations, &thresholds, &NAMES).unwrap();
         (moments, paths)
     }
 
     /// A thread that handles 100 requests, each with a lock. In request 60 it waits for a flush of another thread.
-    fn server() -> Vec<(u32, FunctionNo, u64, u64)> {
+    fn server() -> Vec<(u32, TraceFunctionIx, u64, u64)> {
         let mut calls = vec![(1, SERVE, 0, 250_000)];
         let mut now = 0;
         for number in 0..100 {
@@ -382,7 +382,7 @@ mod tests {
             (outlier.thread, outlier.typical, outlier.calls),
             (0, Nanoseconds(10), 100)
         );
-        let meanwhile = outlier.meanwhile.iter().map(|activity| {
+        let meanwhile = outlier.activities.iter().map(|activity| {
             let function = activity.stack.map(|stack| paths.function(stack));
             let name = function.map(|function| NAMES[function.get()]);
             (activity.thread, name, activity.time.0)

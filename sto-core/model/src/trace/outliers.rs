@@ -2,7 +2,7 @@
 
 use super::calls::{LongCall, Outlier};
 use super::durations::{Durations, ThreadDurations};
-use super::paths::{PathNo, Paths};
+use super::paths::{CallPathIx, CallPaths};
 use super::waits::{WaitsFor, callers_wait};
 use crate::units::Nanoseconds;
 use std::cmp::Reverse;
@@ -26,12 +26,12 @@ pub struct RunDurations {
     /// Durations in all threads, by path.
     paths: Vec<Durations>,
     /// The longest calls of each path, by thread.
-    longest: Vec<Vec<LongCall<PathNo>>>,
+    longest: Vec<Vec<LongCall<CallPathIx>>>,
 }
 
 /// A possible outlier.
 struct Candidate {
-    call: LongCall<PathNo>,
+    call: LongCall<CallPathIx>,
     typical: Nanoseconds,
     lost: u64,
     /// Lost time of outliers in the call.
@@ -40,7 +40,7 @@ struct Candidate {
 
 impl RunDurations {
     /// Adds the durations of the next thread. `run_paths` has the run's path for each path of the thread.
-    pub fn add(&mut self, thread: &ThreadDurations, run_paths: &[PathNo]) {
+    pub fn add(&mut self, thread: &ThreadDurations, run_paths: &[CallPathIx]) {
         let mut longest = Vec::new();
         for (path, calls) in thread.iter() {
             let stack = run_paths[path.get()];
@@ -58,12 +58,12 @@ impl RunDurations {
     }
 
     /// The durations of a path.
-    fn path(&self, path: PathNo) -> &Durations {
+    fn path(&self, path: CallPathIx) -> &Durations {
         &self.paths[path.get()]
     }
 
     /// The longest calls of each path, by thread, in no order.
-    pub(crate) fn longest(&self) -> &[Vec<LongCall<PathNo>>] {
+    pub(crate) fn longest(&self) -> &[Vec<LongCall<CallPathIx>>] {
         &self.longest
     }
 
@@ -74,16 +74,16 @@ impl RunDurations {
     /// [`Outlier::meanwhile`] is left empty.
     pub(crate) fn outliers(
         &self,
-        paths: &Paths,
+        paths: &CallPaths,
         waits: &[Option<WaitsFor>],
         min_lost: &[Nanoseconds],
-    ) -> Vec<(Outlier<PathNo>, Nanoseconds)> {
+    ) -> Vec<(Outlier<CallPathIx>, Nanoseconds)> {
         let is_within_wait = callers_wait(paths, waits);
         let typical = self.typical();
         let threads = self.longest.iter().zip(min_lost).enumerate();
         let thread_candidates =
             |(thread, (longest, min_lost)): (usize, (&Vec<_>, &Nanoseconds))| {
-                let can_be_outlier = |call: &&LongCall<PathNo>| {
+                let can_be_outlier = |call: &&LongCall<CallPathIx>| {
                     let path = call.stack.get();
                     !is_within_wait[path] && waits[path] != Some(WaitsFor::Time)
                 };
@@ -105,7 +105,7 @@ impl RunDurations {
                 call: candidate.call,
                 typical: candidate.typical,
                 calls: self.path(candidate.call.stack).calls(),
-                meanwhile: Vec::new(),
+                activities: Vec::new(),
             };
             (outlier, Nanoseconds(candidate.explained))
         });
@@ -127,8 +127,8 @@ impl RunDurations {
     /// Finds the outliers among the calls of a thread.
     fn candidates(
         &self,
-        paths: &Paths,
-        mut calls: Vec<LongCall<PathNo>>,
+        paths: &CallPaths,
+        mut calls: Vec<LongCall<CallPathIx>>,
         typical: &[Option<(Nanoseconds, f64)>],
         min_lost: Nanoseconds,
     ) -> Vec<Candidate> {
@@ -176,7 +176,7 @@ impl RunDurations {
     }
 
     /// Whether `caller` calls `path` directly, and most calls of `caller` do not call it.
-    fn is_rare(&self, paths: &Paths, caller: PathNo, path: PathNo) -> bool {
+    fn is_rare(&self, paths: &CallPaths, caller: CallPathIx, path: CallPathIx) -> bool {
         paths.caller(path) == Some(caller)
             && self.path(path).calls() * 2 <= self.path(caller).calls()
     }

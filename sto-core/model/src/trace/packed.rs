@@ -1,6 +1,6 @@
 //! Storage for all calls of a run before they are added to a store.
 
-use super::log::{Spool, Stored};
+use super::log::{Spool, StoredChunk};
 use std::io;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct PackedCalls {
     spool: Spool,
-    packs: Vec<Stored>,
+    packs: Vec<StoredChunk>,
     bytes: u64,
 }
 
@@ -35,7 +35,7 @@ impl PackedCalls {
 
     /// Inserts a pack before the others.
     #[doc(hidden)]
-    pub fn put_first(&mut self, pack: &[u8]) -> io::Result<()> {
+    pub fn push_front(&mut self, pack: &[u8]) -> io::Result<()> {
         self.push(pack)?;
         self.packs.rotate_right(1);
         Ok(())

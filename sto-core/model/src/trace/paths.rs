@@ -1,14 +1,14 @@
 //! Call paths: functions with their chains of callers.
 
-use crate::numbers;
+use crate::index_types;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-numbers! {
+index_types! {
     /// A function of a trace, numbered by the format's reader.
-    pub FunctionNo;
+    pub TraceFunctionIx;
     /// Index of a path in [`Paths`].
-    pub PathNo;
+    pub CallPathIx;
 }
 
 const NONE: u32 = u32::MAX;
@@ -17,36 +17,36 @@ const NONE: u32 = u32::MAX;
 ///
 /// They are numbered in the order of their first call, so that callers have smaller numbers than their callees.
 #[derive(Clone, Debug, Default)]
-pub struct Paths {
+pub struct CallPaths {
     callers: Vec<u32>,
-    functions: Vec<FunctionNo>,
+    functions: Vec<TraceFunctionIx>,
     /// The last callee of each path, which loops often call again.
     last: Vec<u32>,
     /// The last outermost path.
-    last_root: Option<PathNo>,
+    last_root: Option<CallPathIx>,
     index: HashTable<u32>,
     hasher: hashbrown::DefaultHashBuilder,
 }
 
-impl Paths {
+impl CallPaths {
     /// The number of paths.
     pub fn path_count(&self) -> usize {
         self.functions.len()
     }
 
     /// Iterates over all paths, callers before callees.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = PathNo> + use<> {
-        (0..self.path_count() as u32).map(PathNo)
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = CallPathIx> + use<> {
+        (0..self.path_count() as u32).map(CallPathIx)
     }
 
     /// The path of the caller, or `None` for an outermost call.
-    pub fn caller(&self, path: PathNo) -> Option<PathNo> {
+    pub fn caller(&self, path: CallPathIx) -> Option<CallPathIx> {
         let caller = self.callers[path.get()];
-        (caller != NONE).then_some(PathNo(caller))
+        (caller != NONE).then_some(CallPathIx(caller))
     }
 
     /// The innermost function of a path.
-    pub fn function(&self, path: PathNo) -> FunctionNo {
+    pub fn function(&self, path: CallPathIx) -> TraceFunctionIx {
         self.functions[path.get()]
     }
 
@@ -55,13 +55,13 @@ impl Paths {
     /// # Panics
     /// Panics if there are already 2^32 - 1 paths, which take 64 GiB.
     #[inline]
-    pub fn call(&mut self, caller: Option<PathNo>, function: FunctionNo) -> PathNo {
+    pub fn intern(&mut self, caller: Option<CallPathIx>, function: TraceFunctionIx) -> CallPathIx {
         let last = match caller {
             Some(caller) => self.last[caller.get()],
             None => self.last_root.map_or(NONE, |root| root.0),
         };
         if self.functions.get(last as usize) == Some(&function) {
-            return PathNo(last);
+            return CallPathIx(last);
         }
         let path = self.find_or_insert(caller.map_or(NONE, |caller| caller.0), function);
         match caller {
@@ -71,8 +71,8 @@ impl Paths {
         path
     }
 
-    fn find_or_insert(&mut self, caller: u32, function: FunctionNo) -> PathNo {
-        let Paths {
+    fn find_or_insert(&mut self, caller: u32, function: TraceFunctionIx) -> CallPathIx {
+        let CallPaths {
             callers,
             functions,
             last,
@@ -80,14 +80,14 @@ impl Paths {
             hasher,
             ..
         } = self;
-        let hash_of = |caller: u32, function: FunctionNo| {
+        let hash_of = |caller: u32, function: TraceFunctionIx| {
             hasher.hash_one(u64::from(caller) << 32 | u64::from(function.0))
         };
         let is_this =
             |&path: &u32| callers[path as usize] == caller && functions[path as usize] == function;
         let hash = hash_of(caller, function);
         if let Some(&path) = index.find(hash, is_this) {
-            return PathNo(path);
+            return CallPathIx(path);
         }
         let path = functions.len() as u32;
         assert_ne!(path, NONE, "fewer than 2^32 - 1 paths");
@@ -97,15 +97,15 @@ impl Paths {
         index.insert_unique(hash, path, |&path| {
             hash_of(callers[path as usize], functions[path as usize])
         });
-        PathNo(path)
+        CallPathIx(path)
     }
 
     /// Adds other paths in their order. Returns the index in `self` of each of them.
-    pub fn append(&mut self, others: &Paths) -> Vec<PathNo> {
-        let mut indices: Vec<PathNo> = Vec::with_capacity(others.path_count());
+    pub fn append(&mut self, others: &CallPaths) -> Vec<CallPathIx> {
+        let mut indices: Vec<CallPathIx> = Vec::with_capacity(others.path_count());
         for path in others.iter() {
             let caller = others.caller(path).map(|caller| indices[caller.get()]);
-            indices.push(self.call(caller, others.function(path)));
+            indices.push(self.intern(caller, others.function(path)));
         }
         indices
     }
@@ -117,33 +117,33 @@ mod tests {
 
     #[test]
     fn paths_differ_by_caller_and_function() {
-        let mut paths = Paths::default();
-        let [main, read, write] = [0, 1, 2].map(FunctionNo);
-        let root = paths.call(None, main);
-        let reads = paths.call(Some(root), read);
-        let writes = paths.call(Some(root), write);
-        let nested = paths.call(Some(reads), write);
-        assert_eq!([root, reads, writes, nested], [0, 1, 2, 3].map(PathNo));
-        assert_eq!(paths.call(Some(root), read), reads);
-        assert_eq!(paths.call(None, main), root);
+        let mut paths = CallPaths::default();
+        let [main, read, write] = [0, 1, 2].map(TraceFunctionIx);
+        let root = paths.intern(None, main);
+        let reads = paths.intern(Some(root), read);
+        let writes = paths.intern(Some(root), write);
+        let nested = paths.intern(Some(reads), write);
+        assert_eq!([root, reads, writes, nested], [0, 1, 2, 3].map(CallPathIx));
+        assert_eq!(paths.intern(Some(root), read), reads);
+        assert_eq!(paths.intern(None, main), root);
         assert_eq!(paths.caller(nested), Some(reads));
         assert_eq!(paths.caller(root), None);
         assert_eq!(paths.function(nested), write);
-        assert_ne!(paths.call(None, read), reads);
+        assert_ne!(paths.intern(None, read), reads);
     }
 
     #[test]
     fn append_reuses_equal_paths() {
-        let add = |paths: &mut Paths, functions: &[u32]| {
+        let add = |paths: &mut CallPaths, functions: &[u32]| {
             functions.iter().fold(None, |caller, &function| {
-                Some(paths.call(caller, FunctionNo(function)))
+                Some(paths.intern(caller, TraceFunctionIx(function)))
             })
         };
-        let (mut paths, mut others) = (Paths::default(), Paths::default());
+        let (mut paths, mut others) = (CallPaths::default(), CallPaths::default());
         add(&mut paths, &[0, 1]);
         add(&mut others, &[0, 2]);
         add(&mut others, &[0, 1]);
-        assert_eq!(paths.append(&others), [0, 2, 1].map(PathNo));
+        assert_eq!(paths.append(&others), [0, 2, 1].map(CallPathIx));
         assert_eq!(paths.path_count(), 3);
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! Source: section 3.2 and algorithms 1 and 2 of the paper. The documentation of [`super`] lists deviations.
 
-use super::calls::{CalledStack, Expression, LongCall, Record};
+use super::calls::{CalledStack, Expression, LongCall, CallRecord};
 use super::durations::ThreadDurations;
 use super::log::Call;
-use super::paths::{PathNo, Paths};
+use super::paths::{CallPathIx, CallPaths};
 use super::thresholds::CallThresholds;
 use crate::units::Nanoseconds;
 
 /// The compressed calls of a thread.
 #[derive(Debug, Default)]
-pub struct Compressed {
+pub struct CompressedCalls {
     /// The begin of the first call.
     pub begin: Nanoseconds,
     /// The end of the last call.
@@ -19,7 +19,7 @@ pub struct Compressed {
     /// The number of calls.
     pub calls: u64,
     /// See [`ThreadCalls::records`](super::ThreadCalls::records).
-    pub records: Vec<Record<PathNo>>,
+    pub records: Vec<CallRecord<CallPathIx>>,
     /// The durations of calls, by path.
     pub durations: ThreadDurations,
 }
@@ -28,12 +28,12 @@ pub struct Compressed {
 ///
 /// `time` is the time from the begin of the thread's first call to the end of its last call. The paths of the calls
 /// are added to `paths`.
-pub fn compress(
+pub fn compress_calls(
     calls: impl IntoIterator<Item = Call>,
     thresholds: &CallThresholds,
     time: Nanoseconds,
-    paths: &mut Paths,
-) -> Compressed {
+    paths: &mut CallPaths,
+) -> CompressedCalls {
     let mut regtime = RegTime::new(thresholds, time, paths);
     calls.into_iter().for_each(|call| regtime.add(call));
     regtime.finish()
@@ -44,7 +44,7 @@ pub struct RegTime<'p> {
     call_duration: Nanoseconds,
     call_gap: Nanoseconds,
     total_time: Nanoseconds,
-    paths: &'p mut Paths,
+    paths: &'p mut CallPaths,
     /// The last call and its callers, outermost first.
     open: Vec<OpenCall>,
     expression: Option<OpenExpression>,
@@ -52,11 +52,11 @@ pub struct RegTime<'p> {
     places: Vec<Place>,
     /// The number of expressions so far.
     expressions: u32,
-    compressed: Compressed,
+    compressed: CompressedCalls,
 }
 
 struct OpenCall {
-    path: PathNo,
+    path: CallPathIx,
     is_long: bool,
 }
 
@@ -64,7 +64,7 @@ struct OpenCall {
 struct OpenExpression {
     /// The depth of the calls of its sequence.
     depth: u32,
-    expression: Expression<PathNo>,
+    expression: Expression<CallPathIx>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -80,18 +80,18 @@ impl<'p> RegTime<'p> {
     pub fn new(
         thresholds: &CallThresholds,
         time: Nanoseconds,
-        paths: &'p mut Paths,
+        paths: &'p mut CallPaths,
     ) -> RegTime<'p> {
         RegTime {
-            call_duration: thresholds.call_duration.of(time),
-            call_gap: thresholds.call_gap.of(time),
-            total_time: thresholds.total_time.of(time),
+            call_duration: thresholds.call_duration.resolve(time),
+            call_gap: thresholds.call_gap.resolve(time),
+            total_time: thresholds.total_time.resolve(time),
             paths,
             open: Vec::new(),
             expression: None,
             places: Vec::new(),
             expressions: 0,
-            compressed: Compressed::default(),
+            compressed: CompressedCalls::default(),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'p> RegTime<'p> {
         self.open.truncate(call.depth as usize);
         let caller = self.open.last();
         let caller_path = caller.map(|caller| caller.path);
-        let path = self.paths.call(caller_path, call.function);
+        let path = self.paths.intern(caller_path, call.function);
         let is_short = caller.is_some_and(|caller| !caller.is_long);
         let is_long = !is_short && call.duration > self.call_duration;
         self.open.push(OpenCall { path, is_long });
@@ -116,7 +116,7 @@ impl<'p> RegTime<'p> {
     }
 
     /// Returns the compressed calls.
-    pub fn finish(mut self) -> Compressed {
+    pub fn finish(mut self) -> CompressedCalls {
         self.end_expression();
         let paths = self.compressed.durations.iter();
         self.compressed.calls = paths.map(|(_, calls)| calls.durations.calls()).sum();
@@ -124,7 +124,7 @@ impl<'p> RegTime<'p> {
     }
 
     /// Adds a call that has no caller, or whose caller is a long call.
-    fn add_to_sequence(&mut self, call: &Call, path: PathNo, is_long: bool) {
+    fn add_to_sequence(&mut self, call: &Call, path: CallPathIx, is_long: bool) {
         if self.compressed.records.is_empty() && self.expression.is_none() {
             self.compressed.begin = call.begin;
         }
@@ -139,7 +139,7 @@ impl<'p> RegTime<'p> {
             self.end_expression();
         }
         if is_long {
-            self.compressed.records.push(Record::Call(LongCall {
+            self.compressed.records.push(CallRecord::Call(LongCall {
                 stack: path,
                 begin: call.begin,
                 end: call.end(),
@@ -162,7 +162,7 @@ impl<'p> RegTime<'p> {
     }
 
     #[inline]
-    fn add_to_expression(&mut self, call: &Call, path: PathNo) {
+    fn add_to_expression(&mut self, call: &Call, path: CallPathIx) {
         let Some(open) = &mut self.expression else {
             return;
         };
@@ -191,7 +191,7 @@ impl<'p> RegTime<'p> {
     fn end_expression(&mut self) {
         let open = self.expression.take();
         let records = &mut self.compressed.records;
-        records.extend(open.map(|open| Record::Expression(open.expression)));
+        records.extend(open.map(|open| CallRecord::Expression(open.expression)));
     }
 }
 

@@ -41,7 +41,7 @@ impl Default for CallThresholds {
 
 impl Threshold {
     /// The duration in a thread whose time is `thread_time`.
-    pub fn of(self, thread_time: Nanoseconds) -> Nanoseconds {
+    pub fn resolve(self, thread_time: Nanoseconds) -> Nanoseconds {
         match self {
             Threshold::Share(share) => Nanoseconds((thread_time.0 as f64 * share) as u64),
             Threshold::Time(time) => time,

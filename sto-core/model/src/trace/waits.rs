@@ -1,7 +1,7 @@
 //! Finding waits, which are recognised by the names of functions.
 
 use super::calls::{LongCall, Wait};
-use super::paths::{PathNo, Paths};
+use super::paths::{CallPathIx, CallPaths};
 use std::cmp::Reverse;
 
 /// Number of longest waits of a run to keep, besides the longest wait of each stack.
@@ -265,10 +265,10 @@ fn system_call(base: &str) -> &str {
 }
 
 /// For each path, whether one of its callers waits. `waits` has what the function of each path waits for.
-pub(crate) fn callers_wait(paths: &Paths, waits: &[Option<WaitsFor>]) -> Vec<bool> {
+pub(crate) fn callers_wait(paths: &CallPaths, waits: &[Option<WaitsFor>]) -> Vec<bool> {
     let mut callers = vec![false; paths.path_count()];
     for path in paths.iter() {
-        let caller = paths.caller(path).map(PathNo::get);
+        let caller = paths.caller(path).map(CallPathIx::get);
         callers[path.get()] =
             caller.is_some_and(|caller| waits[caller].is_some() || callers[caller]);
     }
@@ -278,11 +278,11 @@ pub(crate) fn callers_wait(paths: &Paths, waits: &[Option<WaitsFor>]) -> Vec<boo
 /// Selects waits from the longest calls of each thread: the longest wait of each stack, and the longest waits of
 /// the run. They are ordered by duration, longest first. [`Wait::ended_by`] is left empty.
 pub(crate) fn waits(
-    longest: &[Vec<LongCall<PathNo>>],
-    paths: &Paths,
-    is_wait: impl Fn(PathNo) -> bool,
-) -> Vec<Wait<PathNo>> {
-    let mut all: Vec<(u32, LongCall<PathNo>)> = Vec::new();
+    longest: &[Vec<LongCall<CallPathIx>>],
+    paths: &CallPaths,
+    is_wait: impl Fn(CallPathIx) -> bool,
+) -> Vec<Wait<CallPathIx>> {
+    let mut all: Vec<(u32, LongCall<CallPathIx>)> = Vec::new();
     for (thread, calls) in (0..).zip(longest) {
         let waiting = calls.iter().filter(|call| is_wait(call.stack));
         all.extend(waiting.map(|&call| (thread, call)));

@@ -9,7 +9,7 @@ use crate::units::Cost;
 /// All unnamed addresses of a file can be the same frame. Stacks that differ only in such addresses share a node
 /// of the tree, but are separate here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Addresses {
+pub struct ProfileAddresses {
     /// The files that contain the addresses.
     pub modules: Vec<Module>,
     /// Distinct addresses, in ascending order: the index of the module, and an address as in
@@ -34,10 +34,10 @@ pub struct AddressStack {
     pub address: Option<u32>,
 }
 
-impl Addresses {
+impl ProfileAddresses {
     /// Returns `true` if the stacks and costs are in order, and consistent with a profile's tree and self costs.
     #[doc(hidden)]
-    pub fn are_of(&self, tree: &StackTree, costs: &[SelfCosts]) -> bool {
+    pub fn are_consistent_with(&self, tree: &StackTree, costs: &[SelfCosts]) -> bool {
         let stacks = &self.stacks;
         let key = |stack: &AddressStack| (stack.node, stack.caller, stack.address);
         let is_valid = |(ix, stack): (usize, &AddressStack)| {

@@ -8,12 +8,12 @@ mod slices;
 mod stack_tree;
 mod totals;
 
-pub use addresses::{AddressStack, Addresses};
-pub use interned::Interned;
+pub use addresses::{AddressStack, ProfileAddresses};
+pub use interned::ProfileData;
 pub use line_cost::LineCost;
 pub use slices::{
-    Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
-    Slices, label_sets,
+    SampleContext, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
+    TimeSlices, distinct_label_sets,
 };
-pub use stack_tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total};
+pub use stack_tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total_cost};
 pub use totals::{for_each_total, outermost, totals};

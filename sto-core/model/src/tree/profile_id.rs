@@ -1,6 +1,6 @@
 //! The content address of a profile.
 
-use super::{Interned, NodeIx, Slices};
+use super::{ProfileData, NodeIx, TimeSlices};
 use crate::id::ProfileId;
 use crate::id::canonical::BulkHasher;
 use crate::{Build, FrameIx, GnuBuildId, LabelValue, Origin, Profile, Quality};
@@ -16,7 +16,7 @@ impl ProfileId {
     /// # Panics
     /// Panics if costs refer to missing nodes, or nodes to missing frames. Profiles from a store or accepted
     /// by a store have no such references.
-    pub fn of(build: &Build, profile: &Profile, interned: &Interned) -> Self {
+    pub fn new(build: &Build, profile: &Profile, interned: &ProfileData) -> Self {
         let mut id = BulkHasher::new("sto.profile.v2");
         id.raw(&profile.build.0);
         id.raw(&profile.source.0);
@@ -88,7 +88,7 @@ struct Used {
 const UNUSED: u32 = u32::MAX;
 
 impl Used {
-    fn new(interned: &Interned) -> Self {
+    fn new(interned: &ProfileData) -> Self {
         let tree = &interned.tree;
         let mut nodes = vec![UNUSED; tree.len()];
         for &(node, _) in interned.costs.iter().flatten() {
@@ -103,7 +103,7 @@ impl Used {
         for node in tree.nodes().filter(|node| nodes[node.get()] == 0) {
             frames[tree.frame(node).get()] = 0;
         }
-        for line in interned.lines.iter().flatten() {
+        for line in interned.line_costs.iter().flatten() {
             frames[line.frame.get()] = 0;
         }
         for numbers in [&mut nodes, &mut frames] {
@@ -127,7 +127,7 @@ fn count_used(numbers: &[u32]) -> usize {
     numbers.iter().filter(is_used).count()
 }
 
-fn stacks(id: &mut BulkHasher, interned: &Interned, used: &Used) {
+fn stacks(id: &mut BulkHasher, interned: &ProfileData, used: &Used) {
     id.count(count_used(&used.frames));
     let frames = interned.frames.iter();
     for (_, frame) in frames.filter(|&(ix, _)| used.frame(ix) != UNUSED) {
@@ -146,8 +146,8 @@ fn stacks(id: &mut BulkHasher, interned: &Interned, used: &Used) {
     }
 }
 
-fn costs(id: &mut BulkHasher, interned: &Interned, used: &Used) {
-    for (costs, lines) in interned.costs.iter().zip(&interned.lines) {
+fn costs(id: &mut BulkHasher, interned: &ProfileData, used: &Used) {
+    for (costs, lines) in interned.costs.iter().zip(&interned.line_costs) {
         id.count(costs.len());
         for &(node, cost) in costs {
             id.u32(used.node(node));
@@ -163,7 +163,7 @@ fn costs(id: &mut BulkHasher, interned: &Interned, used: &Used) {
     }
 }
 
-fn slices(id: &mut BulkHasher, slices: &Slices, used: &Used) {
+fn slices(id: &mut BulkHasher, slices: &TimeSlices, used: &Used) {
     let grid = slices.grid;
     id.u64(grid.first().0);
     id.u64(grid.last().0);

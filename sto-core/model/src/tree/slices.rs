@@ -2,7 +2,7 @@
 
 use super::NodeIx;
 use crate::SampleLabel;
-use crate::numbers;
+use crate::index_types;
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl SliceCount {
     }
 }
 
-numbers! {
+index_types! {
     /// Index of a time slice, counted from the first sample of the recording.
     pub SliceIx;
     /// Index of a context in [`Slices::contexts`].
@@ -73,7 +73,7 @@ impl SliceGrid {
 
     /// The start of the slice with this index, relative to the first sample. The index [`SliceGrid::count`]
     /// gives the end of the last slice.
-    pub fn border(self, slice: u32) -> Nanoseconds {
+    pub fn slice_start(self, slice: u32) -> Nanoseconds {
         let count = u128::from(self.count.0);
         let slices = u128::from(slice).min(count) * u128::from(self.duration().0);
         Nanoseconds(slices.div_ceil(count) as u64)
@@ -83,7 +83,7 @@ impl SliceGrid {
     ///
     /// A timestamp between two slices belongs to the later one. The run ends a nanosecond after its last
     /// sample, so that the last sample is in the last slice.
-    pub fn slice_of(self, time: Nanoseconds) -> Option<SliceIx> {
+    pub fn slice_at(self, time: Nanoseconds) -> Option<SliceIx> {
         if time > self.last {
             return None;
         }
@@ -107,7 +107,7 @@ pub struct ProfileThread {
 
 /// The context of samples: their thread and labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Context {
+pub struct SampleContext {
     /// The thread.
     pub thread: ProfileThread,
     /// The distinct labels of each sample, in ascending order.
@@ -117,7 +117,7 @@ pub struct Context {
 /// Iterates over the label sets of contexts, and returns sets that contexts share (by pointer) only once.
 ///
 /// Many contexts can share a large set, so that iterating over the labels of each context is much slower.
-pub fn label_sets(contexts: &[Context]) -> impl Iterator<Item = &[SampleLabel]> {
+pub fn distinct_label_sets(contexts: &[SampleContext]) -> impl Iterator<Item = &[SampleLabel]> {
     let mut known = HashSet::new();
     let sets = contexts.iter().map(|context| &*context.labels);
     sets.filter(move |set| known.insert(set.as_ptr()))
@@ -127,11 +127,11 @@ pub fn label_sets(contexts: &[Context]) -> impl Iterator<Item = &[SampleLabel]> 
 ///
 /// The sums over all contexts and slices are the profile's self costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slices {
+pub struct TimeSlices {
     /// The division of the time.
     pub grid: SliceGrid,
     /// The distinct contexts, in ascending order, so that contexts of a thread are adjacent.
-    pub contexts: Vec<Context>,
+    pub contexts: Vec<SampleContext>,
     /// Costs by sample type.
     pub costs: Vec<SliceCosts>,
 }
@@ -158,7 +158,7 @@ pub struct SliceCost {
     pub cost: Cost,
 }
 
-impl Slices {
+impl TimeSlices {
     /// The number of distinct threads.
     pub fn thread_count(&self) -> usize {
         self.contexts.chunk_by(|a, b| a.thread == b.thread).count()

@@ -1,11 +1,11 @@
 //! The stack tree, as parallel columns in preorder.
 
 use crate::id::{ExecutableId, FrameId, NodeId};
-use crate::numbers;
+use crate::index_types;
 use crate::units::Cost;
 use crate::{FrameIx, FrameTable};
 
-numbers! {
+index_types! {
     /// Index of a node in one [`StackTree`].
     pub NodeIx;
 }
@@ -14,7 +14,7 @@ numbers! {
 pub type SelfCosts = Vec<(NodeIx, Cost)>;
 
 /// Computes the total cost of all stacks.
-pub fn total(costs: &[(NodeIx, Cost)]) -> Cost {
+pub fn total_cost(costs: &[(NodeIx, Cost)]) -> Cost {
     costs.iter().map(|&(_, cost)| cost).sum()
 }
 
@@ -142,11 +142,11 @@ impl StackTree {
 
     /// The content address of each node.
     pub fn node_ids(&self, executable: ExecutableId, frames: &FrameTable) -> Vec<NodeId> {
-        let frame_ids: Vec<FrameId> = frames.iter().map(|(_, frame)| FrameId::of(frame)).collect();
+        let frame_ids: Vec<FrameId> = frames.iter().map(|(_, frame)| FrameId::from_frame(frame)).collect();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.len());
         for node in self.nodes() {
             let parent = self.parent(node).map(|parent| ids[parent.get()]);
-            ids.push(NodeId::of(
+            ids.push(NodeId::new(
                 parent,
                 executable,
                 frame_ids[self.frame(node).get()],

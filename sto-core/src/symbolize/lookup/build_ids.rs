@@ -39,7 +39,7 @@ pub(crate) fn add_build_ids(recording: &mut Recording, options: &SymbolOptions) 
         ))
     });
     let mut warnings: Vec<String> = unverified.collect();
-    for (file, path) in &options.by_hand {
+    for (file, path) in &options.symbol_files {
         if !parts
             .modules
             .iter()

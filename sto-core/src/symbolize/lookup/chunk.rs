@@ -120,7 +120,7 @@ impl<'a, 'name> Frames<'a, 'name> {
             _ => FrameKind::User,
         };
         self.push(kind, symbol, file, line);
-        if self.chunk.module.kind != ModuleKind::Functions {
+        if self.chunk.module.kind != ModuleKind::FunctionStarts {
             for inlined in calls.iter().skip(1) {
                 self.push(FrameKind::Inlined, inlined.name, inlined.file, inlined.line);
             }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use sto_binary::elf::{ElfFile, endian_of};
 use sto_formats::demangle::readable;
 use sto_model::limits::MAX_NAME;
-use sto_model::{CompilationDirs, normalize};
-use sto_model::{SourceDigest, SourceDigests, agreed_digests};
+use sto_model::{CompilationDirs, normalize_source_path_with};
+use sto_model::{SourceFileDigest, SourceFileDigests, agreed_digests};
 
 /// Maximum number of unit ranges that all lookups of a module visit together: seconds of work. In a valid program a
 /// lookup visits one or two.
@@ -206,11 +206,11 @@ impl<'a> DebugFile<'a> {
 
     /// Returns the path that frames have for a source file.
     pub(super) fn source_file(&self, path: &str) -> String {
-        normalize(path, |parts| self.compilation_dirs.prefix_of(parts))
+        normalize_source_path_with(path, |parts| self.compilation_dirs.prefix_len(parts))
     }
 
     /// Returns the digests of source files, which are given by the paths that frames have.
-    pub(super) fn digests(&self, files: &BTreeSet<&str>) -> SourceDigests {
+    pub(super) fn digests(&self, files: &BTreeSet<&str>) -> SourceFileDigests {
         let names: HashSet<&[u8]> = files
             .iter()
             .map(|file| file_name(file.as_bytes()))
@@ -228,7 +228,7 @@ impl<'a> DebugFile<'a> {
                 let path = self.path(&unit, program.header(), file, &names);
                 let path = path.map(|path| self.source_file(&path));
                 if let Some(path) = path.filter(|path| files.contains(path.as_str())) {
-                    digests.push((path, SourceDigest(*file.md5())));
+                    digests.push((path, SourceFileDigest(*file.md5())));
                 }
             }
         }

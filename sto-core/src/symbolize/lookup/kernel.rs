@@ -12,12 +12,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use sto_binary::elf::{Detail, ElfFile, is_executable};
-use sto_binary::find::{Found, build_id_entry, find, kernel_module_name};
+use sto_binary::find::{Found, build_id_entry, find_files, kernel_module_name};
 use sto_binary::kernel_module::LoadedModule;
 use sto_formats::demangle::demangle;
 use sto_formats::recording::{Module, ModuleKind, Recording};
 use sto_model::SymbolOptions;
-use sto_model::files::{Links, SafeFile};
+use sto_model::files::{Links, RegularFile};
 use sto_model::limits::MAX_PERF_MAP;
 use sto_model::{Frame, FrameKind, GnuBuildId};
 use sto_model::{Hint, Notice};
@@ -45,7 +45,7 @@ struct CodeFile {
 impl CodeFile {
     /// Finds the kernel's file if it has debug info; for names only, the symbol list suffices.
     fn find_kernel(kernel: &Module, options: &SymbolOptions) -> Option<CodeFile> {
-        let found = find(&as_vmlinux(kernel), options).ok()?;
+        let found = find_files(&as_vmlinux(kernel), options).ok()?;
         if found.symbols.detail != Detail::DebugInfo {
             return None;
         }
@@ -58,7 +58,7 @@ impl CodeFile {
     /// Finds the file of a kernel module if it has names.
     fn find_module(module: &Module, options: &SymbolOptions) -> Option<CodeFile> {
         let recorded = module.text_address?;
-        let found = find(module, options).ok()?;
+        let found = find_files(module, options).ok()?;
         let LoadedModule { file, code } = LoadedModule::new(&found.symbols)?;
         if file.detail == Detail::Stripped {
             return None;
@@ -214,13 +214,13 @@ impl<'a> Kernel<'a> {
 impl SymbolList {
     /// Makes a list from the kernel's file, if one is found by its build id.
     fn from_vmlinux(kernel: &Module, options: &SymbolOptions) -> Option<SymbolList> {
-        let file = find(&as_vmlinux(kernel), options).ok()?.symbols;
+        let file = find_files(&as_vmlinux(kernel), options).ok()?.symbols;
         let text = to_kallsyms(&file)?;
         SymbolList::new(file.path, text, kernel).ok()
     }
 
     fn read(path: PathBuf, kernel: &Module) -> Result<SymbolList, String> {
-        let text = SafeFile::open(&path, Links::Follow)
+        let text = RegularFile::open(&path, Links::Follow)
             .and_then(|file| file.read(MAX_PERF_MAP))
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         SymbolList::new(path, text, kernel)
@@ -298,7 +298,7 @@ fn to_kallsyms(vmlinux: &ElfFile) -> Option<Vec<u8>> {
 
 /// Reads the kernel's build id from its notes (`/sys/kernel/notes`).
 fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
-    let file = SafeFile::open(path, Links::Follow).ok()?;
+    let file = RegularFile::open(path, Links::Follow).ok()?;
     let notes = file.read(MAX_NOTES).ok()?;
     let mut notes: NoteIterator<'_, FileHeader64<NativeEndian>> =
         NoteIterator::new(NativeEndian, 4, &notes).ok()?;

@@ -38,12 +38,12 @@ impl<'a> Lookup<'a> {
     pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
         let options = self.options;
         match task.module.kind {
-            ModuleKind::File | ModuleKind::Image | ModuleKind::Functions => {
+            ModuleKind::File | ModuleKind::Image | ModuleKind::FunctionStarts => {
                 native::resolve(task, options)
             }
             ModuleKind::Kernel | ModuleKind::KernelModule => self.kernel.resolve(task),
             ModuleKind::Anonymous => task.unresolved(anonymous_problem(task.module)),
-            ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, self.recording, options),
+            ModuleKind::ProcessMemory { pid } => jit::resolve_memory(task, pid, self.recording, options),
             ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
         }
     }

@@ -10,7 +10,7 @@ use crate::symbolize::part::{Part, Resolved, Task};
 use object::Object;
 use rayon::prelude::*;
 use sto_binary::elf::{Detail, ElfFile, Segments};
-use sto_binary::find::{Found, find, find_package, find_supplement};
+use sto_binary::find::{Found, find_files, find_package, find_supplement};
 use sto_binary::mini_debug_info::mini_debug_info;
 use sto_formats::recording::ModuleKind;
 use sto_model::SymbolOptions;
@@ -21,7 +21,7 @@ const MIN_CHUNK: usize = 4096;
 
 /// Resolves the locations of a module, which are offsets in its file.
 pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
-    let found = match find(task.module, options) {
+    let found = match find_files(task.module, options) {
         Ok(found) => found,
         Err(problem) => return task.unresolved(Some(problem)),
     };
@@ -120,7 +120,7 @@ pub(super) fn resolve_in(
     Resolved {
         parts,
         sources: sources.unwrap_or_default(),
-        may_be_found: symbols.detail == Detail::Stripped && module.is_file(),
+        may_be_found: symbols.detail == Detail::Stripped && module.can_have_symbol_file(),
         file: Some(symbols.path),
         problem,
     }
@@ -180,7 +180,7 @@ fn function_names<'a>(
     let mut fill = |find: &dyn Fn(&[u64]) -> Vec<Option<Symbol<'a>>>| {
         let missing: Vec<usize> = (0..names.len()).filter(|&i| names[i].is_none()).collect();
         let wanted: Vec<u64> = missing.iter().map(|&index| addresses[index]).collect();
-        for (index, name) in missing.into_iter().zip(find(&wanted)) {
+        for (index, name) in missing.into_iter().zip(find_files(&wanted)) {
             names[index] = name;
         }
     };

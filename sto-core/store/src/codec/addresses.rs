@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use sto_model::GnuBuildId;
 use sto_model::limits::MAX_NAME;
-use sto_model::tree::{AddressStack, Addresses, Interned, NodeIx, SelfCosts, Slices, StackTree};
+use sto_model::tree::{AddressStack, ProfileAddresses, ProfileData, NodeIx, SelfCosts, TimeSlices, StackTree};
 use sto_model::units::Cost;
 use sto_model::{Module, ModuleKind};
 
@@ -35,8 +35,8 @@ const KINDS: [ModuleKind; 4] = [
 
 /// Packs the addresses of a profile.
 pub(crate) fn pack_addresses(
-    addresses: &Addresses,
-    interned: &Interned,
+    addresses: &ProfileAddresses,
+    interned: &ProfileData,
 ) -> Result<Vec<u8>, DecodeError> {
     let modules = addresses.modules.iter().map(|module| {
         let kind = KINDS.iter().position(|&kind| kind == module.kind);
@@ -116,8 +116,8 @@ pub(crate) fn unpack_addresses(
     pack: &[u8],
     tree: &StackTree,
     costs: &[SelfCosts],
-    slices: Option<&Slices>,
-) -> Result<Addresses, DecodeError> {
+    slices: Option<&TimeSlices>,
+) -> Result<ProfileAddresses, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let counts = [pack.number32()?, pack.number32()?, pack.number32()?];
     let [modules, count, stacks] = counts.map(|count| count as usize);
@@ -126,9 +126,9 @@ pub(crate) fn unpack_addresses(
     if list.len() != modules {
         return Err(DecodeError("there are other modules than announced"));
     }
-    let mut addresses = Addresses {
+    let mut addresses = ProfileAddresses {
         modules: list.into_iter().map(module).collect::<Result<_, _>>()?,
-        ..Addresses::default()
+        ..ProfileAddresses::default()
     };
     let most = |things: usize, bytes: usize| things.saturating_mul(bytes).min(MAX_COLUMN_LEN);
     let per_module = pack.column_within(most(modules, MAX_VARINT_32))?;
@@ -165,7 +165,7 @@ pub(crate) fn unpack_addresses(
         all.sort_unstable_by_key(|&(stack, _)| stack);
         addresses.costs.push(all);
     }
-    if !addresses.are_of(tree, costs) {
+    if !addresses.are_consistent_with(tree, costs) {
         return Err(OTHER_COSTS);
     }
     if let Some(slices) = slices {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     /// `a` calls `b` from two addresses, and `b` has samples at three addresses.
-    fn profile() -> (Interned, Addresses) {
+    fn profile() -> (ProfileData, ProfileAddresses) {
         let mut frames = FrameTable::new();
         for symbol in ["[m+0x10]", "[m+0x20]"] {
             frames.insert(Frame {
@@ -344,18 +344,18 @@ mod tests {
         let mut tree = StackTree::new();
         let a = tree.push(None, FrameIx(0));
         tree.push(Some(a), FrameIx(1));
-        let interned = Interned {
+        let interned = ProfileData {
             frames,
             tree,
             costs: vec![costs(&[(0, 1), (1, 6)])],
-            ..Interned::default()
+            ..ProfileData::default()
         };
         let stack = |node, caller, address| AddressStack {
             node: NodeIx(node),
             caller,
             address: Some(address),
         };
-        let addresses = Addresses {
+        let addresses = ProfileAddresses {
             modules: vec![Module {
                 path: "/m".to_owned(),
                 kind: ModuleKind::File,
@@ -378,7 +378,7 @@ mod tests {
         (interned, addresses)
     }
 
-    fn unpacked(pack: &[u8], interned: &Interned) -> Result<Addresses, DecodeError> {
+    fn unpacked(pack: &[u8], interned: &ProfileData) -> Result<ProfileAddresses, DecodeError> {
         unpack_addresses(pack, &interned.tree, &interned.costs, None)
     }
 
@@ -410,7 +410,7 @@ mod tests {
                 other[at] ^= 1 << bit;
                 if let Ok(addresses) = unpacked(&other, &interned) {
                     assert!(
-                        addresses.are_of(&interned.tree, &interned.costs),
+                        addresses.are_consistent_with(&interned.tree, &interned.costs),
                         "{at} {bit}"
                     );
                 }

@@ -7,9 +7,9 @@ use super::DecodeError;
 use super::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use super::calls::columns::{Nodes, columns, later};
 use sto_model::limits::{MAX_CALL_FUNCTIONS, MAX_CALL_PIECES, MAX_CALL_THREADS, MAX_DEPTH};
-pub(crate) use sto_model::trace::dag::{Calls, DagNode, Item, PIECE, Piece};
+pub(crate) use sto_model::trace::dag::{ItemKind, DagNode, PieceItem, MAX_PIECE_CALLS, Piece};
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
@@ -157,9 +157,9 @@ pub fn pack_piece(piece: &Piece) -> Result<Vec<u8>, DecodeError> {
     for item in &piece.items {
         depths.number(difference(item.depth, last));
         last = item.depth;
-        match item.what {
-            Calls::Open(function) => items.number(u64::from(function.0) * 2 + 1),
-            Calls::Whole((node, count)) => {
+        match item.kind {
+            ItemKind::Open(function) => items.number(u64::from(function.0) * 2 + 1),
+            ItemKind::Whole((node, count)) => {
                 items.number(u64::from(node) * 2);
                 times.number(count - 1);
             }
@@ -198,7 +198,7 @@ pub(crate) fn piece_nodes(pack: &[u8]) -> Result<u64, DecodeError> {
 pub(crate) fn unpack_piece(
     pack: &[u8],
     functions: usize,
-) -> Result<(Piece, Vec<(u32, FunctionNo)>), DecodeError> {
+) -> Result<(Piece, Vec<(u32, TraceFunctionIx)>), DecodeError> {
     const MANY: DecodeError = DecodeError("a piece of calls has more than there can be");
     const MISSING: DecodeError = DecodeError("a call is not among those announced");
     let mut pack = Unpacker::new(pack);
@@ -208,10 +208,10 @@ pub(crate) fn unpack_piece(
     };
     let caller_count = count(MAX_DEPTH)?;
     // A sequence of calls has at least two elements, and so has the node that contains it.
-    let node_count = count(2 * PIECE)?;
-    let callee_count = count(2 * PIECE)?;
-    let item_count = count(PIECE)?;
-    let call_count = count(PIECE)?;
+    let node_count = count(2 * MAX_PIECE_CALLS)?;
+    let callee_count = count(2 * MAX_PIECE_CALLS)?;
+    let item_count = count(MAX_PIECE_CALLS)?;
+    let call_count = count(MAX_PIECE_CALLS)?;
     let begin = Nanoseconds(pack.number()?);
     let callers: [Vec<u8>; 3] = columns(&mut pack, caller_count * MAX_VARINT_64)?;
     let nodes: [Vec<u8>; 2] = columns(&mut pack, node_count * MAX_VARINT_64)?;
@@ -221,7 +221,7 @@ pub(crate) fn unpack_piece(
         let number = u32::try_from(number).ok();
         let number = number.filter(|&number| (number as usize) < functions);
         number
-            .map(FunctionNo)
+            .map(TraceFunctionIx)
             .ok_or(DecodeError("a function of a call does not exist"))
     };
     let [mut numbers, mut begins, mut durations] =
@@ -234,7 +234,7 @@ pub(crate) fn unpack_piece(
         Ok(Call {
             depth,
             function: function(numbers.number()?)?,
-            with: None,
+            arguments: None,
             begin: last,
             duration: Nanoseconds(duration),
         })
@@ -277,9 +277,9 @@ pub(crate) fn unpack_piece(
         if depth as usize > MAX_DEPTH || (!is_open && what / 2 >= node_count as u64) {
             return Err(MISSING);
         }
-        Ok(Item {
+        Ok(PieceItem {
             depth,
-            what: if is_open {
+            kind: if is_open {
                 Calls::Open(function(what / 2)?)
             } else {
                 let count = times.number()?.checked_add(1).ok_or(MANY)?;
@@ -333,7 +333,7 @@ pub(crate) fn unpack_piece(
 }
 
 /// The indices of calls grouped by function, in order within each.
-fn by_function(called: &[(u32, FunctionNo)]) -> Vec<u32> {
+fn by_function(called: &[(u32, TraceFunctionIx)]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..called.len() as u32).collect();
     order.sort_by_key(|&at| called[at as usize].1);
     order
@@ -378,9 +378,9 @@ mod tests {
 
     fn call(depth: u32, function: u32, begin: u64, duration: u64) -> Call {
         Call {
-            with: None,
+            arguments: None,
             depth,
-            function: FunctionNo(function),
+            function: TraceFunctionIx(function),
             begin: Nanoseconds(begin),
             duration: Nanoseconds(duration),
         }
@@ -463,7 +463,7 @@ mod tests {
     fn rejects_pieces_with_too_many_calls() {
         // A chain of nodes, each of which repeats the one before it a thousand times.
         let nodes = (0..20u32).map(|index| DagNode {
-            function: Some(FunctionNo(0)),
+            function: Some(TraceFunctionIx(0)),
             callees: index
                 .checked_sub(1)
                 .map(|before| (before, 1000))
@@ -472,13 +472,13 @@ mod tests {
         });
         let piece = Piece {
             nodes: nodes.collect(),
-            items: vec![Item {
+            items: vec![PieceItem {
                 depth: 0,
-                what: Calls::Whole((19, u64::MAX)),
+                kind: ItemKind::Whole((19, u64::MAX)),
             }],
             ..Piece::default()
         };
-        assert_eq!(piece.functions(PIECE).len(), PIECE + 1);
+        assert_eq!(piece.functions(MAX_PIECE_CALLS).len(), MAX_PIECE_CALLS + 1);
     }
 
     proptest! {

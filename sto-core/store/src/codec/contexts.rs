@@ -9,13 +9,13 @@ use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use sto_model::SampleLabel;
-use sto_model::tree::{Context, ProfileThread, label_sets};
+use sto_model::tree::{SampleContext, ProfileThread, distinct_label_sets};
 
 /// Distinct labels, and sets of indices into them.
 type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
 
-pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), DecodeError> {
-    let sets: BTreeSet<&[SampleLabel]> = label_sets(contexts).collect();
+pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[SampleContext]) -> Result<(), DecodeError> {
+    let sets: BTreeSet<&[SampleLabel]> = distinct_label_sets(contexts).collect();
     let sets = || sets.iter().filter(|set| !set.is_empty());
     let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();
     let label_indices: BTreeMap<&SampleLabel, u32> = labels.iter().copied().zip(0..).collect();
@@ -24,7 +24,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
     let set_indices: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
     // 0 is the empty set.
     let index = |set: &[SampleLabel]| set_indices.get(set).copied().unwrap_or(0);
-    let index_of: HashMap<*const SampleLabel, u32> = label_sets(contexts)
+    let index_of: HashMap<*const SampleLabel, u32> = distinct_label_sets(contexts)
         .map(|set| (set.as_ptr(), index(set)))
         .collect();
 
@@ -37,7 +37,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
         mut list,
     ] = [(); 6].map(|()| Packer::default());
     let mut previous = 0;
-    for Context { thread, labels } in contexts {
+    for SampleContext { thread, labels } in contexts {
         pids.number(thread.pid - previous);
         tids.number(thread.tid.wrapping_sub(thread.pid));
         lengths.number(thread.name.len() as u64);
@@ -53,7 +53,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
     Ok(())
 }
 
-pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, DecodeError> {
+pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<SampleContext>, DecodeError> {
     let count = pack.number32()? as usize;
     let columns: Vec<Vec<u8>> = (0..5).map(|_| pack.column()).collect::<Result<_, _>>()?;
     let [mut pids, mut tids, mut lengths, mut text, mut own_sets] =
@@ -62,7 +62,7 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, D
     if count > pids.left() {
         return Err(DecodeError("there are fewer contexts than announced"));
     }
-    let mut contexts: Vec<Context> = Vec::with_capacity(count);
+    let mut contexts: Vec<SampleContext> = Vec::with_capacity(count);
     for _ in 0..count {
         let previous = contexts.last().map_or(0, |context| context.thread.pid);
         let pid = previous.checked_add(pids.number32()?);
@@ -75,7 +75,7 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, D
         let labels = labels.ok_or(DecodeError(
             "a context has a set of labels that does not exist",
         ))?;
-        let context = Context {
+        let context = SampleContext {
             thread: ProfileThread {
                 pid,
                 tid,

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::sync::Arc;
 use sto_model::bytes::{unzigzag, zigzag};
-use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRICS, MAX_POINTS};
+use sto_model::limits::{MAX_USER_STRING, MAX_METRICS, MAX_METRIC_VALUES};
 use sto_model::units::Nanoseconds;
 use sto_model::{MetricKind, MetricSeries, RunMetrics};
 
@@ -123,12 +123,12 @@ impl Head {
         let list_count = within(pack.number()?, MAX_METRICS)?;
         let lengths = pack.column_within(list_count * MAX_VARINT_32)?;
         let mut lengths = Unpacker::new(&lengths);
-        let lists = (0..list_count).map(|_| within(lengths.number()?, MAX_POINTS));
+        let lists = (0..list_count).map(|_| within(lengths.number()?, MAX_METRIC_VALUES));
         let lists: Vec<usize> = lists.collect::<Result<_, _>>()?;
         let count = within(pack.number()?, MAX_METRICS)?;
         let [names, text, kinds, own_lists] = [
             pack.column_within(count * MAX_VARINT_32)?,
-            pack.column_within(count * MAX_GIVEN_NAME)?,
+            pack.column_within(count * MAX_USER_STRING)?,
             pack.column_within(count)?,
             pack.column_within(count * MAX_VARINT_32)?,
         ];
@@ -147,7 +147,7 @@ impl Head {
             let len = lists.get(list).filter(|_| list <= next);
             let len = len.ok_or(DecodeError("a metric has times that do not exist"))?;
             next = next.max(list + 1);
-            points = within((points + len) as u64, MAX_POINTS)?;
+            points = within((points + len) as u64, MAX_METRIC_VALUES)?;
             series.push((name.to_owned(), kind, list));
         }
         if next != lists.len() {
@@ -514,7 +514,7 @@ mod tests {
 
     #[test]
     fn rejects_packs_that_exceed_limits() {
-        let most = MAX_POINTS as u64;
+        let most = MAX_METRIC_VALUES as u64;
         for (lists, lengths, metrics) in [
             (1, vec![most + 1], 1),
             (1, vec![most], 2),

@@ -6,7 +6,7 @@ use super::bytes::{Packer, Unpacker};
 use crate::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
 use serde::{Deserialize, Serialize};
 use sto_model::id::ProfileId;
-use sto_model::limits::{MAX_GIVEN_NAME, MAX_PARENTS};
+use sto_model::limits::{MAX_USER_STRING, MAX_COMMIT_PARENTS};
 use sto_model::units::{Cost, SampleType, UnixSeconds};
 use sto_model::{Build, Commit, CommitHash, GnuBuildId, ModuleRef, Profile};
 
@@ -174,7 +174,7 @@ impl CommitRecord {
 
     /// Whether it is within the format's limits; git has none.
     pub(crate) fn is_within_limits(&self) -> bool {
-        self.subject.len() <= MAX_GIVEN_NAME && self.parents.len() <= MAX_PARENTS
+        self.subject.len() <= MAX_USER_STRING && self.parents.len() <= MAX_COMMIT_PARENTS
     }
 
     /// The commit of a work tree with this revision.

@@ -9,12 +9,12 @@ use super::contexts::{pack_contexts, unpack_contexts};
 use super::costs::{ValuePacker, Values};
 use super::pairs::{PairPacker, Pairs};
 use sto_model::tree::{
-    Context, ContextIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, Slices,
+    SampleContext, ContextIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, TimeSlices,
 };
 use sto_model::units::Nanoseconds;
 
 /// Packs slices of a profile with these self costs by sample type. The slices must add up to them.
-pub(crate) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_slices(slices: &TimeSlices, costs: &[SelfCosts]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let grid = slices.grid;
     pack.number(grid.count().get());
@@ -28,7 +28,7 @@ pub(crate) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Result<Vec<u8
 }
 
 /// Unpacks slices of the profile with these self costs by sample type.
-pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, DecodeError> {
+pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<TimeSlices, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let (grid, contexts) = unpack_head(&mut pack)?;
     let mut columns = Vec::with_capacity(costs.len());
@@ -40,7 +40,7 @@ pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, 
         columns.push(slices);
     }
     pack.finish()?;
-    Ok(Slices {
+    Ok(TimeSlices {
         grid,
         contexts,
         costs: columns,
@@ -48,12 +48,12 @@ pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, 
 }
 
 /// Unpacks only the contexts of slices.
-pub(crate) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, DecodeError> {
+pub(crate) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<SampleContext>, DecodeError> {
     let (_, contexts) = unpack_head(&mut Unpacker::new(pack))?;
     Ok(contexts)
 }
 
-fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<Context>), DecodeError> {
+fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<SampleContext>), DecodeError> {
     let count = SliceCount::new(pack.number32()?);
     let count = count.ok_or(DecodeError("the number of slices is out of range"))?;
     let first = pack.number()?;
@@ -180,12 +180,12 @@ mod tests {
     /// Process id, thread id, name, and the values of the samples' label `k`.
     type ContextParts<'t> = (u32, u32, &'t str, &'t [&'t str]);
 
-    fn slices(contexts: &[ContextParts], costs: &[(u32, u32, u32, Cost)]) -> Slices {
+    fn slices(contexts: &[ContextParts], costs: &[(u32, u32, u32, Cost)]) -> TimeSlices {
         let label = |text: &&str| SampleLabel {
             key: "k".to_owned(),
             value: LabelValue::Text((*text).to_owned()),
         };
-        let contexts = contexts.iter().map(|&(pid, tid, name, labels)| Context {
+        let contexts = contexts.iter().map(|&(pid, tid, name, labels)| SampleContext {
             thread: ProfileThread {
                 pid,
                 tid,
@@ -200,7 +200,7 @@ mod tests {
             cost,
         });
         let count = SliceCount::new(4).unwrap();
-        Slices {
+        TimeSlices {
             grid: SliceGrid::new(Nanoseconds(100), Nanoseconds(199), count).unwrap(),
             contexts: contexts.collect(),
             costs: vec![costs.collect()],
@@ -208,7 +208,7 @@ mod tests {
     }
 
     /// The example of SPEC.md, and the self costs that it adds up to.
-    fn example() -> (Slices, SelfCosts) {
+    fn example() -> (TimeSlices, SelfCosts) {
         let one = cost(1, 100);
         let cells = [
             (0, 1, 7, one),
@@ -349,7 +349,7 @@ mod tests {
         );
     }
 
-    fn context() -> impl Strategy<Value = Context> {
+    fn context() -> impl Strategy<Value = SampleContext> {
         let value = prop_oneof![
             "[a-cü]{0,2}".prop_map(LabelValue::Text),
             (any::<i64>(), "s?").prop_map(|(number, unit)| LabelValue::Number { number, unit }),
@@ -357,7 +357,7 @@ mod tests {
         let label = ("[a-c]{0,2}", value).prop_map(|(key, value)| SampleLabel { key, value });
         let labels = prop::collection::btree_set(label, 0..4);
         let context = (0u32..3, any::<u32>(), "[a-c]?", labels);
-        context.prop_map(|(pid, tid, name, labels)| Context {
+        context.prop_map(|(pid, tid, name, labels)| SampleContext {
             thread: ProfileThread { pid, tid, name },
             labels: labels.into_iter().collect(),
         })
@@ -368,7 +368,7 @@ mod tests {
 
         #[test]
         fn contexts_round_trip(contexts in prop::collection::btree_set(context(), 0..6)) {
-            let slices = Slices {
+            let slices = TimeSlices {
                 contexts: contexts.into_iter().collect(),
                 ..slices(&[], &[])
             };

@@ -2,16 +2,16 @@
 
 use super::DecodeError;
 use super::bytes::{MAX_VARINT_32, Packer, Unpacker};
-use sto_model::limits::{MAX_NAME, MAX_SOURCES};
-use sto_model::{SourceDigest, SourceDigests};
+use sto_model::limits::{MAX_NAME, MAX_SOURCE_FILES};
+use sto_model::{SourceFileDigest, SourceFileDigests};
 
 /// Length of a digest in bytes.
 const DIGEST: usize = 16;
 
 /// Packs the digests of a profile's source files.
-pub(crate) fn pack_sources(sources: &SourceDigests) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_sources(sources: &SourceFileDigests) -> Result<Vec<u8>, DecodeError> {
     let [mut lengths, mut text, mut digests] = [(); 3].map(|()| Packer::default());
-    for (path, SourceDigest(digest)) in sources {
+    for (path, SourceFileDigest(digest)) in sources {
         lengths.number(path.len() as u64);
         text.raw(path.as_bytes());
         digests.raw(digest);
@@ -25,10 +25,10 @@ pub(crate) fn pack_sources(sources: &SourceDigests) -> Result<Vec<u8>, DecodeErr
 }
 
 /// Unpacks the digests of a profile's source files.
-pub(crate) fn unpack_sources(pack: &[u8]) -> Result<SourceDigests, DecodeError> {
+pub(crate) fn unpack_sources(pack: &[u8]) -> Result<SourceFileDigests, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
-    if count > MAX_SOURCES {
+    if count > MAX_SOURCE_FILES {
         return Err(DecodeError("there are more source files than allowed"));
     }
     let [lengths, text, digests] = [
@@ -39,7 +39,7 @@ pub(crate) fn unpack_sources(pack: &[u8]) -> Result<SourceDigests, DecodeError> 
     pack.finish()?;
     let [mut lengths, mut text, mut digests] =
         [&lengths, &text, &digests].map(|column| Unpacker::new(column));
-    let mut sources = SourceDigests::new();
+    let mut sources = SourceFileDigests::new();
     for _ in 0..count {
         let path = text.raw(lengths.number32()? as usize)?;
         let path = str::from_utf8(path).map_err(|_| DecodeError("a path is not UTF-8"))?;
@@ -51,7 +51,7 @@ pub(crate) fn unpack_sources(pack: &[u8]) -> Result<SourceDigests, DecodeError> 
         }
         let mut digest = [0; DIGEST];
         digest.copy_from_slice(digests.raw(DIGEST)?);
-        sources.insert(path.to_owned(), SourceDigest(digest));
+        sources.insert(path.to_owned(), SourceFileDigest(digest));
     }
     for column in [lengths, text, digests] {
         column.finish()?;
@@ -68,8 +68,8 @@ mod tests {
     proptest! {
         #[test]
         fn digests_round_trip(sources: BTreeMap<String, [u8; 16]>) {
-            let sources = sources.into_iter().map(|(path, digest)| (path, SourceDigest(digest)));
-            let sources: SourceDigests = sources.collect();
+            let sources = sources.into_iter().map(|(path, digest)| (path, SourceFileDigest(digest)));
+            let sources: SourceFileDigests = sources.collect();
             let pack = pack_sources(&sources).unwrap();
             prop_assert_eq!(unpack_sources(&pack), Ok(sources));
         }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn pack_matches_the_specification() {
-        let digest = |first| SourceDigest(std::array::from_fn(|byte| first + byte as u8));
+        let digest = |first| SourceFileDigest(std::array::from_fn(|byte| first + byte as u8));
         let sources = [("a.c", 0), ("b/a.c", 16)];
         let sources = sources.map(|(path, first)| (path.to_owned(), digest(first)));
         let mut expected = vec![2, 2, 0, 3, 5, 8, 0];

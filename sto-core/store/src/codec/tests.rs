@@ -413,7 +413,7 @@ fn checksum_covers_key_and_value() {
 
 #[test]
 fn profile_record_matches_the_specification() {
-    use sto_model::id::{BuildId, SourceDigest};
+    use sto_model::id::{BuildId, RecordingDigest};
     use sto_model::units::{Bytes, Nanoseconds, UnixSeconds};
     use sto_model::{Granularity, Origin, Profile, Quality};
     let record = ProfileRecord {
@@ -425,7 +425,7 @@ fn profile_record_matches_the_specification() {
         slices: 6,
         profile: Profile {
             build: BuildId([1; 16]),
-            source: SourceDigest([2; 16]),
+            source: RecordingDigest([2; 16]),
             source_bytes: Bytes(6),
             format: "folded".to_owned(),
             origin: Origin {

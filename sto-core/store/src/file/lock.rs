@@ -9,7 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
-use sto_model::files::{Folder, Temporaries};
+use sto_model::files::{Folder, TemporaryFiles};
 #[cfg(target_os = "linux")]
 use sto_model::files::{User, user_of_process};
 
@@ -44,7 +44,7 @@ pub struct StoreOptions {
     /// The callback for operations that have waited for a second.
     pub on_wait: Option<OnWait>,
     /// The list of temporary files next to the store, while they exist.
-    pub temporaries: Temporaries,
+    pub temporaries: TemporaryFiles,
 }
 
 /// How operations of a [`Store`](crate::Store) take turns at its file with each other and other processes.
@@ -53,7 +53,7 @@ pub struct StoreOptions {
 #[derive(Default)]
 pub(crate) struct Turn {
     on_wait: Option<OnWait>,
-    temporaries: Temporaries,
+    temporaries: TemporaryFiles,
     open: Mutex<Weak<Database>>,
 }
 
@@ -66,7 +66,7 @@ impl Turn {
         }
     }
 
-    pub(crate) fn temporaries(&self) -> &Temporaries {
+    pub(crate) fn temporaries(&self) -> &TemporaryFiles {
         &self.temporaries
     }
 
@@ -103,10 +103,10 @@ pub(crate) struct LockedFolder {
 /// Locks the folder of the store at this path, so that other processes write no store in it. Waits for
 /// those that do.
 pub(crate) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, StoreError> {
-    let path_of_folder = &Folder::path_of(path);
+    let path_of_folder = &Folder::parent_path(path);
     let lock = || {
         let folder = Folder::open(path_of_folder)?;
-        let file = folder.file()?;
+        let file = folder.open_as_file()?;
         match file.try_lock() {
             Ok(()) => Ok(LockedFolder {
                 folder: Arc::new(folder),
@@ -127,10 +127,10 @@ pub(crate) fn let_writers_pass(path: &Path) {
     let Ok(path) = fs::canonicalize(path) else {
         return;
     };
-    let Ok(folder) = Folder::of(&path) else {
+    let Ok(folder) = Folder::open_parent(&path) else {
         return;
     };
-    let Ok(lock) = folder.file() else {
+    let Ok(lock) = folder.open_as_file() else {
         return;
     };
     let writer_waits = || matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
@@ -219,7 +219,7 @@ fn holders(path: &Path) -> Option<String> {
                 |_| String::new(),
                 |command| format!(" ({})", command.trim_end().escape_debug()),
             );
-            let user = user_of_process(pid).filter(|&user| user != User::of_this_process());
+            let user = user_of_process(pid).filter(|&user| user != User::current());
             let user = user.map_or_else(String::new, |user| format!(" of {user}"));
             format!("process {pid}{command}{user}")
         })

@@ -29,5 +29,5 @@ fn named_after(path: &Path, suffix: &str) -> OsString {
 
 /// Whether a process is rewriting the store at this path.
 pub(crate) fn is_being_rewritten(path: &Path, folder: &Folder) -> bool {
-    folder.has_temporary(&rewrite_prefix(path))
+    folder.has_temporary_file(&rewrite_prefix(path))
 }

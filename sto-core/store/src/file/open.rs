@@ -27,7 +27,7 @@ pub(crate) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
         Err(error) => missing(path, error)?,
     };
     Ok(if is_file {
-        (Folder::path_of(path), path.to_owned())
+        (Folder::parent_path(path), path.to_owned())
     } else {
         (path.to_owned(), path.join(FILE_NAME))
     })
@@ -132,7 +132,7 @@ pub(crate) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), Store
     } else {
         sync_folder(folder);
         made.iter()
-            .for_each(|made| sync_folder(&Folder::path_of(made)));
+            .for_each(|made| sync_folder(&Folder::parent_path(made)));
     }
     result
 }
@@ -188,7 +188,7 @@ fn create_file(path: &Path, turn: &Turn) -> Result<(), StoreError> {
     let file = new.file().try_clone();
     let made = file.map_err(InternalError::from).and_then(fresh);
     drop(made.map_err(|error| error.at(path, "make"))?);
-    match new.publish(name_of(path)) {
+    match new.persist_noclobber(name_of(path)) {
         // Another process was faster, and may have removed this file as a leftover.
         Err(_) if path.exists() => Ok(()),
         published => published.map_err(|error| cannot("make", path, error)),

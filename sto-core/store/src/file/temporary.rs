@@ -9,13 +9,13 @@ use crate::file::names::{rewrite_prefix, temporary_prefix};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use sto_model::files::{Folder, Temporary};
+use sto_model::files::{Folder, TemporaryFile};
 
 /// Creates an empty temporary file next to a store.
-pub(crate) fn temporary_next_to(path: &Path, turn: &Turn) -> Result<Temporary, StoreError> {
-    let folder = Folder::of(path).map(Arc::new);
+pub(crate) fn temporary_next_to(path: &Path, turn: &Turn) -> Result<TemporaryFile, StoreError> {
+    let folder = Folder::open_parent(path).map(Arc::new);
     let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &temporary_prefix(path)));
-    new.map_err(|error| cannot("make a file in", &Folder::path_of(path), error))
+    new.map_err(|error| cannot("make a file in", &Folder::parent_path(path), error))
 }
 
 /// Creates an empty file that will replace the store. Until then only this user can open it.
@@ -23,9 +23,9 @@ pub(crate) fn temporary_to_replace(
     path: &Path,
     locked: &LockedFolder,
     turn: &Turn,
-) -> io::Result<Temporary> {
+) -> io::Result<TemporaryFile> {
     turn.temporaries()
-        .private_in(&locked.folder, &rewrite_prefix(path))
+        .new_private_in(&locked.folder, &rewrite_prefix(path))
 }
 
 /// Creates an empty file that will become a new store.
@@ -33,7 +33,7 @@ pub(crate) fn temporary_to_publish(
     path: &Path,
     locked: &LockedFolder,
     turn: &Turn,
-) -> io::Result<Temporary> {
+) -> io::Result<TemporaryFile> {
     turn.temporaries()
         .new_in(&locked.folder, &rewrite_prefix(path))
 }
@@ -44,7 +44,7 @@ pub(crate) fn temporary_to_publish(
 /// then finds the store already there.
 pub(crate) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
     for start in [rewrite_prefix(path), temporary_prefix(path)] {
-        locked.folder.remove_temporaries(&start);
+        locked.folder.remove_temporary_files(&start);
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), Sto
     // Plus an eighth for branch pages, plus redb's own data.
     let room = bytes + bytes / 8 + (64 << 10);
     temporary_next_to(path, turn)?
-        .into_nameless()
+        .into_unlinked()
         .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file))
         .map_err(|error| cannot("write", path, error))?;
     Ok(())

@@ -6,9 +6,9 @@ use crate::error::StoreError;
 use crate::read::kept::read_piece;
 use std::ops::Range;
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::{FunctionNo, Paths};
+use sto_model::trace::paths::{TraceFunctionIx, CallPaths};
 use sto_model::trace::regtime::RegTime;
-use sto_model::trace::{CallThresholds, Record};
+use sto_model::trace::{CallThresholds, CallRecord};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
@@ -93,8 +93,8 @@ impl NumberedCalls<'_> {
         numbers: Range<u64>,
         thresholds: CallThresholds,
         time: Nanoseconds,
-    ) -> Result<Vec<Record<NodeIx>>, StoreError> {
-        let mut paths = Paths::default();
+    ) -> Result<Vec<CallRecord<NodeIx>>, StoreError> {
+        let mut paths = CallPaths::default();
         let mut regtime = RegTime::new(&thresholds, time, &mut paths);
         let mut outermost = None;
         let at = self
@@ -144,7 +144,7 @@ impl NumberedCalls<'_> {
             each_stack(callees, &piece, |call, stack, is_caller| {
                 if (ix == 0 || !is_caller) && overlaps((call.begin, call.end()), window) {
                     calls.push(Call {
-                        function: FunctionNo(stack.0),
+                        function: TraceFunctionIx(stack.0),
                         ..*call
                     });
                 }

@@ -210,7 +210,7 @@ impl Source<'_> {
                     .and_then(|interned| {
                         write::check(build, profile, &interned)
                             .map_err(|error| error.at(writer.store().path(), "write"))?;
-                        if ProfileId::of(build, profile, &interned) != *id {
+                        if ProfileId::new(build, profile, &interned) != *id {
                             return Err(self.error(not_its_content(*id)));
                         }
                         let from = CameFrom::Store(self.path.display().to_string());
@@ -313,7 +313,7 @@ impl Source<'_> {
                 }
             };
             let record = &listed.record;
-            let recorded = record.profile.order_of_recording();
+            let recorded = record.profile.recorded_sort_key();
             let first = first_recorded
                 .entry(record.profile.build)
                 .or_insert(recorded);
@@ -339,7 +339,7 @@ impl Source<'_> {
             let (build, profile) = (&listed.build, &listed.record.profile);
             let first = first_recorded[&profile.build];
             let names = (build.executable.clone(), first, build.version.clone());
-            (names, profile.order_of_recording(), listed.id)
+            (names, profile.recorded_sort_key(), listed.id)
         });
         Ok(new)
     }
@@ -388,7 +388,7 @@ impl Source<'_> {
     ) -> Result<ExecutableTree<'f>, InternalError> {
         let executable = self
             .rows
-            .record(Record::Executable, ExecutableId::of(name).0)?
+            .record(Record::Executable, ExecutableId::from_name(name).0)?
             .ok_or_else(|| {
                 InternalError::damaged("table records", "an executable does not exist")
             })?;

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use sto_model::Build;
 use sto_model::files::MemoryFile;
 use sto_model::id::{ExecutableId, ProfileId};
-use sto_model::memory::{self, TooMuch};
-use sto_model::tree::Interned;
+use sto_model::memory::{self, MemoryLimitExceeded};
+use sto_model::tree::ProfileData;
 use sto_model::units::Bytes;
 
 /// Compression level. Higher levels take more time than they save in transfer.
@@ -43,7 +43,7 @@ impl Snapshot {
     ) -> Result<(), E> {
         let ids: Vec<ProfileId> = profiles.iter().map(|stored| stored.id).collect();
         let stored: HashMap<_, _> = profiles.iter().map(|&stored| (stored.id, stored)).collect();
-        let executable = ExecutableId::of(&build.executable);
+        let executable = ExecutableId::from_name(&build.executable);
         let replaced = self.read(Rows::replaced)?;
         self.load_each(executable, &ids, |id, interned| {
             let replaced = replaced.get(&id).map_or(&[][..], Vec::as_slice);
@@ -56,7 +56,7 @@ impl Snapshot {
         &self,
         build: &Build,
         stored: &StoredProfile,
-        interned: &Interned,
+        interned: &ProfileData,
         replaced: &[ProfileId],
     ) -> Result<Vec<u8>, StoreError> {
         let build = Build {
@@ -67,7 +67,7 @@ impl Snapshot {
         };
         let profile = &stored.profile;
         write::check(&build, profile, interned).map_err(|error| error.at(self.path(), "read"))?;
-        if ProfileId::of(&build, profile, interned) != stored.id {
+        if ProfileId::new(&build, profile, interned) != stored.id {
             return Err(not_its_content(stored.id).at(self.path(), "read"));
         }
         let alone = Store::in_memory_for(self.path())?;
@@ -105,8 +105,8 @@ impl Snapshot {
         if size > most {
             return Err(not_a_store(format!("it expands to more than {most} bytes")));
         }
-        memory::check(Bytes(size))
-            .map_err(|error: TooMuch| InternalError::from(error).at(name, "read"))?;
+        memory::check_limit(Bytes(size))
+            .map_err(|error: MemoryLimitExceeded| InternalError::from(error).at(name, "read"))?;
         let mut magic = Vec::new();
         let mut file = store.file();
         let start = file.rewind().and_then(|()| {

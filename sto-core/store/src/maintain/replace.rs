@@ -153,7 +153,7 @@ impl Store {
                 let new = temporary_to_replace(file, &locked, turn)?;
                 let after = write_file(&rows, &keep, false, new.file())?;
                 if replace {
-                    let rights = locked.folder.rights(name)?;
+                    let rights = locked.folder.access_rights(name)?;
                     new.replace(name, rights.ok_or_else(moved)?)?;
                 }
                 Ok(after)
@@ -190,10 +190,10 @@ impl Snapshot {
     /// is damaged.
     pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
         let cannot = |source| error::cannot("make", path, source);
-        Folder::of(path).map_err(cannot)?;
+        Folder::open_parent(path).map_err(cannot)?;
         let locked = lock_folder(path, self.turn())?;
         let name = name_of(path);
-        if name.is_empty() || locked.folder.has(name).map_err(cannot)? {
+        if name.is_empty() || locked.folder.contains(name).map_err(cannot)? {
             let taken = io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name exists");
             return Err(cannot(taken));
         }
@@ -211,7 +211,7 @@ impl Snapshot {
             Ok(written.map_err(|error| error.copying(self.path(), path)))
         });
         let published = result.flatten().and_then(|(size, new)| {
-            new.publish(name).map_err(cannot)?;
+            new.persist_noclobber(name).map_err(cannot)?;
             Ok(size)
         });
         locked.folder.sync();

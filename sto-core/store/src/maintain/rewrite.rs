@@ -72,7 +72,7 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
     for Found { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
         let id = ProfileId(id);
         if keep(id) {
-            let reading = rows.reading(record.profile.reading())?;
+            let reading = rows.reading(record.profile.build_recording_id())?;
             let from = reading.map_or(CameFrom::Exported, |reading| reading.from);
             let build = by_build.entry(record.profile.build).or_default();
             build.push(Chosen { id, record, from });
@@ -81,7 +81,7 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
     let mut builds: Vec<(BuildRecord, Vec<Chosen>)> = Vec::new();
     for Found { id, record, .. } in rows.records::<BuildRecord>(Record::Build)? {
         if let Some(mut profiles) = by_build.remove(&BuildId(id)) {
-            profiles.sort_by_key(|chosen| (chosen.record.profile.order_of_recording(), chosen.id));
+            profiles.sort_by_key(|chosen| (chosen.record.profile.recorded_sort_key(), chosen.id));
             builds.push((record, profiles));
         }
     }
@@ -98,7 +98,7 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
         match executables.last_mut() {
             Some(last) if last.record.name == *name => last.builds.push(build),
             _ => {
-                let record = rows.record(Record::Executable, ExecutableId::of(name).0)?;
+                let record = rows.record(Record::Executable, ExecutableId::from_name(name).0)?;
                 executables.push(Executable {
                     record: record.ok_or_else(|| {
                         InternalError::damaged(
@@ -233,7 +233,7 @@ fn write_nodes(
         nodes: NodeNo(nodes.len() as u32),
     };
     nodes::write_packs(&mut to.new, record.number, NodeNo(0), &nodes)?;
-    let id = ExecutableId::of(&record.name);
+    let id = ExecutableId::from_name(&record.name);
     to.new.record(Record::Executable, id.0, &record)?;
     let number = |node| {
         if picked.numbers.has(node) {

@@ -13,7 +13,7 @@ use redb::{Database, ReadableDatabase};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use sto_model::id::SourceDigest;
+use sto_model::id::RecordingDigest;
 use sto_model::units::Bytes;
 
 /// Bytes and counts of a store's parts.
@@ -172,7 +172,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
         .sum::<Result<u64>>()?;
     let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
     let executables = executables(&rows, &profiles, &packed)?;
-    let recordings: HashMap<SourceDigest, Bytes> = profiles
+    let recordings: HashMap<RecordingDigest, Bytes> = profiles
         .iter()
         .map(|found| {
             (
@@ -196,7 +196,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
         parts: parts.sorted(file),
         bytes_per_node: per(|executable| executable.node_bytes, nodes),
         bytes_per_profile: per(|executable| executable.profile_bytes, profiles.len() as u64),
-        saving: Bytes(file).times_smaller_than(Bytes(source)),
+        saving: Bytes(file).compression_ratio(Bytes(source)),
         builds: rows.contents.builds.into(),
         profiles: profiles.len() as u64,
         frames: rows.contents.frames.0.into(),

@@ -79,14 +79,14 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
     for build in &mut builds {
         build
             .profiles
-            .sort_by_key(|stored| (stored.profile.order_of_recording(), stored.id));
+            .sort_by_key(|stored| (stored.profile.recorded_sort_key(), stored.id));
     }
     builds.sort_by_cached_key(
         |StoredBuild {
              build, profiles, ..
          }| {
             let first = profiles.first();
-            let first = first.map(|stored| stored.profile.order_of_recording());
+            let first = first.map(|stored| stored.profile.recorded_sort_key());
             (build.executable.clone(), first, build.version.clone())
         },
     );
@@ -207,7 +207,7 @@ pub(crate) fn load_build(
     let build: BuildRecord = rows
         .record(Record::Build, id.0)?
         .ok_or(InternalError::NoBuild(id))?;
-    let executable = ExecutableId::of(&build.executable);
+    let executable = ExecutableId::from_name(&build.executable);
     let executable: ExecutableRecord =
         rows.record(Record::Executable, executable.0)?
             .ok_or_else(|| {

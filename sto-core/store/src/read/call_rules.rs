@@ -5,16 +5,16 @@ use crate::codec::{
 };
 use crate::error::{InternalError, Result};
 use crate::read::counts::CallPacks;
-use sto_model::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS, MAX_GIVEN_NAME};
+use sto_model::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS, MAX_USER_STRING};
 use sto_model::memory;
 use sto_model::trace::{
-    CallThresholds, CallsAt, CallsWith, LongCall, Record, RunCalls, ThreadCalls, Threshold,
+    CallThresholds, CallsAtValue, CallsByArgument, LongCall, CallRecord, RunCalls, ThreadCalls, Threshold,
 };
-use sto_model::tree::{Interned, NodeIx, StackTree};
+use sto_model::tree::{ProfileData, NodeIx, StackTree};
 use sto_model::units::{Bytes, Nanoseconds};
 
 /// Checks the rules that the types do not enforce.
-pub(crate) fn check(run: &RunCalls<NodeIx>, interned: &Interned) -> Result<()> {
+pub(crate) fn check(run: &RunCalls<NodeIx>, interned: &ProfileData) -> Result<()> {
     let broken = broken_rule(run, interned.tree.len());
     // Calls name nodes by index in the loaded tree, which only has stacks with costs and their callers.
     let rule = "it has calls over time, and stacks without a cost";
@@ -23,7 +23,7 @@ pub(crate) fn check(run: &RunCalls<NodeIx>, interned: &Interned) -> Result<()> {
 }
 
 /// Whether each node has a self cost or a descendant with one.
-fn all_have_costs(interned: &Interned) -> bool {
+fn all_have_costs(interned: &ProfileData) -> bool {
     let tree: &StackTree = &interned.tree;
     let mut has_cost = vec![false; tree.len()];
     for &(node, _) in interned.costs.iter().flatten() {
@@ -68,7 +68,7 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
         .map(|outlier| (outlier.thread, outlier.call));
     let of_waits = waits.iter().map(|wait| (wait.thread, wait.call));
     let ended_by = waits.iter().filter_map(|wait| wait.ended_by);
-    let mut meanwhile = outliers.iter().flat_map(|outlier| &outlier.meanwhile);
+    let mut meanwhile = outliers.iter().flat_map(|outlier| &outlier.activities);
     let records: usize = threads.iter().map(|thread| thread.records.len()).sum();
     let rules = [
         (
@@ -84,7 +84,7 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
         ),
         (
             threads.iter().all(|calls| {
-                calls.thread.name.len().max(calls.thread.program.len()) <= MAX_GIVEN_NAME
+                calls.thread.name.len().max(calls.thread.program.len()) <= MAX_USER_STRING
             }),
             "a thread's name is longer than 4096 bytes",
         ),
@@ -101,8 +101,8 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
                 .iter()
                 .flat_map(|thread| &thread.records)
                 .all(|record| match record {
-                    Record::Call(call) => is_node(call.stack),
-                    Record::Expression(expression) => {
+                    CallRecord::Call(call) => is_node(call.stack),
+                    CallRecord::Expression(expression) => {
                         let mut stacks = expression.stacks.iter();
                         !expression.stacks.is_empty()
                             && stacks.all(|stack| is_node(stack.stack) && stack.calls > 0)
@@ -140,10 +140,10 @@ fn stacks(run: &RunCalls<NodeIx>) -> impl Iterator {
 }
 
 /// Whether calls are in ascending order of their arguments, which are finite, and no self time exceeds the total time.
-fn has_valid_calls(list: &CallsWith<NodeIx>) -> bool {
+fn has_valid_calls(list: &CallsByArgument<NodeIx>) -> bool {
     let is_call =
-        |call: &CallsAt| call.value.is_finite() && call.calls > 0 && call.own <= call.duration;
-    list.argument.len() <= MAX_GIVEN_NAME
+        |call: &CallsAtValue| call.value.is_finite() && call.calls > 0 && call.self_duration <= call.duration;
+    list.argument.len() <= MAX_USER_STRING
         && list.calls.iter().all(is_call)
         && list.calls.is_sorted_by(|a, b| a.value <= b.value)
 }
@@ -165,8 +165,8 @@ fn is_consistent(thread: &ThreadCalls<NodeIx>) -> bool {
             return false;
         }
         match record {
-            Record::Call(_) => callers.push(end),
-            Record::Expression(_) => free = end,
+            CallRecord::Call(_) => callers.push(end),
+            CallRecord::Expression(_) => free = end,
         }
         last_end = last_end.max(end);
         calls = calls
@@ -184,11 +184,11 @@ pub(crate) fn unpacked(
     nodes: usize,
 ) -> Result<RunCalls<NodeIx>> {
     let claimed = claimed_by_calls(&packs.calls).map_err(|error| error.at(at))?;
-    memory::check(Bytes(claimed))?;
+    memory::check_limit(Bytes(claimed))?;
     let mut run = unpack_calls(&packs.calls).map_err(|error| error.at(at))?;
     if let Some(pack) = &packs.arguments {
         let claimed = claimed_by_arguments(pack).map_err(|error| error.at(at_arguments))?;
-        memory::check(Bytes(claimed))?;
+        memory::check_limit(Bytes(claimed))?;
         run.arguments = unpack_arguments(pack).map_err(|error| error.at(at_arguments))?;
     }
     match broken_rule(&run, nodes) {

@@ -15,7 +15,7 @@ pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedCalls>> {
     let Some(packs) = CallPacks::read(rows, record.number)? else {
         return check_size(rows, id, &record).map(|()| None);
     };
-    let executable = ExecutableId::of(&builds::build_of(rows, &record)?.executable);
+    let executable = ExecutableId::from_name(&builds::build_of(rows, &record)?.executable);
     let Loaded { frames, tree, .. } = builds::load(rows, executable, &[id])?;
     let calls = unpacked(&packs, CallPacks::columns(record.number), tree.len())?;
     Ok(Some(LoadedCalls {

@@ -33,7 +33,7 @@ impl Commits {
     /// The commit that a revision names, if its metadata is known.
     pub(crate) fn find_by_revision(&self, revision: Option<&String>) -> Option<Commit> {
         let revision = revision?;
-        let record = self.0.get(&CommitHash::of_revision(revision)?)?;
+        let record = self.0.get(&CommitHash::from_revision(revision)?)?;
         Some(record.clone().at(revision))
     }
 
@@ -46,7 +46,7 @@ impl Commits {
         &self,
         revisions: impl Iterator<Item = &'a String>,
     ) -> impl Iterator<Item = &CommitRecord> {
-        let hashes = revisions.filter_map(|revision| CommitHash::of_revision(revision));
+        let hashes = revisions.filter_map(|revision| CommitHash::from_revision(revision));
         let hashes: BTreeSet<CommitHash> = hashes.collect();
         hashes.into_iter().filter_map(|hash| self.0.get(&hash))
     }

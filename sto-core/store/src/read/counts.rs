@@ -14,7 +14,7 @@ use std::sync::Arc;
 use sto_model::FrameIx;
 use sto_model::memory;
 use sto_model::trace::{PackedCalls, RunCalls};
-use sto_model::tree::{Interned, LineCost, NodeIx};
+use sto_model::tree::{ProfileData, LineCost, NodeIx};
 use sto_model::units::{Bytes, Cost};
 
 /// Self costs by node of the executable, in ascending order of distinct nodes.
@@ -81,9 +81,9 @@ impl SideData {
     ///
     /// # Errors
     /// Returns an error if the data exceeds the format's limits.
-    pub(crate) fn pack(interned: &Interned) -> Result<SideData> {
+    pub(crate) fn pack(interned: &ProfileData) -> Result<SideData> {
         let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
-        let sources = &interned.sources;
+        let sources = &interned.source_digests;
         let sources = (!sources.is_empty()).then(|| pack_sources(sources));
         let addresses = interned.addresses.as_ref();
         let addresses = addresses.map(|addresses| pack_addresses(addresses, interned));
@@ -92,7 +92,7 @@ impl SideData {
             sources: sources.transpose().map_err(refused)?,
             metrics: metrics.map_err(refused)?,
             calls: interned.calls.as_ref().map(CallPacks::pack).transpose()?,
-            kept: interned.kept.clone(),
+            kept: interned.kept_calls.clone(),
         })
     }
 
@@ -143,7 +143,7 @@ impl Counts {
     /// # Errors
     /// Returns an error if the slices exceed the format's limits.
     pub(crate) fn new(
-        interned: &Interned,
+        interned: &ProfileData,
         side_data: SideData,
         nodes: &[NodeNo],
         frames: &[FrameNo],
@@ -152,7 +152,7 @@ impl Counts {
             let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
             in_order(numbered.collect())
         });
-        let lines = interned.lines.par_iter();
+        let lines = interned.line_costs.par_iter();
         let slices = interned.slices.as_ref();
         let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
         Ok(Counts {
@@ -283,7 +283,7 @@ impl PackedCosts {
             // A column with more costs than nodes is damaged, which unpacking reports.
             costs += u64::from(announced.min(packed.nodes_end.0));
         }
-        memory::check(Bytes(costs * size_of::<(NodeNo, Cost)>() as u64))?;
+        memory::check_limit(Bytes(costs * size_of::<(NodeNo, Cost)>() as u64))?;
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ use crate::read::{call_rules, metrics};
 use crate::tables::Column;
 use rayon::prelude::*;
 use sto_model::memory;
-use sto_model::tree::{AddressStack, Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{AddressStack, ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_model::units::Bytes;
 use sto_model::{Frame, FrameIx, FrameTable, StringIx};
 
@@ -34,7 +34,7 @@ impl<'a> ExecutableTree<'a> {
         frames: &'a Frames,
         executable: &ExecutableRecord,
     ) -> Result<Self> {
-        memory::check(Bytes(
+        memory::check_limit(Bytes(
             u64::from(executable.nodes.0) * 2 * size_of::<u32>() as u64,
         ))?;
         let packs = rows.node_packs(executable)?.into_par_iter();
@@ -46,7 +46,7 @@ impl<'a> ExecutableTree<'a> {
     }
 
     /// Loads a profile with its stacks, frames and side data, as it was added.
-    pub(crate) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned> {
+    pub(crate) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<ProfileData> {
         self.profile_from_counts(record, Counts::read(rows, record, self.nodes_end)?)
     }
 
@@ -55,7 +55,7 @@ impl<'a> ExecutableTree<'a> {
         &self,
         record: &ProfileRecord,
         counts: Counts,
-    ) -> Result<Interned> {
+    ) -> Result<ProfileData> {
         let Counts {
             costs,
             lines,
@@ -81,11 +81,11 @@ impl<'a> ExecutableTree<'a> {
         let addresses = addresses.map(|pack| {
             let column = Column::Addresses(record.number);
             let stacks = announced_stacks(&pack).map_err(|error| error.at(column))?;
-            memory::check(Bytes(u64::from(stacks) * size_of::<AddressStack>() as u64))?;
+            memory::check_limit(Bytes(u64::from(stacks) * size_of::<AddressStack>() as u64))?;
             unpack_addresses(&pack, &cut.tree, &costs, slices.as_ref())
                 .map_err(|error| error.at(column))
         });
-        Ok(Interned {
+        Ok(ProfileData {
             addresses: addresses.transpose()?,
             slices,
             metrics: metrics
@@ -94,15 +94,15 @@ impl<'a> ExecutableTree<'a> {
             calls: calls
                 .map(|pack| call_rules::unpacked(&pack, columns, cut.tree.len()))
                 .transpose()?,
-            kept,
-            sources: sources
+            kept_calls: kept,
+            source_digests: sources
                 .map(|pack| {
                     unpack_sources(&pack).map_err(|error| error.at(Column::Sources(record.number)))
                 })
                 .transpose()?
                 .unwrap_or_default(),
             costs,
-            lines,
+            line_costs: lines,
             frames: cut.frames,
             tree: cut.tree,
         })
@@ -209,7 +209,7 @@ pub(crate) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
             last => last.insert((string, frames.intern_string(string))).1,
         };
         let strings = std::array::from_fn(|column| interned(&mut last[column], strings[column]));
-        if frames.insert_row(frame.row(strings)) != FrameIx(index) {
+        if frames.insert_row(frame.to_row(strings)) != FrameIx(index) {
             return Err(InternalError::damaged(
                 "table columns, frames",
                 "a frame occurs twice",

@@ -3,9 +3,9 @@
 use crate::codec::CameFrom;
 use sto_model::id::{BuildId, ProfileId};
 use sto_model::trace::RunCalls;
-use sto_model::tree::{LineCost, NodeIx, SelfCosts, Slices, StackTree};
+use sto_model::tree::{LineCost, NodeIx, SelfCosts, TimeSlices, StackTree};
 use sto_model::units::{Bytes, SampleType};
-use sto_model::{Build, Commit, FrameTable, GnuBuildId, Profile, SourceDigests};
+use sto_model::{Build, Commit, FrameTable, GnuBuildId, Profile, SourceFileDigests};
 
 /// The result of adding a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ pub struct LoadedLines {
     /// Line costs by sample type, in the order of frame and line.
     pub lines: Vec<Vec<LineCost>>,
     /// Digests of source files, if debug info contains them.
-    pub sources: SourceDigests,
+    pub sources: SourceFileDigests,
 }
 
 /// Costs of one profile by context and slice of time.
@@ -146,7 +146,7 @@ pub struct LoadedSlices {
     /// The stacks of the profile, as [`Snapshot::load`](crate::Snapshot::load) returns them for this profile.
     pub tree: StackTree,
     /// The costs, which add up to the self costs that [`Snapshot::load`](crate::Snapshot::load) returns.
-    pub slices: Slices,
+    pub slices: TimeSlices,
 }
 
 /// Calls of one profile over time.

@@ -6,7 +6,7 @@ use crate::read::rows::{Rows, record_location};
 use crate::tables::{Column, Record};
 use sto_model::RunMetrics;
 use sto_model::id::ProfileId;
-use sto_model::limits::{MAX_METRICS, MAX_POINTS};
+use sto_model::limits::{MAX_METRICS, MAX_METRIC_VALUES};
 use sto_model::memory;
 use sto_model::units::Bytes;
 
@@ -20,7 +20,7 @@ pub(crate) fn check(run: &RunMetrics) -> Result<()> {
             "its metrics over time are out of order, or two have the same name",
         ),
         (
-            run.series.len() <= MAX_METRICS && run.points() <= MAX_POINTS,
+            run.series.len() <= MAX_METRICS && run.value_count() <= MAX_METRIC_VALUES,
             "it has more than 65536 metrics over time, or more than 2^26 values in them",
         ),
     ];
@@ -56,6 +56,6 @@ pub(crate) fn check_size(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> 
 /// Unpacks metrics over time; errors name the location `at`.
 pub(crate) fn unpacked(pack: &[u8], at: impl ToString + Copy) -> Result<RunMetrics> {
     let claimed = claimed_by_metrics(pack).map_err(|error| error.at(at))?;
-    memory::check(Bytes(claimed))?;
+    memory::check_limit(Bytes(claimed))?;
     unpack_metrics(pack).map_err(|error| error.at(at))
 }

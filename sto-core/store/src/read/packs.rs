@@ -163,12 +163,12 @@ impl Rows {
     pub(crate) fn frames(&self) -> Result<Frames> {
         let packs = self.packs(self.contents.frames, Column::Frames)?;
         let claimed = packs.iter().map(|pack| pack.decode(claimed_by_frames));
-        memory::check(Bytes(claimed.sum::<Result<u64>>()?))?;
+        memory::check_limit(Bytes(claimed.sum::<Result<u64>>()?))?;
         let packed = packs
             .par_iter()
             .map(|pack| pack.decode(PackedFrames::decompress));
         let packed: Vec<PackedFrames> = packed.collect::<Result<_>>()?;
-        memory::check(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
+        memory::check_limit(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
         let unpacked = packs.par_iter().zip(packed).map(|(pack, packed)| {
             let frames = packed.unpack().map_err(|error| error.at(pack.column))?;
             pack.check_len(frames.len())?;

@@ -18,7 +18,7 @@ impl Marks {
     pub(crate) fn empty(end: NodeNo) -> Result<Self> {
         let words = end.get().div_ceil(64);
         // Includes the memory of [`PickedNos`].
-        memory::check(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
+        memory::check_limit(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
         Ok(Marks(vec![0; words]))
     }
 
@@ -123,7 +123,7 @@ impl Picked {
                 parts.push(part);
             }
             // Five numbers per node: parent and frame here and in the tree, and the index there.
-            memory::check(Bytes(len as u64 * 5 * size_of::<u32>() as u64))?;
+            memory::check_limit(Bytes(len as u64 * 5 * size_of::<u32>() as u64))?;
         }
         let numbers = PickedNos::new(marks);
         let mut nodes = NodeColumns::with_capacity(len);

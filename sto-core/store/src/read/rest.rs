@@ -11,7 +11,7 @@ use crate::read::{call_rules, metrics};
 use std::sync::Arc;
 use sto_model::FrameIx;
 use sto_model::trace::PackedCalls;
-use sto_model::tree::Interned;
+use sto_model::tree::ProfileData;
 
 /// An error of packing or unpacking such data.
 #[derive(Debug, thiserror::Error)]
@@ -37,9 +37,9 @@ impl From<InternalError> for RestError {
 ///
 /// # Errors
 /// Returns an error if the data exceeds the format's limits, or its temporary file cannot be read.
-pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
+pub fn pack_rest(interned: &ProfileData) -> Result<Vec<u8>, RestError> {
     let numbered = |lines| renumbered_lines(lines, |frame: FrameIx| FrameNo(frame.0));
-    let lines = interned.lines.iter();
+    let lines = interned.line_costs.iter();
     let lines = lines.map(|lines| pack_lines(&numbered(lines)).map_err(refused));
     let mut parts = lines.collect::<Result<Vec<_>>>()?;
     let slices = interned.slices.as_ref();
@@ -69,7 +69,7 @@ pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
 /// # Errors
 /// Returns an error if the bytes do not match the profile, or the data would take more memory than
 /// [allowed](sto_model::memory).
-pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestError> {
+pub fn unpack_rest(interned: &mut ProfileData, bytes: &[u8]) -> Result<(), RestError> {
     let damaged = |part: &'static str| move |error: DecodeError| error.at(part);
     let parts = unpack_parts(bytes).map_err(damaged("its parts"))?;
     let types = interned.costs.len();
@@ -83,7 +83,7 @@ pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestErro
         let lines = unpack_lines(pack, end).map_err(damaged("lines"))?;
         Ok(renumbered_lines(&lines, |frame: FrameNo| FrameIx(frame.0)))
     });
-    interned.lines = lines.collect::<Result<_>>()?;
+    interned.line_costs = lines.collect::<Result<_>>()?;
     if !slices.is_empty() {
         interned.slices = Some(unpack_slices(slices, &interned.costs).map_err(damaged("slices"))?);
     }
@@ -99,14 +99,14 @@ pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestErro
         interned.calls = Some(calls);
     }
     if !sources.is_empty() {
-        interned.sources = unpack_sources(sources).map_err(damaged("sources"))?;
+        interned.source_digests = unpack_sources(sources).map_err(damaged("sources"))?;
     }
     if !kept.is_empty() {
         let mut packed = PackedCalls::new(None);
         for pack in kept {
             packed.push(pack).map_err(spool_error)?;
         }
-        interned.kept = Some(Arc::new(packed));
+        interned.kept_calls = Some(Arc::new(packed));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use sto_model::id::{ProfileId, ReadingId};
+use sto_model::id::{ProfileId, BuildRecordingId};
 use sto_model::trace::PackedCalls;
 
 /// The tables in a read transaction.
@@ -244,7 +244,7 @@ impl Rows {
     }
 
     /// The profile of a reading and its origin.
-    pub(crate) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
+    pub(crate) fn reading(&self, reading: BuildRecordingId) -> Result<Option<ReadingRecord>> {
         self.record(Record::Reading, reading.0)
     }
 

@@ -7,11 +7,11 @@ use crate::read::rows::Rows;
 use crate::tables::Column;
 use crate::{Loaded, LoadedSlices};
 use sto_model::id::{ExecutableId, ProfileId};
-use sto_model::tree::{Context, Interned, Slices, label_sets};
+use sto_model::tree::{SampleContext, ProfileData, TimeSlices, distinct_label_sets};
 
 /// Checks the rules that the types do not enforce.
-pub(crate) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
-    let Slices {
+pub(crate) fn check(slices: &TimeSlices, interned: &ProfileData) -> Result<()> {
+    let TimeSlices {
         grid,
         contexts,
         costs,
@@ -27,7 +27,7 @@ pub(crate) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
             "its contexts are out of order",
         ),
         (
-            label_sets(contexts).all(|set| set.is_sorted_by(|a, b| a < b)),
+            distinct_label_sets(contexts).all(|set| set.is_sorted_by(|a, b| a < b)),
             "labels of a context are out of order",
         ),
         (
@@ -65,7 +65,7 @@ pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
     if record.slices == 0 {
         return Ok(None);
     }
-    let executable = ExecutableId::of(&builds::build_of(rows, &record)?.executable);
+    let executable = ExecutableId::from_name(&builds::build_of(rows, &record)?.executable);
     let Loaded {
         frames,
         tree,
@@ -80,7 +80,7 @@ pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
 }
 
 /// Loads the contexts of a profile's slices, if it has any.
-pub(crate) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>>> {
+pub(crate) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<SampleContext>>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {
         return Ok(None);

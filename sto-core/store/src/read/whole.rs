@@ -9,7 +9,7 @@ use crate::read::snapshot::Snapshot;
 use crate::tables::Record;
 use rayon::prelude::*;
 use sto_model::id::{ExecutableId, ProfileId};
-use sto_model::tree::Interned;
+use sto_model::tree::ProfileData;
 
 impl Snapshot {
     /// Loads whole profiles of one executable, with their slices, metrics and calls, and passes each to `work`, on
@@ -22,7 +22,7 @@ impl Snapshot {
         &self,
         executable: ExecutableId,
         profiles: &[ProfileId],
-        work: impl Fn(ProfileId, Interned) -> Result<(), E> + Sync,
+        work: impl Fn(ProfileId, ProfileData) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
         let Some(&first) = profiles.first() else {
             return Ok(());

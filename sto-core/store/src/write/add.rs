@@ -14,7 +14,7 @@ use crate::{Added, CameFrom, StoreError, Writer, write};
 use redb::ReadableDatabase;
 use std::borrow::Cow;
 use sto_model::id::ProfileId;
-use sto_model::tree::Interned;
+use sto_model::tree::ProfileData;
 use sto_model::units::Bytes;
 use sto_model::{Build, Profile};
 
@@ -44,11 +44,11 @@ impl Writer<'_> {
         &mut self,
         build: &Build,
         profile: &Profile,
-        interned: &Interned,
+        interned: &ProfileData,
     ) -> Result<Added, StoreError> {
         write::check(build, profile, interned)
             .map_err(|error| error.at(self.store().path(), "read"))?;
-        let id = ProfileId::of(build, profile, interned);
+        let id = ProfileId::new(build, profile, interned);
         match self.put(id, build, profile, interned, (CameFrom::ReadHere, &[]))? {
             AddOutcome::Added(added) => Ok(added),
             AddOutcome::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
@@ -65,13 +65,13 @@ impl Writer<'_> {
         gone: ProfileId,
         build: &Build,
         profile: &Profile,
-        interned: &Interned,
+        interned: &ProfileData,
     ) -> Result<Added, StoreError> {
         write::check(build, profile, interned)
             .map_err(|error| error.at(self.store().path(), "write"))?;
-        let id = ProfileId::of(build, profile, interned);
+        let id = ProfileId::new(build, profile, interned);
         let (from, replaced) = self.store().snapshot()?.read(|rows| {
-            let known = rows.reading(profile.reading())?;
+            let known = rows.reading(profile.build_recording_id())?;
             let known = known.filter(|known| known.profile == gone);
             let known = known.ok_or(InternalError::NoProfile(gone))?;
             let mut replaced = rows.replaced()?.remove(&gone).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Writer<'_> {
         id: ProfileId,
         build: &Build,
         profile: &Profile,
-        interned: &Interned,
+        interned: &ProfileData,
         (from, replaced): (CameFrom, &[ProfileId]),
     ) -> Result<AddOutcome, StoreError> {
         let plan = |rows: &Rows| plan(rows, id, build, profile, interned, (&from, replaced));
@@ -129,10 +129,10 @@ fn plan(
     id: ProfileId,
     build: &Build,
     profile: &Profile,
-    interned: &Interned,
+    interned: &ProfileData,
     (from, replaced): (&CameFrom, &[ProfileId]),
 ) -> Result<(AddOutcome, Option<NewRows>), InternalError> {
-    let known = rows.reading(profile.reading())?;
+    let known = rows.reading(profile.build_recording_id())?;
     let is_first_reading =
         |known: &ReadingRecord| *from == CameFrom::ReadHere && known.from != CameFrom::ReadHere;
     let mut profile = Cow::Borrowed(profile);
@@ -202,7 +202,7 @@ fn plan(
 fn update_stored(
     rows: &Rows,
     id: ProfileId,
-    interned: &Interned,
+    interned: &ProfileData,
     side_data: SideData,
 ) -> Result<(AddOutcome, Option<NewRows>), InternalError> {
     let mut record = profile_record(rows, id)?;
@@ -255,7 +255,7 @@ fn merge_side_data(
     rows: &Rows,
     id: ProfileId,
     record: &ProfileRecord,
-    interned: &Interned,
+    interned: &ProfileData,
     now: SideData,
 ) -> Result<SideData, InternalError> {
     let known = SideData::read(rows, record.number)?;
@@ -264,7 +264,7 @@ fn merge_side_data(
         Some(metrics) => match metrics::load(rows, id, record)? {
             None => now.metrics,
             Some(known) => {
-                let all = known.with(metrics);
+                let all = known.merge(metrics);
                 metrics::check(&all)?;
                 Some(pack_metrics(&all).map_err(refused)?)
             }

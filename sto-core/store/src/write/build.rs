@@ -98,7 +98,7 @@ impl Tally {
         costs: &[NodeCosts],
     ) -> Result<()> {
         let record = &mut self.record;
-        let recorded = profile.order_of_recording().0;
+        let recorded = profile.recorded_sort_key().0;
         let from = (recorded, id);
         learn(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), from);
         learn(&mut record.revision, build.revision.as_ref(), from);

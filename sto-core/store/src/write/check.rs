@@ -4,24 +4,24 @@ use crate::codec::{CommitRecord, add_up};
 use crate::error::{InternalError, Result};
 use crate::read::{call_rules, metrics, slices};
 use sto_model::limits::{
-    MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCES,
+    MAX_COUNT, MAX_DEPTH, MAX_USER_STRING, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCE_FILES,
 };
-use sto_model::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_model::units::Cost;
 use sto_model::{Build, CommitHash, FrameIx, Profile, StringIx};
 
 /// Checks the rules that the types do not enforce, so that everything stored can be read.
-pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Result<()> {
-    let Interned {
+pub(crate) fn check(build: &Build, profile: &Profile, interned: &ProfileData) -> Result<()> {
+    let ProfileData {
         frames,
         tree,
         costs,
-        lines,
+        line_costs: lines,
         slices,
         metrics,
         calls,
-        kept: _,
-        sources,
+        kept_calls: _,
+        source_digests: sources,
         addresses,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
@@ -35,7 +35,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         ),
         (
             build.commit.as_ref().is_none_or(|commit| {
-                let named = build.revision.as_deref().and_then(CommitHash::of_revision);
+                let named = build.revision.as_deref().and_then(CommitHash::from_revision);
                 named.as_ref() == Some(&commit.hash)
             }),
             "its commit does not match its revision",
@@ -74,7 +74,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
             "a line cost is of line 0, or of a frame that does not exist",
         ),
         (
-            sources.len() <= MAX_SOURCES && sources.keys().all(|path| path.len() <= MAX_NAME),
+            sources.len() <= MAX_SOURCE_FILES && sources.keys().all(|path| path.len() <= MAX_NAME),
             "it has digests of more than 65536 source files, or a path that is too long",
         ),
     ];
@@ -95,7 +95,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
                 .iter()
                 .zip(slices)
                 .all(|(slices, costs)| add_up(slices, costs));
-        if !addresses.are_of(tree, costs) || !add_up {
+        if !addresses.are_consistent_with(tree, costs) || !add_up {
             return Err(InternalError::Refused(
                 "its addresses do not match its stacks",
             ));
@@ -109,8 +109,8 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
 
 /// Returns the first limit that a profile exceeds. Reading a file truncates or rejects larger data, but a
 /// profile of another store or program may never have been in a file.
-fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Option<&'static str> {
-    let Interned {
+fn beyond_limits(build: &Build, profile: &Profile, interned: &ProfileData) -> Option<&'static str> {
+    let ProfileData {
         frames,
         tree,
         costs,
@@ -158,7 +158,7 @@ fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Optio
             "a name in it is longer than 4096 bytes",
         ),
         (
-            given.all(|name| name.len() <= MAX_GIVEN_NAME),
+            given.all(|name| name.len() <= MAX_USER_STRING),
             "a name given for it is longer than 4096 bytes",
         ),
         (

@@ -91,7 +91,7 @@ fn find(pack: &Pack<FrameNo>, frames: &FrameTable) -> Result<Found> {
         let module = find(&mut module, frame.module, frames)?;
         let file = find(&mut file, frame.file, frames)?;
         let symbol = frames.find_string(frame.symbol)?;
-        let frame = frames.find_row(frame.row([symbol, module, file]))?;
+        let frame = frames.find_row(frame.to_row([symbol, module, file]))?;
         Some((frame, number))
     });
     Ok(Found {

@@ -9,7 +9,7 @@ use crate::write::next_history;
 use crate::{Store, StoredBuild};
 use std::collections::BTreeMap;
 use sto_model::id::ProfileId;
-use sto_model::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use sto_model::limits::{MAX_USER_STRING, MAX_LABELS};
 
 /// The result of adding metrics to profiles, or the expected result if metrics with other values may not be
 /// replaced. Each metric counts once.
@@ -122,7 +122,7 @@ fn plan(
 }
 
 fn check(metric: &str, value: f64) -> Result<(), InternalError> {
-    if !(1..=MAX_GIVEN_NAME).contains(&metric.len()) {
+    if !(1..=MAX_USER_STRING).contains(&metric.len()) {
         return Err(InternalError::Refused(
             "a metric's name must have 1 to 4096 bytes",
         ));

@@ -21,7 +21,7 @@ use crate::tables::{Column, Record};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use sto_model::id::ProfileId;
-use sto_model::tree::Interned;
+use sto_model::tree::ProfileData;
 use sto_model::{Build, ModuleRef, Profile};
 
 pub(crate) use build::{Adder, Tally, sum};
@@ -35,7 +35,7 @@ pub(crate) fn plan(
     id: ProfileId,
     build: &Build,
     profile: &Profile,
-    (interned, side_data): (&Interned, SideData),
+    (interned, side_data): (&ProfileData, SideData),
     (gone, from): (Option<ProfileId>, &CameFrom),
 ) -> Result<NewRows> {
     let mut new = NewRows::new(rows.contents);
@@ -95,7 +95,7 @@ pub(crate) fn add(
         },
     };
     new.record(Record::Profile, id.0, &record)?;
-    new.record(Record::Reading, profile.reading().0, reading)?;
+    new.record(Record::Reading, profile.build_recording_id().0, reading)?;
     new.contents.history = next_history(new.contents.history, &id.0);
     Ok(())
 }

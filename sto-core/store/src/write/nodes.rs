@@ -24,7 +24,7 @@ pub(super) fn plan(
     tree: &StackTree,
     frames: &[FrameNo],
 ) -> Result<(Vec<NodeNo>, NodeNo)> {
-    let id = ExecutableId::of(&build.executable);
+    let id = ExecutableId::from_name(&build.executable);
     let stored = rows.record(Record::Executable, id.0)?;
     let is_new = stored.is_none();
     let mut executable = match stored {

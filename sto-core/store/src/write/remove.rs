@@ -83,7 +83,7 @@ impl Removal {
             new.remove_column(Column::Addresses(record.number));
             new.remove_column(Column::CallTrees(record.number, 0));
             new.remove_record(Record::Profile, id.0);
-            new.remove_record(Record::Reading, record.profile.reading().0);
+            new.remove_record(Record::Reading, record.profile.build_recording_id().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);
             new.contents.history = next_history(new.contents.history, &id.0);
         }
@@ -101,7 +101,7 @@ impl Removal {
         record: BuildRecord,
     ) -> Result<Tally> {
         remove_sums(new, &record);
-        let id = ExecutableId::of(&record.executable);
+        let id = ExecutableId::from_name(&record.executable);
         let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
         let nodes_end = executable.map_or(NodeNo(0), |executable| executable.nodes);
         let build = record.build();

@@ -10,7 +10,7 @@ use redb::WriteTransaction;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use sto_model::id::{BuildId, ExecutableId};
-use sto_model::limits::MAX_GIVEN_NAME;
+use sto_model::limits::MAX_USER_STRING;
 
 /// A name for a build. Within an executable, a name refers to one build and can be moved to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl fmt::Display for Tag {
 impl Tag {
     /// The id of the tagged build.
     pub fn build(&self) -> BuildId {
-        BuildId::of(ExecutableId::of(&self.executable), &self.version)
+        BuildId::new(ExecutableId::from_name(&self.executable), &self.version)
     }
 
     fn key(&self) -> (&str, &str) {
@@ -60,7 +60,7 @@ impl Tag {
     /// and `@`, not starting with `-`.
     pub fn is_name(name: &str) -> bool {
         let is_taken = |c: char| c.is_whitespace() || c.is_control() || c == '@';
-        (1..=MAX_GIVEN_NAME).contains(&name.len())
+        (1..=MAX_USER_STRING).contains(&name.len())
             && !name.starts_with('-')
             && !name.contains(is_taken)
     }

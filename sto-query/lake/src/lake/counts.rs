@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_model::files::{Links, SafeFile};
+use sto_model::files::{Links, RegularFile};
 use sto_model::id::{BuildId, ProfileId};
-use sto_model::trace::is_time_of_calls;
+use sto_model::trace::is_call_time;
 use sto_model::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
 use sto_model::units::{Bytes, Cost, SampleType};
 use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
@@ -54,7 +54,7 @@ impl Counts {
         };
         let mut builds = BTreeMap::new();
         for file in files(path)? {
-            let read = SafeFile::open(&file, Links::Follow).and_then(|open| open.read(MOST_BYTES));
+            let read = RegularFile::open(&file, Links::Follow).and_then(|open| open.read(MOST_BYTES));
             let name = name(&file);
             let bytes = read.map_err(unread(&name))?;
             guarded(&name, || {
@@ -68,12 +68,12 @@ impl Counts {
             ));
         }
         for build in builds.values_mut() {
-            let order = |run: &StoredProfile| (run.profile.order_of_recording(), run.id);
+            let order = |run: &StoredProfile| (run.profile.recorded_sort_key(), run.id);
             build.profiles.sort_by_key(order);
             build.profiles.dedup_by_key(|run| run.id);
             for StoredProfile { profile, .. } in &build.profiles {
                 let types = &profile.sample_types;
-                if types.iter().any(|event| is_time_of_calls(event, types)) {
+                if types.iter().any(|event| is_call_time(event, types)) {
                     return Err(LakeError::CountsOfCalls(name(path)));
                 }
             }

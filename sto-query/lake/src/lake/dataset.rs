@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_model::id::ProfileId;
 use sto_model::printable;
-use sto_model::tree::Interned;
+use sto_model::tree::ProfileData;
 use sto_model::units::Bytes;
 use sto_model::{Build, Profile};
 
@@ -195,12 +195,12 @@ impl Dataset {
         found: &Found,
         build: &Build,
         profile: &Profile,
-    ) -> Result<Interned, LakeError> {
+    ) -> Result<ProfileData, LakeError> {
         let (file, bytes) = self.read(Table::Sample, found)?;
         let mut interned = guarded(&file, || stacks(&file, bytes, &profile.sample_types))?;
         let (rest, bytes) = self.read(Table::Profile, found)?;
         guarded(&rest, || add_rest(&rest, bytes, &mut interned))?;
-        if ProfileId::of(build, profile, &interned) == found.id {
+        if ProfileId::new(build, profile, &interned) == found.id {
             Ok(interned)
         } else {
             Err(damaged(&file, "the profile differs from the file's name"))

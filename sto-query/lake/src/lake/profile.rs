@@ -7,7 +7,7 @@ use super::sample::ProfileToAdd;
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use sto_model::tree::Interned;
+use sto_model::tree::ProfileData;
 use sto_model::{Build, Profile};
 use sto_store::{StoredProfile, pack_rest, unpack_rest};
 
@@ -105,7 +105,7 @@ pub(super) fn record(file: &str, bytes: Vec<u8>) -> Result<Record<'static>, Lake
 pub(super) fn add_rest(
     file: &str,
     bytes: Vec<u8>,
-    interned: &mut Interned,
+    interned: &mut ProfileData,
 ) -> Result<(), LakeError> {
     let table = Table::open(file, bytes)?;
     let rest = table.texts("rest")?;

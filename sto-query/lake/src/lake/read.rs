@@ -45,7 +45,7 @@ impl<'p> Table<'p> {
         let rows = usize::try_from(reader.metadata().file_metadata().num_rows());
         let claimed = reader.metadata().row_groups().iter();
         let claimed = claimed.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
-        memory::check(units::Bytes(claimed.fold(0, u64::saturating_add)))
+        memory::check_limit(units::Bytes(claimed.fold(0, u64::saturating_add)))
             .map_err(|error| damaged(file, error.to_string()))?;
         match rows {
             Ok(rows) if rows <= MOST_ROWS => Ok(Table { reader, file, rows }),

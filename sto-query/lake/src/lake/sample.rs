@@ -5,7 +5,7 @@ use super::columns::{Column, file, text};
 
 use parquet::data_type::ByteArray;
 use sto_model::Build;
-use sto_model::tree::{Interned, NodeIx, for_each_total, outermost};
+use sto_model::tree::{ProfileData, NodeIx, for_each_total, outermost};
 use sto_model::units::Cost;
 use sto_store::StoredProfile;
 
@@ -36,7 +36,7 @@ pub struct ProfileToAdd<'a> {
     /// The profile without its stacks.
     pub run: &'a StoredProfile,
     /// Stacks and costs.
-    pub interned: &'a Interned,
+    pub interned: &'a ProfileData,
     /// Index of the function of each frame.
     pub function_of: &'a [u32],
     /// Names of functions.
@@ -81,7 +81,7 @@ pub(super) fn sample(added: &ProfileToAdd<'_>) -> Result<Vec<u8>, LakeError> {
 }
 
 /// Returns the rows by event, in the order of stacks.
-fn rows(interned: &Interned) -> Vec<Row> {
+fn rows(interned: &ProfileData) -> Vec<Row> {
     let mut rows = Vec::new();
     for (event, costs) in interned.costs.iter().enumerate() {
         let start = rows.len();
@@ -116,7 +116,7 @@ fn texts(added: &ProfileToAdd<'_>) -> Vec<FrameTexts> {
 }
 
 /// Returns an error if a frame with costs is not on any stack, because it would be lost.
-fn check_frames(run: &StoredProfile, interned: &Interned) -> Result<(), LakeError> {
+fn check_frames(run: &StoredProfile, interned: &ProfileData) -> Result<(), LakeError> {
     let mut is_used = vec![false; interned.frames.len()];
     for frame in interned.tree.frames() {
         is_used[frame.get()] = true;

@@ -2,7 +2,7 @@
 
 use super::LakeError;
 use super::read::Table;
-use sto_model::tree::{Interned, NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{ProfileData, NodeIx, SelfCosts, StackTree};
 use sto_model::units::{Cost, SampleType};
 use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
 
@@ -11,18 +11,18 @@ pub(super) fn stacks(
     file: &str,
     bytes: Vec<u8>,
     types: &[SampleType],
-) -> Result<Interned, LakeError> {
+) -> Result<ProfileData, LakeError> {
     let table = Table::open(file, bytes)?;
     let stacks = table.all_numbers("stack")?;
     let nodes = nodes(&table, &stacks)?;
     let (frames, tree) = tree(&table, &nodes)?;
     let costs = costs(&table, &stacks, types)?;
-    Ok(Interned {
-        lines: vec![Vec::new(); costs.len()],
+    Ok(ProfileData {
+        line_costs: vec![Vec::new(); costs.len()],
         frames,
         tree,
         costs,
-        ..Interned::default()
+        ..ProfileData::default()
     })
 }
 

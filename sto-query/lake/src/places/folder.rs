@@ -7,13 +7,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sto_model::files::{Folder, Links, SafeFile, Temporaries};
+use sto_model::files::{Folder, Links, RegularFile, TemporaryFiles};
 use sto_model::units::Bytes;
 
 /// A folder, which may not exist yet.
 pub(super) struct Files {
     root: PathBuf,
-    temporaries: Temporaries,
+    temporaries: TemporaryFiles,
 }
 
 impl Files {
@@ -67,7 +67,7 @@ impl super::Files for Files {
     }
 
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
-        let file = if_there(SafeFile::open(&self.root.join(name), Links::Follow))?;
+        let file = if_there(RegularFile::open(&self.root.join(name), Links::Follow))?;
         Ok(file.map(|file| file.read(most.0)).transpose()?)
     }
 
@@ -85,11 +85,11 @@ impl Files {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<bool> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        let folder = Arc::new(Folder::of(path)?);
+        let folder = Arc::new(Folder::open_parent(path)?);
         let new = self.temporaries.new_in(&folder, OsStr::new(UNFINISHED))?;
         new.file().write_all(bytes)?;
         new.file().sync_all()?;
-        match new.publish(name) {
+        match new.persist_noclobber(name) {
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             published => published.map(|()| true),

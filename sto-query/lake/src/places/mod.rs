@@ -28,7 +28,7 @@ use error::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
-use sto_model::files::Temporaries;
+use sto_model::files::TemporaryFiles;
 use sto_model::units::Bytes;
 
 /// Prefix of the names of incomplete files.
@@ -38,7 +38,7 @@ const UNFINISHED: &str = ".sto-";
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
     /// Temporary files of this process.
-    pub temporaries: Temporaries,
+    pub temporaries: TemporaryFiles,
     /// Environment variables, for credentials such as `AWS_ACCESS_KEY_ID`.
     pub variables: BTreeMap<String, String>,
 }

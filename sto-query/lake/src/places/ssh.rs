@@ -180,7 +180,7 @@ impl super::Files for Files {
         }
         let from = MemoryFile::new()?;
         from.file().write_all(bytes)?;
-        from.let_others_read()?;
+        from.set_readable_by_all()?;
         let from = quoted(&from.path().to_string_lossy());
         let (folder, _) = name.rsplit_once('/').unwrap_or_default();
         let unfinished = random_name(OsStr::new(UNFINISHED))?;

@@ -6,7 +6,7 @@ use crate::text::printable;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
-use sto_core::{Cancel, Cancelled};
+use sto_core::{CancelToken, Cancelled};
 
 /// Options of a comparison. A finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub struct CompareOptions {
     pub worse_if: BTreeMap<String, WorseIf>,
     /// Cancels the comparison.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
@@ -119,7 +119,7 @@ impl Default for CompareOptions {
             attribution: Attribution::default(),
             ignored: Vec::new(),
             worse_if: BTreeMap::new(),
-            cancel: Cancel::default(),
+            cancel: CancelToken::default(),
         }
     }
 }

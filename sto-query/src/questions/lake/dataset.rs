@@ -16,7 +16,7 @@ use sto_core::id::{BuildId, ExecutableId, ProfileId};
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::model::{Build, Profile};
 use sto_core::store::{Added, Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
-use sto_core::tree::Interned;
+use sto_core::tree::ProfileData;
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_lake::lake::{Dataset, Found, LakeError, ProfileToAdd};
 use sto_lake::places::Machine;
@@ -64,7 +64,7 @@ fn add_build(
         }
     }
     let added = Mutex::new(&mut result.added);
-    let executable = ExecutableId::of(&build.executable);
+    let executable = ExecutableId::from_name(&build.executable);
     store.load_each(executable, &ids, |id, interned| {
         let functions = Functions::new(&interned.frames);
         let all = functions.with_key(None).into_iter();
@@ -214,7 +214,7 @@ fn listed(dataset: &Dataset, found: Vec<Found>, merged: &mut Merged) -> Vec<List
     }
     let mut first: HashMap<BuildId, UnixSeconds> = HashMap::new();
     for Listed { profile, .. } in &listed {
-        let recorded = profile.order_of_recording();
+        let recorded = profile.recorded_sort_key();
         let first = first.entry(profile.build).or_insert(recorded);
         *first = recorded.min(*first);
     }
@@ -226,7 +226,7 @@ fn listed(dataset: &Dataset, found: Vec<Found>, merged: &mut Merged) -> Vec<List
          }| {
             let first = first[&profile.build];
             let names = (build.executable.clone(), first, build.version.clone());
-            (names, profile.order_of_recording(), found.id)
+            (names, profile.recorded_sort_key(), found.id)
         },
     );
     listed
@@ -264,7 +264,7 @@ fn in_memory(
     for some in listed.chunks(rayon::current_num_threads()) {
         let read =
             |listed: &Listed| dataset.interned(&listed.found, &listed.build, &listed.profile);
-        let read: Vec<Result<Interned, LakeError>> = some.par_iter().map(read).collect();
+        let read: Vec<Result<ProfileData, LakeError>> = some.par_iter().map(read).collect();
         for (listed, interned) in some.iter().zip(read) {
             let Listed {
                 found,

@@ -11,7 +11,7 @@ pub use dataset::{add_to_lake, check_lake, import_lake, ingest_to_lake};
 use crate::sources::Named;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use sto_core::Cancel;
+use sto_core::CancelToken;
 
 /// Request to add profiles to a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,5 +36,5 @@ pub struct ImportLakeRequest {
     pub selectors: Vec<String>,
     /// Cancels the request before the next profile.
     #[serde(skip)]
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
 }

@@ -7,7 +7,7 @@ use crate::calls::{CalledRun, CallsError, ProminentFunction, nested};
 use crate::render::html::short_name;
 use crate::text::printable;
 use serde::Serialize;
-use sto_core::trace::{LongCall, Record};
+use sto_core::trace::{LongCall, CallRecord};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -105,7 +105,7 @@ impl Data {
                 begin: since(of.begin),
                 end: since(of.end),
                 calls: of.calls,
-                gap: gap.of(Nanoseconds(of.end.0.saturating_sub(of.begin.0))).0,
+                gap: gap.resolve(Nanoseconds(of.end.0.saturating_sub(of.begin.0))).0,
                 records: packed.text(),
                 also: packed.also,
                 zooms: Vec::new(),
@@ -131,7 +131,7 @@ impl Data {
         });
         let mut outliers: Vec<(Vec<u64>, Vec<i64>)> = outliers.collect();
         for ((_, meanwhile), outlier) in outliers.iter_mut().zip(&run.calls.outliers) {
-            for of in &outlier.meanwhile {
+            for of in &outlier.activities {
                 let stack = of.stack.map_or(-1, |stack| numbers.stack(stack) as i64);
                 meanwhile.extend([i64::from(of.thread), stack, of.time.0 as i64]);
             }
@@ -171,8 +171,8 @@ fn least_duration(run: &CalledRun) -> Nanoseconds {
     let mut durations: Vec<u64> = Vec::new();
     for record in records {
         match record {
-            Record::Call(call) => durations.push(call.end.0.saturating_sub(call.begin.0)),
-            Record::Expression(of) => durations.extend(of.stacks.iter().map(|of| of.duration.0)),
+            CallRecord::Call(call) => durations.push(call.end.0.saturating_sub(call.begin.0)),
+            CallRecord::Expression(of) => durations.extend(of.stacks.iter().map(|of| of.duration.0)),
         }
     }
     if durations.len() <= MAX_RECORDS {

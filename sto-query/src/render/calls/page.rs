@@ -13,7 +13,7 @@ use crate::text::{Words, counted, grouped, percent, printable, quantity, seconds
 use maud::{Markup, html};
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
+use sto_core::trace::{LongCall, ThreadActivity, Outlier, Wait};
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, Unit};
 
@@ -227,7 +227,7 @@ impl CallPage<'_> {
     }
 
     fn meanwhile(&self, names: &[&str], outlier: &Outlier<NodeIx>) -> Markup {
-        let said = |of: &Meanwhile<NodeIx>| {
+        let said = |of: &ThreadActivity<NodeIx>| {
             html! {
                 li {
                     (names.get(of.thread as usize).unwrap_or(&"")) ": "
@@ -240,7 +240,7 @@ impl CallPage<'_> {
             }
         };
         html! {
-            @match &outlier.meanwhile[..] {
+            @match &outlier.activities[..] {
                 [] => span.soft { "No other thread." },
                 few if few.len() <= 3 => ul { @for of in few { (said(of)) } },
                 [first, others @ ..] => {

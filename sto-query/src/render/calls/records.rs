@@ -3,7 +3,7 @@
 use crate::calls::{CalledRun, Nested, ProminentFunction};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::collections::{HashMap, HashSet};
-use sto_core::trace::{CalledStack, Record};
+use sto_core::trace::{CalledStack, CallRecord};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -104,16 +104,16 @@ impl<'a> Numbers<'a> {
             let (begin, end) = of.record.time();
             let length = Nanoseconds(end.0.saturating_sub(begin.0));
             let stacks: Vec<[u64; 3]> = match of.record {
-                Record::Call(call) if length >= least => {
+                CallRecord::Call(call) if length >= least => {
                     shown.insert(self.function(call.stack));
                     vec![[self.stack(call.stack), 1, length.0]]
                 }
-                Record::Call(call) => {
+                CallRecord::Call(call) => {
                     also.insert(self.function(call.stack));
                     packed.left_out += 1;
                     Vec::new()
                 }
-                Record::Expression(expression) => {
+                CallRecord::Expression(expression) => {
                     let stacks = expression.stacks.iter();
                     let (kept, others): (Vec<&CalledStack<NodeIx>>, Vec<_>) =
                         stacks.partition(|of| of.duration >= least);
@@ -133,11 +133,11 @@ impl<'a> Numbers<'a> {
             count += 1;
             let head = |count| [count, depth, begin.0.saturating_sub(before.0), length.0];
             match of.record {
-                Record::Call(_) => {
+                CallRecord::Call(_) => {
                     packed.push(&head(0));
                     packed.push(&stacks[0][..1]);
                 }
-                Record::Expression(_) => {
+                CallRecord::Expression(_) => {
                     packed.push(&head(stacks.len() as u64));
                     packed.push(stacks.as_flattened());
                 }

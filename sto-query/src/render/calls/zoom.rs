@@ -5,7 +5,7 @@ use crate::calls::{CalledRun, CallsError, ZoomTarget, nested};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use sto_core::trace::Record;
+use sto_core::trace::CallRecord;
 
 /// Approximate size in bytes of a single call, and maximum size of a recompressed expression.
 const CALL_BYTES: u64 = 9;
@@ -108,7 +108,7 @@ pub(super) fn zoomed(
                 record,
             } = &shown[ix];
             // It may be the same single expression again.
-            if let ([Record::Expression(_)], false) = (&within.records[..], target.is_each()) {
+            if let ([CallRecord::Expression(_)], false) = (&within.records[..], target.is_each()) {
                 continue;
             }
             let stacks = numbers.of.len();

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use sto_core::formats::MessageWriter;
 use sto_core::model::{FrameKind, LabelValue, Origin, SampleLabel};
-use sto_core::tree::{Context, ContextIx, NodeIx};
+use sto_core::tree::{SampleContext, ContextIx, NodeIx};
 
 /// Maximum size of a message in bytes: Protocol Buffers readers reject longer ones.
 const MAX_BYTES: usize = i32::MAX as usize;
@@ -145,7 +145,7 @@ fn resource(view: &View) -> MessageWriter {
 }
 
 /// Returns the attributes of samples in a context: process, thread and labels.
-fn of_samples(Context { thread, labels }: &Context) -> Vec<SampleLabel> {
+fn of_samples(SampleContext { thread, labels }: &SampleContext) -> Vec<SampleLabel> {
     let number = |key: &str, number: u32| SampleLabel {
         key: key.to_owned(),
         value: LabelValue::Number {

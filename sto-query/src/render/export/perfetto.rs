@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
 use sto_core::formats::MessageWriter;
 use sto_core::model::FrameIx;
-use sto_core::trace::{CallThread, Expression, Record};
+use sto_core::trace::{CallThread, Expression, CallRecord};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -145,20 +145,20 @@ impl<W: Write> Trace<'_, W> {
         self.file.write_all(&file.bytes)
     }
 
-    fn records(&mut self, records: &[Record<NodeIx>]) -> io::Result<()> {
+    fn records(&mut self, records: &[CallRecord<NodeIx>]) -> io::Result<()> {
         let mut depths: Vec<usize> = Vec::with_capacity(records.len());
         for of in nested(records, &self.run.view.tree) {
             let depth = of.caller.map_or(0, |caller| depths[caller] + 1);
             depths.push(depth);
             match of.record {
-                Record::Call(call) => self.slice(&Slice {
+                CallRecord::Call(call) => self.slice(&Slice {
                     depth,
                     stack: call.stack,
                     begin: call.begin,
                     end: call.end,
                     calls: None,
                 })?,
-                Record::Expression(expression) => self.expression(depth, expression)?,
+                CallRecord::Expression(expression) => self.expression(depth, expression)?,
             }
         }
         Ok(())

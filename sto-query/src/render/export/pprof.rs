@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use sto_core::formats::MessageWriter;
 use sto_core::model::LabelValue;
-use sto_core::tree::Context;
+use sto_core::tree::SampleContext;
 
 /// Writes the stacks in every sample type in pprof's format, Protocol Buffers compressed by gzip.
 ///
@@ -104,7 +104,7 @@ fn origin(view: &View, tables: &mut Dictionary, message: &mut MessageWriter) {
 }
 
 /// Writes the labels of a sample in this context.
-fn add_labels(context: &Context, tables: &mut Dictionary, sample: &mut MessageWriter) {
+fn add_labels(context: &SampleContext, tables: &mut Dictionary, sample: &mut MessageWriter) {
     let thread = &context.thread;
     let mut add = |key: &str, text: &str, number: u64, unit: &str| {
         let mut label = MessageWriter::default();

@@ -2,13 +2,13 @@
 
 use crate::error::ExportError;
 use crate::tree::{ContextCosts, View};
-use sto_core::tree::{Context, ContextIx, NodeIx};
+use sto_core::tree::{SampleContext, ContextIx, NodeIx};
 use sto_core::units::{Cost, SampleType, Unit};
 
 /// A sample of the file.
 pub(super) struct Row<'c> {
     pub(super) node: NodeIx,
-    pub(super) context: Option<(ContextIx, &'c Context)>,
+    pub(super) context: Option<(ContextIx, &'c SampleContext)>,
 }
 
 /// The samples, with their costs: `[sample type][row]`.

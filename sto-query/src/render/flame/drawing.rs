@@ -5,7 +5,7 @@ use super::options::{FlameOptions, MAX_LEVELS, Widths};
 
 use crate::tree::{View, share, totals};
 use hashbrown::HashMap;
-use sto_core::trace::{CALLS, is_time_of_calls};
+use sto_core::trace::{CALLS_EVENT, is_call_time};
 use sto_core::tree::StackTree;
 use sto_core::units::Cost;
 
@@ -222,10 +222,10 @@ fn called_in(views: &[(Side, (&View, usize))]) -> Option<[usize; 2]> {
     let mut runs = [0; 2];
     for &(side, (view, column)) in views {
         let types = &view.sample_types;
-        let calls = types.iter().position(|of| of.event == CALLS)?;
+        let calls = types.iter().position(|of| of.event == CALLS_EVENT)?;
         let sum = |column| -> Cost { view.self_costs(column).into_iter().sum() };
         // In a report with both events, samples can stand for parts of the time.
-        if !is_time_of_calls(types.get(column)?, types) || sum(column).samples != sum(calls).value {
+        if !is_call_time(types.get(column)?, types) || sum(column).samples != sum(calls).value {
             return None;
         }
         runs[side as usize] = view.selection.profiles.len();

@@ -4,7 +4,7 @@ use super::RecordingBuilder;
 use crate::recording::parts::{Built, RecordingError, beginning, within};
 use crate::recording::{Location, LocationIx, ModuleIx};
 use std::borrow::Cow;
-use sto_model::limits::{MAX_NAME, cut};
+use sto_model::limits::{MAX_NAME, truncate_text};
 use sto_model::{Frame, FrameIx, FrameKind, FrameRow};
 
 const MOST: usize = u32::MAX as usize;
@@ -17,11 +17,11 @@ impl RecordingBuilder {
         let mut text = String::from_utf8_lossy(kept);
         if name.len() > MAX_NAME {
             self.cut = true;
-            cut(text.to_mut(), MAX_NAME);
+            truncate_text(text.to_mut(), MAX_NAME);
         } else if let Cow::Owned(text) = &mut text {
             self.lossy = true;
             // One invalid byte became three.
-            cut(text, MAX_NAME);
+            truncate_text(text, MAX_NAME);
         }
         text
     }

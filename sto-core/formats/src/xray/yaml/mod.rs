@@ -20,8 +20,8 @@ use record::{Ending, Event, closing, record};
 use std::path::Path;
 use sto_model::FrameKind;
 use sto_model::trace::CallThread;
-use sto_model::trace::log::{CallLogWriter, ThreadNo};
-use sto_model::trace::paths::FunctionNo;
+use sto_model::trace::log::{CallLogWriter, TraceThreadIx};
+use sto_model::trace::paths::TraceFunctionIx;
 
 /// Returns `true` if a text begins with the header of a log.
 pub(crate) fn matches(head: &Head<'_>) -> bool {
@@ -61,7 +61,7 @@ struct Reader {
     clock: Option<Clock>,
     within: Within,
     /// Threads by process and thread id.
-    threads: HashMap<(u32, u32), ThreadNo>,
+    threads: HashMap<(u32, u32), TraceThreadIx>,
     functions: Functions,
     /// Number of events other than calls.
     events: u64,
@@ -156,7 +156,7 @@ impl Reader {
                 let function = self.functions.number(*function, name);
                 let thread = self.thread(thread);
                 let argument = argument.map(|of| (FIRST_ARGUMENT, of as f64));
-                self.log.thread_logs()[thread.get()].call(function, argument.as_slice(), time)?;
+                self.log.thread_logs()[thread.get()].begin_with_arguments(function, argument.as_slice(), time)?;
             }
             Event::Exit(function, name) => {
                 let function = self.functions.number(*function, name);
@@ -171,10 +171,10 @@ impl Reader {
         })
     }
 
-    fn thread(&mut self, (pid, tid): (u32, u32)) -> ThreadNo {
+    fn thread(&mut self, (pid, tid): (u32, u32)) -> TraceThreadIx {
         let log = &mut self.log;
         *self.threads.entry((pid, tid)).or_insert_with(|| {
-            log.thread(CallThread {
+            log.intern_thread(CallThread {
                 pid,
                 program: String::new(),
                 tid,
@@ -189,14 +189,14 @@ impl Reader {
 struct Functions {
     /// Ids and names.
     ids: Vec<(u32, Vec<u8>)>,
-    index: HashMap<u32, FunctionNo>,
+    index: HashMap<u32, TraceFunctionIx>,
 }
 
 impl Functions {
-    fn number(&mut self, id: u32, name: &[u8]) -> FunctionNo {
+    fn number(&mut self, id: u32, name: &[u8]) -> TraceFunctionIx {
         *self.index.entry(id).or_insert_with(|| {
             self.ids.push((id, name.to_owned()));
-            FunctionNo(self.ids.len() as u32 - 1)
+            TraceFunctionIx(self.ids.len() as u32 - 1)
         })
     }
 

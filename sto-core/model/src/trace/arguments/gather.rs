@@ -1,8 +1,8 @@
 //! Grouping the calls of a thread by the values of their arguments.
 
-use super::{ArgumentsNo, CallArguments, CallsAt};
+use super::{ArgumentsIx, ArgumentTable, CallsAtValue};
 use crate::trace::log::Call;
-use crate::trace::paths::FunctionNo;
+use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 use std::collections::BTreeMap;
 
@@ -17,22 +17,22 @@ const MANTISSA_BITS: [u32; 4] = [52, 6, 3, 0];
 
 /// Groups the calls of a thread, which are added in preorder.
 #[derive(Default)]
-pub struct GatheredCalls {
+pub struct CallGrouper {
     open: Vec<Group>,
-    by_function: BTreeMap<FunctionNo, Vec<Group>>,
+    by_function: BTreeMap<TraceFunctionIx, Vec<Group>>,
 }
 
 /// One or more calls with the same arguments.
 #[derive(Clone, Copy)]
 struct Group {
-    function: FunctionNo,
-    with: Option<ArgumentsNo>,
+    function: TraceFunctionIx,
+    with: Option<ArgumentsIx>,
     calls: u64,
     duration: u64,
     own: u64,
 }
 
-impl GatheredCalls {
+impl CallGrouper {
     /// Adds the next call.
     pub fn add(&mut self, call: &Call) {
         self.end(call.depth as usize);
@@ -41,7 +41,7 @@ impl GatheredCalls {
         }
         self.open.push(Group {
             function: call.function,
-            with: call.with,
+            with: call.arguments,
             calls: 1,
             duration: call.duration.0,
             own: call.duration.0,
@@ -66,27 +66,27 @@ impl GatheredCalls {
     }
 
     /// Returns (function, name of the argument, calls by value), ordered by function and name.
-    pub fn finish(mut self, arguments: &CallArguments) -> Vec<(FunctionNo, String, Vec<CallsAt>)> {
+    pub fn finish(mut self, arguments: &ArgumentTable) -> Vec<(TraceFunctionIx, String, Vec<CallsAtValue>)> {
         self.end(0);
         let mut all = Vec::new();
         for (function, calls) in self.by_function {
-            let mut by_name: BTreeMap<&str, Vec<CallsAt>> = BTreeMap::new();
+            let mut by_name: BTreeMap<&str, Vec<CallsAtValue>> = BTreeMap::new();
             for call in calls {
                 let with = call.with.map(|with| arguments.values(with));
                 for (name, value) in with.into_iter().flatten() {
                     let calls_by_value = by_name.entry(name).or_default();
-                    calls_by_value.push(CallsAt {
+                    calls_by_value.push(CallsAtValue {
                         value,
                         calls: call.calls,
                         duration: Nanoseconds(call.duration),
-                        own: Nanoseconds(call.own),
+                        self_duration: Nanoseconds(call.own),
                     });
                 }
             }
             for (name, mut calls) in by_name {
                 // A stable sort: calls with the same value stay in order.
                 calls.sort_by(|a, b| a.value.total_cmp(&b.value));
-                thin(&mut calls, MAX_ENTRIES);
+                merge_to_limit(&mut calls, MAX_ENTRIES);
                 all.push((function, name.to_owned(), calls));
             }
         }
@@ -96,15 +96,15 @@ impl GatheredCalls {
 
 /// Reduces calls, which are ordered by value, to at most `max_len` entries, if possible: merges pairs of equal values,
 /// then pairs of values that are equal with fewer mantissa bits.
-pub fn thin(calls: &mut Vec<CallsAt>, max_len: usize) {
+pub fn merge_to_limit(calls: &mut Vec<CallsAtValue>, max_len: usize) {
     for bits in MANTISSA_BITS {
-        let rounded = |call: &CallsAt| call.value.to_bits() >> (52 - bits);
+        let rounded = |call: &CallsAtValue| call.value.to_bits() >> (52 - bits);
         loop {
             let before = calls.len();
             if before <= max_len {
                 return;
             }
-            *calls = merge_pairs(calls, rounded, CallsAt::add);
+            *calls = merge_pairs(calls, rounded, CallsAtValue::add);
             if calls.len() == before {
                 break;
             }
@@ -143,14 +143,14 @@ impl Group {
     }
 }
 
-impl CallsAt {
-    fn add(&mut self, other: &CallsAt) {
+impl CallsAtValue {
+    fn add(&mut self, other: &CallsAtValue) {
         let weight = other.calls as f64 / (self.calls + other.calls) as f64;
         let mean = self.value * (1.0 - weight) + other.value * weight;
         self.value = mean.clamp(self.value, other.value);
         self.calls += other.calls;
         self.duration.0 = self.duration.0.saturating_add(other.duration.0);
-        self.own.0 = self.own.0.saturating_add(other.own.0);
+        self.self_duration.0 = self.self_duration.0.saturating_add(other.self_duration.0);
     }
 }
 
@@ -159,16 +159,16 @@ mod tests {
     use super::*;
 
     /// Groups calls of one function from (depth, duration, value of `n`) of each.
-    fn gathered(calls: impl IntoIterator<Item = (u32, u64, f64)>) -> Vec<CallsAt> {
-        let sort = FunctionNo(1);
-        let mut arguments = CallArguments::default();
-        let mut gathered = GatheredCalls::default();
+    fn gathered(calls: impl IntoIterator<Item = (u32, u64, f64)>) -> Vec<CallsAtValue> {
+        let sort = TraceFunctionIx(1);
+        let mut arguments = ArgumentTable::default();
+        let mut gathered = CallGrouper::default();
         for (depth, duration, n) in calls {
-            let number = arguments.number(sort, &[("n", n)]);
+            let number = arguments.intern(sort, &[("n", n)]);
             gathered.add(&Call {
                 depth,
                 function: sort,
-                with: arguments.split(number).1,
+                arguments: arguments.split(number).1,
                 begin: Nanoseconds(0),
                 duration: Nanoseconds(duration),
             });
@@ -192,7 +192,7 @@ mod tests {
         ]);
         let shown: Vec<_> = calls
             .iter()
-            .map(|call| (call.value, call.calls, call.duration.0, call.own.0))
+            .map(|call| (call.value, call.calls, call.duration.0, call.self_duration.0))
             .collect();
         let expected = [
             (2.0, 1, 9, 9),

@@ -7,14 +7,14 @@
 mod gather;
 mod table;
 
-pub use gather::{GatheredCalls, thin};
-pub use table::{ArgumentsNo, CallArguments, NAMELESS};
+pub use gather::{CallGrouper, merge_to_limit};
+pub use table::{ArgumentsIx, ArgumentTable, UNNAMED_FUNCTION};
 
 use crate::units::Nanoseconds;
 
 /// The calls of one function in one thread, by the value of one of their arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CallsWith<S> {
+pub struct CallsByArgument<S> {
     /// Index of the thread in [`RunCalls::threads`](super::RunCalls::threads).
     pub thread: u32,
     /// A stack of such calls, whose innermost frame is the function.
@@ -22,12 +22,12 @@ pub struct CallsWith<S> {
     /// The name of the argument.
     pub argument: String,
     /// The calls, ordered by the value of the argument.
-    pub calls: Vec<CallsAt>,
+    pub calls: Vec<CallsAtValue>,
 }
 
 /// One or more calls with equal or nearly equal values of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CallsAt {
+pub struct CallsAtValue {
     /// The mean value of the argument.
     pub value: f64,
     /// Number of calls.
@@ -35,13 +35,13 @@ pub struct CallsAt {
     /// Total duration of the calls, including callees.
     pub duration: Nanoseconds,
     /// Total duration of the calls, without callees.
-    pub own: Nanoseconds,
+    pub self_duration: Nanoseconds,
 }
 
-impl<S: Copy> CallsWith<S> {
+impl<S: Copy> CallsByArgument<S> {
     /// Replaces the stack.
-    pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> CallsWith<T> {
-        CallsWith {
+    pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> CallsByArgument<T> {
+        CallsByArgument {
             thread: self.thread,
             stack: stack(self.stack),
             argument: self.argument.clone(),

@@ -1,13 +1,13 @@
 //! The table of functions with argument values.
 
-use crate::limits::{MAX_GIVEN_NAME, cut};
-use crate::numbers;
-use crate::trace::paths::FunctionNo;
+use crate::limits::{MAX_USER_STRING, truncate_text};
+use crate::index_types;
+use crate::trace::paths::TraceFunctionIx;
 use hashbrown::HashMap;
 
-numbers! {
+index_types! {
     /// Index of a function with argument values in [`CallArguments`].
-    pub ArgumentsNo;
+    pub ArgumentsIx;
     /// Index of an argument's name.
     ArgumentNo;
 }
@@ -16,7 +16,7 @@ numbers! {
 const FIRST: u32 = 1 << 27;
 
 /// The function of events that end a call without naming its function.
-pub const NAMELESS: FunctionNo = FunctionNo(FIRST - 1);
+pub const UNNAMED_FUNCTION: TraceFunctionIx = TraceFunctionIx(FIRST - 1);
 
 /// Number of different argument values of a function after which new values are rounded more.
 const STEP: u32 = 8192;
@@ -29,37 +29,37 @@ const MAX_ENTRIES: usize = 1 << 20;
 
 /// A table of functions with argument values, which have function numbers above those that a format uses.
 #[derive(Debug, Default)]
-pub struct CallArguments {
+pub struct ArgumentTable {
     names: Vec<String>,
     /// Indices into `names`.
     name_index: HashMap<String, ArgumentNo>,
     entries: Vec<Entry>,
     /// Indices into `entries`.
-    entry_index: HashMap<RoundedValues, ArgumentsNo>,
+    entry_index: HashMap<RoundedValues, ArgumentsIx>,
     /// Number of entries by function.
-    entry_counts: HashMap<FunctionNo, u32>,
+    entry_counts: HashMap<TraceFunctionIx, u32>,
     left_out: u64,
 }
 
 /// A function and the bits of its argument values, rounded down.
-type RoundedValues = (FunctionNo, Box<[(ArgumentNo, u64)]>);
+type RoundedValues = (TraceFunctionIx, Box<[(ArgumentNo, u64)]>);
 
 /// A function with argument values.
 #[derive(Debug)]
 struct Entry {
-    function: FunctionNo,
+    function: TraceFunctionIx,
     events: u64,
     /// The sum of each argument's values over all events.
     sums: Box<[(ArgumentNo, f64)]>,
 }
 
-impl CallArguments {
+impl ArgumentTable {
     /// Returns the number of a function with these arguments. Values that are not finite are ignored.
-    pub fn number(
+    pub fn intern(
         &mut self,
-        function: FunctionNo,
+        function: TraceFunctionIx,
         arguments: &[(impl AsRef<str>, f64)],
-    ) -> FunctionNo {
+    ) -> TraceFunctionIx {
         let finite = arguments.iter().filter(|(_, value)| value.is_finite());
         let mut values: Vec<(ArgumentNo, f64)> = finite
             .map(|(name, value)| (self.argument(name.as_ref()), value + 0.0))
@@ -71,7 +71,7 @@ impl CallArguments {
 
     /// Returns the number of a call with the arguments of its begin and end events. For an argument of both events,
     /// the value at the begin is used.
-    pub fn together(&mut self, begin: FunctionNo, end: FunctionNo) -> FunctionNo {
+    pub fn merge(&mut self, begin: TraceFunctionIx, end: TraceFunctionIx) -> TraceFunctionIx {
         let (function, begin_entry) = self.split(begin);
         let (_, Some(end_entry)) = self.split(end) else {
             return begin;
@@ -92,8 +92,8 @@ impl CallArguments {
         self.insert(function, &values)
     }
 
-    fn insert(&mut self, function: FunctionNo, values: &[(ArgumentNo, f64)]) -> FunctionNo {
-        if values.is_empty() || function > NAMELESS {
+    fn insert(&mut self, function: TraceFunctionIx, values: &[(ArgumentNo, f64)]) -> TraceFunctionIx {
+        if values.is_empty() || function > UNNAMED_FUNCTION {
             return function;
         }
         let count = self.entry_counts.entry(function).or_default();
@@ -111,7 +111,7 @@ impl CallArguments {
             }
             None => {
                 *count += 1;
-                let index = ArgumentsNo(self.entries.len() as u32);
+                let index = ArgumentsIx(self.entries.len() as u32);
                 self.entries.push(Entry {
                     function,
                     events: 0,
@@ -129,7 +129,7 @@ impl CallArguments {
         for ((_, sum), (_, value)) in entry.sums.iter_mut().zip(values) {
             *sum += value;
         }
-        FunctionNo(FIRST + index.0)
+        TraceFunctionIx(FIRST + index.0)
     }
 
     fn argument(&mut self, name: &str) -> ArgumentNo {
@@ -138,7 +138,7 @@ impl CallArguments {
         }
         let index = ArgumentNo(self.names.len() as u32);
         let mut shown = name.to_owned();
-        cut(&mut shown, MAX_GIVEN_NAME);
+        truncate_text(&mut shown, MAX_USER_STRING);
         self.names.push(shown);
         self.name_index.insert(name.to_owned(), index);
         index
@@ -151,20 +151,20 @@ impl CallArguments {
 
     /// Splits a number into the function and its argument values.
     #[inline]
-    pub fn split(&self, number: FunctionNo) -> (FunctionNo, Option<ArgumentsNo>) {
-        let index = number.0.checked_sub(FIRST).map(ArgumentsNo);
+    pub fn split(&self, number: TraceFunctionIx) -> (TraceFunctionIx, Option<ArgumentsIx>) {
+        let index = number.0.checked_sub(FIRST).map(ArgumentsIx);
         let entry =
             index.and_then(|index| Some((self.entries.get(index.get())?.function, Some(index))));
         entry.unwrap_or((number, None))
     }
 
     /// The names and values of arguments. A value is the mean of the values that were rounded to the same.
-    pub(super) fn values(&self, index: ArgumentsNo) -> impl Iterator<Item = (&str, f64)> {
+    pub(super) fn values(&self, index: ArgumentsIx) -> impl Iterator<Item = (&str, f64)> {
         let values = self.mean_values(index);
         values.map(|(argument, value)| (&*self.names[argument.get()], value))
     }
 
-    fn mean_values(&self, index: ArgumentsNo) -> impl Iterator<Item = (ArgumentNo, f64)> {
+    fn mean_values(&self, index: ArgumentsIx) -> impl Iterator<Item = (ArgumentNo, f64)> {
         let entry = &self.entries[index.get()];
         let mean = |&(argument, sum): &(ArgumentNo, f64)| {
             let mean = sum / entry.events as f64;
@@ -174,7 +174,7 @@ impl CallArguments {
     }
 
     /// A warning about calls without arguments because of the limits of all these tables.
-    pub(crate) fn warning<'a>(all: impl Iterator<Item = &'a CallArguments>) -> Option<String> {
+    pub(crate) fn warning<'a>(all: impl Iterator<Item = &'a ArgumentTable>) -> Option<String> {
         let left_out: u64 = all.map(|table| table.left_out).sum();
         (left_out > 0).then(|| {
             format!(
@@ -188,48 +188,48 @@ impl CallArguments {
 mod tests {
     use super::*;
 
-    const SORT: FunctionNo = FunctionNo(3);
+    const SORT: TraceFunctionIx = TraceFunctionIx(3);
 
-    fn values(arguments: &CallArguments, number: FunctionNo) -> Vec<(&str, f64)> {
+    fn values(arguments: &ArgumentTable, number: TraceFunctionIx) -> Vec<(&str, f64)> {
         let (_, with) = arguments.split(number);
         with.map_or(Vec::new(), |with| arguments.values(with).collect())
     }
 
     #[test]
     fn equal_arguments_have_the_same_number() {
-        let mut arguments = CallArguments::default();
-        let first = arguments.number(SORT, &[("n", 5.0), ("k", -0.0)]);
-        assert_eq!(arguments.number(SORT, &[("k", 0.0), ("n", 5.0)]), first);
+        let mut arguments = ArgumentTable::default();
+        let first = arguments.intern(SORT, &[("n", 5.0), ("k", -0.0)]);
+        assert_eq!(arguments.intern(SORT, &[("k", 0.0), ("n", 5.0)]), first);
         assert_ne!(
-            arguments.number(FunctionNo(4), &[("n", 5.0), ("k", 0.0)]),
+            arguments.intern(TraceFunctionIx(4), &[("n", 5.0), ("k", 0.0)]),
             first
         );
-        assert_ne!(arguments.number(SORT, &[("n", 6.0), ("k", 0.0)]), first);
+        assert_ne!(arguments.intern(SORT, &[("n", 6.0), ("k", 0.0)]), first);
         assert_eq!(arguments.split(first).0, SORT);
         assert_eq!(values(&arguments, first), [("n", 5.0), ("k", 0.0)]);
-        assert_eq!(arguments.number(SORT, &[("n", f64::NAN)]), SORT);
-        assert_eq!(arguments.split(FunctionNo(u32::MAX)).1, None);
+        assert_eq!(arguments.intern(SORT, &[("n", f64::NAN)]), SORT);
+        assert_eq!(arguments.split(TraceFunctionIx(u32::MAX)).1, None);
     }
 
     #[test]
     fn merges_arguments_of_begin_and_end() {
-        let mut arguments = CallArguments::default();
-        let begin = arguments.number(SORT, &[("n", 5.0)]);
-        let end = arguments.number(NAMELESS, &[("n", 6.0), ("found", 2.0)]);
-        let both = arguments.together(begin, end);
+        let mut arguments = ArgumentTable::default();
+        let begin = arguments.intern(SORT, &[("n", 5.0)]);
+        let end = arguments.intern(UNNAMED_FUNCTION, &[("n", 6.0), ("found", 2.0)]);
+        let both = arguments.merge(begin, end);
         assert_eq!(values(&arguments, both), [("n", 5.0), ("found", 2.0)]);
         assert_eq!(arguments.split(both).0, SORT);
-        assert_eq!(arguments.together(begin, SORT), begin);
-        let late = arguments.together(SORT, end);
+        assert_eq!(arguments.merge(begin, SORT), begin);
+        let late = arguments.merge(SORT, end);
         assert_eq!(values(&arguments, late), [("n", 6.0), ("found", 2.0)]);
     }
 
     #[test]
     fn rounds_values_if_there_are_too_many() {
-        let mut arguments = CallArguments::default();
+        let mut arguments = ArgumentTable::default();
         let mut worst: f64 = 0.0;
         for n in 0..100_000 {
-            let number = arguments.number(SORT, &[("n", f64::from(n))]);
+            let number = arguments.intern(SORT, &[("n", f64::from(n))]);
             if n > 50_000 {
                 let found = values(&arguments, number)[0].1;
                 worst = worst.max((found / f64::from(n) - 1.0).abs());
@@ -241,10 +241,10 @@ mod tests {
             "{}",
             arguments.entries.len()
         );
-        assert_eq!(CallArguments::warning([&arguments].into_iter()), None);
+        assert_eq!(ArgumentTable::warning([&arguments].into_iter()), None);
         for n in 0..300_000 {
             let odd = f64::from(n) * 7919.0 % 100_003.0;
-            arguments.number(SORT, &[("n", f64::from(n)), ("odd", odd)]);
+            arguments.intern(SORT, &[("n", f64::from(n)), ("odd", odd)]);
         }
         assert!(arguments.entries.len() <= 4 * STEP as usize);
     }

@@ -1,8 +1,8 @@
 //! Building the graphs of pieces from calls.
 
-use super::{Calls, DagNode, Item, Level, Piece, Repeated, levels};
+use super::{ItemKind, DagNode, PieceItem, Level, Piece, Repeated, levels};
 use crate::trace::log::Call;
-use crate::trace::paths::FunctionNo;
+use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 
@@ -53,7 +53,7 @@ struct Builder<'a> {
     /// Nodes by content address.
     nodes: HashMap<[u8; 16], u32>,
     /// Nodes of functions without callees.
-    leaves: HashMap<FunctionNo, u32>,
+    leaves: HashMap<TraceFunctionIx, u32>,
     /// The content address of each node.
     addresses: Vec<[u8; 16]>,
     /// The thread itself, then the current callers, outermost first.
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn leaf(&mut self, function: FunctionNo) -> u32 {
+    fn leaf(&mut self, function: TraceFunctionIx) -> u32 {
         match self.leaves.get(&function) {
             Some(&node) => node,
             None => {
@@ -135,14 +135,14 @@ impl<'a> Builder<'a> {
     /// Adds calls whose caller began in an earlier piece or continues in the next one.
     fn add_items(&mut self, depth: u32, callees: Vec<Repeated>) {
         let callees = self.group_sequences(callees);
-        let items = callees.into_iter().map(|callee| Item {
+        let items = callees.into_iter().map(|callee| PieceItem {
             depth,
-            what: Calls::Whole(callee),
+            kind: ItemKind::Whole(callee),
         });
         self.piece.items.extend(items);
     }
 
-    fn node(&mut self, function: Option<FunctionNo>, callees: Vec<Repeated>) -> u32 {
+    fn node(&mut self, function: Option<TraceFunctionIx>, callees: Vec<Repeated>) -> u32 {
         let callee = |&(node, count): &Repeated| (self.addresses[node as usize], count);
         let function_address = function.map(|function| &self.functions[function.get()]);
         let address = address(function_address, callees.iter().map(callee));
@@ -197,9 +197,9 @@ impl<'a> Builder<'a> {
         for (depth, level) in (0..).zip(std::mem::take(&mut self.levels)) {
             if let Some((index, function)) = level.call {
                 self.piece.rests[index] = calls[index].duration.0;
-                self.piece.items.push(Item {
+                self.piece.items.push(PieceItem {
                     depth: depth - 1,
-                    what: Calls::Open(function),
+                    kind: ItemKind::Open(function),
                 });
             }
             self.add_items(depth, level.callees);

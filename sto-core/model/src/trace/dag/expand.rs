@@ -1,18 +1,18 @@
 //! Expanding pieces to calls.
 
-use super::{Calls, DagNode, Item, Level, Piece, Repeated, levels};
+use super::{ItemKind, DagNode, PieceItem, Level, Piece, Repeated, levels};
 use crate::trace::log::Call;
-use crate::trace::paths::FunctionNo;
+use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 
 impl Piece {
     /// Expands the graph to the depths and functions of the calls in preorder. Stops after more than `limit`.
-    pub fn functions(&self, limit: usize) -> Vec<(u32, FunctionNo)> {
+    pub fn functions(&self, limit: usize) -> Vec<(u32, TraceFunctionIx)> {
         let mut functions = Vec::new();
         for item in &self.items {
-            match item.what {
-                Calls::Open(function) => functions.push((item.depth, function)),
-                Calls::Whole(repeated) => self.expand(item.depth, repeated, limit, &mut functions),
+            match item.kind {
+                ItemKind::Open(function) => functions.push((item.depth, function)),
+                ItemKind::Whole(repeated) => self.expand(item.depth, repeated, limit, &mut functions),
             }
             if functions.len() > limit {
                 break;
@@ -26,7 +26,7 @@ impl Piece {
         depth: u32,
         repeated: Repeated,
         limit: usize,
-        functions: &mut Vec<(u32, FunctionNo)>,
+        functions: &mut Vec<(u32, TraceFunctionIx)>,
     ) {
         // Depths and nodes that are not expanded yet, last first.
         let mut pending = vec![(depth, repeated)];
@@ -45,7 +45,7 @@ impl Piece {
     }
 
     /// Adds times to the depths and functions of the calls. The numbers of gaps and rests must match.
-    pub fn calls(&self, functions: &[(u32, FunctionNo)]) -> Vec<Call> {
+    pub fn calls(&self, functions: &[(u32, TraceFunctionIx)]) -> Vec<Call> {
         let mut calls: Vec<Call> = Vec::with_capacity(functions.len());
         let mut levels = levels(&self.callers, self.begin);
         for (index, &(depth, function)) in functions.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Piece {
             calls.push(Call {
                 depth,
                 function,
-                with: None,
+                arguments: None,
                 begin: Nanoseconds(begin),
                 duration: Nanoseconds(0),
             });
@@ -70,7 +70,7 @@ impl Piece {
                 end: 0,
             });
         }
-        let is_open = |item: &&Item| matches!(item.what, Calls::Open(_));
+        let is_open = |item: &&PieceItem| matches!(item.kind, ItemKind::Open(_));
         let open_items = self.items.iter().filter(is_open);
         let open_depths: Vec<u32> = open_items.map(|item| item.depth).collect();
         while let [_, .., innermost] = &levels[..] {

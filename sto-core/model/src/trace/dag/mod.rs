@@ -11,12 +11,12 @@ mod expand;
 mod tests;
 
 use super::log::Call;
-use super::paths::FunctionNo;
+use super::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 pub use build::Pieces;
 
 /// Maximum number of calls of a piece.
-pub const PIECE: usize = 1 << 18;
+pub const MAX_PIECE_CALLS: usize = 1 << 18;
 
 /// Index of a node, and the number of times that it is repeated.
 pub(crate) type Repeated = (u32, u64);
@@ -25,27 +25,27 @@ pub(crate) type Repeated = (u32, u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DagNode {
     /// The called function, or `None` for a sequence of calls.
-    pub function: Option<FunctionNo>,
+    pub function: Option<TraceFunctionIx>,
     /// The callees, or the calls of the sequence.
     pub callees: Vec<Repeated>,
 }
 
 /// Calls of a piece that are not part of another node of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct PieceItem {
     /// The number of calls that the calls are nested in.
     pub depth: u32,
     /// The calls.
-    pub what: Calls,
+    pub kind: ItemKind,
 }
 
 /// The content of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
+pub enum ItemKind {
     /// Complete calls.
     Whole(Repeated),
     /// A call whose callees continue in the next piece.
-    Open(FunctionNo),
+    Open(TraceFunctionIx),
 }
 
 /// Consecutive calls of a thread in preorder.
@@ -58,7 +58,7 @@ pub struct Piece {
     /// The nodes of the graph.
     pub nodes: Vec<DagNode>,
     /// The calls, in preorder.
-    pub items: Vec<Item>,
+    pub items: Vec<PieceItem>,
     /// The time before each call, in preorder: since the end of the previous call of the same caller, or since
     /// the caller's begin for its first callee.
     pub gaps: Vec<u64>,
@@ -70,7 +70,7 @@ pub struct Piece {
 /// A call that may have further callees, or the thread itself.
 struct Level {
     /// Index in the piece and function of the call; `None` for a call of an earlier piece.
-    call: Option<(usize, FunctionNo)>,
+    call: Option<(usize, TraceFunctionIx)>,
     callees: Vec<Repeated>,
     /// The end of the last callee.
     cursor: u64,

@@ -24,9 +24,9 @@ fn calls(parts: &[(u8, u8, u64, u64)]) -> Vec<Call> {
         let depth = open.len() as u32;
         open.push((calls.len(), rest));
         calls.push(Call {
-            with: None,
+            arguments: None,
             depth,
-            function: FunctionNo(function.into()),
+            function: TraceFunctionIx(function.into()),
             begin: Nanoseconds(now),
             duration: Nanoseconds(0),
         });
@@ -64,7 +64,7 @@ fn loop_of_equal_iterations_is_one_node() {
         panic!()
     };
     let node = |function, callees| DagNode {
-        function: Some(FunctionNo(function)),
+        function: Some(TraceFunctionIx(function)),
         callees,
     };
     let nodes = [

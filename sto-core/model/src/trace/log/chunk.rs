@@ -5,7 +5,7 @@
 //! that ended since the previous begin. A call that had not ended when the chunk was written has a duration of 0.
 
 use super::Call;
-use crate::trace::paths::FunctionNo;
+use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 
 /// The values that the first call of a chunk is encoded relative to.
@@ -41,7 +41,7 @@ impl ChunkWriter {
 
     /// Adds a call. It must not begin earlier, or be deeper, than a callee of the previous call.
     #[inline]
-    pub(super) fn begin(&mut self, depth: u32, function: FunctionNo, begin: u64) {
+    pub(super) fn begin(&mut self, depth: u32, function: TraceFunctionIx, begin: u64) {
         let ended = u64::from(self.last.depth - depth);
         write(&mut self.begins, begin - self.last.begin);
         write(
@@ -126,8 +126,8 @@ impl Iterator for ChunkReader {
         };
         Some(Call {
             depth,
-            function: FunctionNo((called >> 2) as u32),
-            with: None,
+            function: TraceFunctionIx((called >> 2) as u32),
+            arguments: None,
             begin: Nanoseconds(begin),
             duration: Nanoseconds(duration),
         })

@@ -1,6 +1,6 @@
 //! Counts of irregular events of a trace, and the warnings about them.
 
-use super::Lost;
+use super::LostEvents;
 use crate::limits::MAX_DEPTH;
 
 /// The number of times that each rule of the log applied.
@@ -32,9 +32,9 @@ impl Irregular {
         self.max_backwards = self.max_backwards.max(nanoseconds);
     }
 
-    pub(super) fn add_loss(&mut self, lost: Lost) {
+    pub(super) fn add_loss(&mut self, lost: LostEvents) {
         self.losses += 1;
-        if let Lost::Events(events) = lost {
+        if let LostEvents::Count(events) = lost {
             self.lost = self.lost.saturating_add(events);
         }
     }

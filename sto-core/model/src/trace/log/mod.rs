@@ -14,19 +14,19 @@ mod tests;
 mod thread;
 mod writer;
 
-use super::arguments::ArgumentsNo;
-use super::paths::FunctionNo;
-use crate::numbers;
+use super::arguments::ArgumentsIx;
+use super::paths::TraceFunctionIx;
+use crate::index_types;
 use crate::units::Nanoseconds;
 
 pub use read::CallLog;
-pub use spool::{Spool, SpoolError, Stored, nameless};
+pub use spool::{Spool, SpoolError, StoredChunk, create_unnamed_file};
 pub use thread::ThreadLog;
 pub use writer::CallLogWriter;
 
-numbers! {
+index_types! {
     /// Index of a thread in a call log.
-    pub ThreadNo;
+    pub TraceThreadIx;
 }
 
 /// A call of a thread.
@@ -35,9 +35,9 @@ pub struct Call {
     /// The number of calls that the call is nested in, 0 for an outermost call.
     pub depth: u32,
     /// The called function.
-    pub function: FunctionNo,
+    pub function: TraceFunctionIx,
     /// The arguments, if known.
-    pub with: Option<ArgumentsNo>,
+    pub arguments: Option<ArgumentsIx>,
     /// The start time.
     pub begin: Nanoseconds,
     /// The duration, including callees.
@@ -53,9 +53,9 @@ impl Call {
 
 /// A number of events of a thread that were lost while recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum LostEvents {
     /// A known number of events.
-    Events(u64),
+    Count(u64),
     /// An unknown number of events.
     Unknown,
 }

@@ -3,8 +3,8 @@
 use super::chunk::ChunkReader;
 use super::spool::{Spool, SpoolError};
 use super::thread::{Chunk, LateCall, WrittenThread};
-use super::{Call, ThreadNo};
-use crate::trace::arguments::CallArguments;
+use super::{Call, TraceThreadIx};
+use crate::trace::arguments::ArgumentTable;
 use crate::trace::calls::CallThread;
 use crate::units::Nanoseconds;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct CallLog {
     spool: Arc<Spool>,
     threads: Vec<WrittenThread>,
-    arguments: CallArguments,
+    arguments: ArgumentTable,
     lost: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct CallLog {
 pub struct Calls<'l> {
     spool: &'l Spool,
     thread: &'l WrittenThread,
-    arguments: &'l CallArguments,
+    arguments: &'l ArgumentTable,
     /// The chunks after the current one.
     chunks: std::slice::Iter<'l, Chunk>,
     chunk: ChunkReader,
@@ -40,7 +40,7 @@ impl CallLog {
     pub(super) fn new(
         spool: Arc<Spool>,
         mut threads: Vec<WrittenThread>,
-        arguments: CallArguments,
+        arguments: ArgumentTable,
         lost: u64,
     ) -> CallLog {
         threads.retain(|thread| thread.calls > 0);
@@ -54,17 +54,17 @@ impl CallLog {
     }
 
     /// Iterates over the threads in order.
-    pub fn threads(&self) -> impl ExactSizeIterator<Item = ThreadNo> + use<> {
-        (0..self.threads.len() as u32).map(ThreadNo)
+    pub fn threads(&self) -> impl ExactSizeIterator<Item = TraceThreadIx> + use<> {
+        (0..self.threads.len() as u32).map(TraceThreadIx)
     }
 
     /// The ids and names of a thread.
-    pub fn thread(&self, thread: ThreadNo) -> &CallThread {
+    pub fn thread(&self, thread: TraceThreadIx) -> &CallThread {
         &self.threads[thread.get()].thread
     }
 
     /// The begin of a thread's first call, and the end of its last one.
-    pub fn time(&self, thread: ThreadNo) -> (Nanoseconds, Nanoseconds) {
+    pub fn time(&self, thread: TraceThreadIx) -> (Nanoseconds, Nanoseconds) {
         let written = &self.threads[thread.get()];
         (written.begin, written.end)
     }
@@ -82,7 +82,7 @@ impl CallLog {
     }
 
     /// Iterates over the calls of a thread in preorder.
-    pub fn calls(&self, thread: ThreadNo) -> Calls<'_> {
+    pub fn calls(&self, thread: TraceThreadIx) -> Calls<'_> {
         Calls::new(
             &self.spool,
             &self.threads[thread.get()],
@@ -91,14 +91,14 @@ impl CallLog {
     }
 
     /// The table of arguments for the calls of a thread.
-    pub fn arguments(&self, thread: ThreadNo) -> &CallArguments {
+    pub fn arguments(&self, thread: TraceThreadIx) -> &ArgumentTable {
         let own = &self.threads[thread.get()].arguments;
         if own.is_empty() { &self.arguments } else { own }
     }
 }
 
 impl<'l> Calls<'l> {
-    fn new(spool: &'l Spool, thread: &'l WrittenThread, arguments: &'l CallArguments) -> Calls<'l> {
+    fn new(spool: &'l Spool, thread: &'l WrittenThread, arguments: &'l ArgumentTable) -> Calls<'l> {
         Calls {
             spool,
             thread,
@@ -151,7 +151,7 @@ impl Iterator for Calls<'_> {
             self.late.next();
         }
         self.next += 1;
-        (call.function, call.with) = self.arguments.split(call.function);
+        (call.function, call.arguments) = self.arguments.split(call.function);
         if let Some(functions) = &self.thread.functions {
             call.function = functions[call.function.get()];
         }

@@ -1,6 +1,6 @@
 //! Storage for chunks of bytes, in memory up to a limit and in a temporary file beyond it.
 
-use crate::files::{Folder, Temporaries};
+use crate::files::{Folder, TemporaryFiles};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -29,7 +29,7 @@ pub struct Spool {
 
 /// The location of a chunk.
 #[derive(Debug)]
-pub enum Stored {
+pub enum StoredChunk {
     Memory(Box<[u8]>),
     File { offset: u64, length: u32 },
 }
@@ -73,29 +73,29 @@ impl Spool {
     }
 
     /// Stores a chunk.
-    pub(crate) fn write(&self, chunk: &[u8]) -> Result<Stored, SpoolError> {
+    pub(crate) fn write(&self, chunk: &[u8]) -> Result<StoredChunk, SpoolError> {
         let length = chunk.len() as u64;
         let fits = self.total_size.fetch_add(length, Relaxed) + length <= self.max_in_memory;
         let Some(folder) = self.folder.as_deref().filter(|_| !fits) else {
-            return Ok(Stored::Memory(chunk.into()));
+            return Ok(StoredChunk::Memory(chunk.into()));
         };
         let offset = self.file_size.fetch_add(length, Relaxed);
         let written = self.file(folder)?.write_all_at(chunk, offset);
         written.map_err(|error| SpoolError::new(folder, error))?;
-        Ok(Stored::File {
+        Ok(StoredChunk::File {
             offset,
             length: chunk.len() as u32,
         })
     }
 
     /// Replaces the content of the buffer by a chunk.
-    pub(crate) fn read(&self, stored: &Stored, buffer: &mut Vec<u8>) -> Result<(), SpoolError> {
+    pub(crate) fn read(&self, stored: &StoredChunk, buffer: &mut Vec<u8>) -> Result<(), SpoolError> {
         match *stored {
-            Stored::Memory(ref chunk) => {
+            StoredChunk::Memory(ref chunk) => {
                 buffer.clear();
                 buffer.extend_from_slice(chunk);
             }
-            Stored::File { offset, length } => {
+            StoredChunk::File { offset, length } => {
                 buffer.resize(length as usize, 0);
                 let folder = self.folder.as_deref().unwrap_or(Path::new(""));
                 let read = self.file(folder)?.read_exact_at(buffer, offset);
@@ -106,7 +106,7 @@ impl Spool {
     }
 
     fn file(&self, folder: &Path) -> Result<&File, SpoolError> {
-        let file = self.file.get_or_init(|| nameless(folder).map_err(Arc::new));
+        let file = self.file.get_or_init(|| create_unnamed_file(folder).map_err(Arc::new));
         file.as_ref()
             .map_err(|error| SpoolError(Box::new((folder.to_owned(), Arc::clone(error)))))
     }
@@ -125,8 +125,8 @@ impl From<SpoolError> for io::Error {
 }
 
 /// Creates a temporary file without a name.
-pub fn nameless(folder: &Path) -> io::Result<File> {
+pub fn create_unnamed_file(folder: &Path) -> io::Result<File> {
     let folder = Arc::new(Folder::open(folder)?);
-    let temporary = Temporaries::default().private_in(&folder, OsStr::new(".sto-calls-"))?;
-    temporary.into_nameless()
+    let temporary = TemporaryFiles::default().new_private_in(&folder, OsStr::new(".sto-calls-"))?;
+    temporary.into_unlinked()
 }

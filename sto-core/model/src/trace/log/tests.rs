@@ -20,22 +20,22 @@ enum Event {
     End(u32, u64),
     /// The end of the innermost call.
     EndInnermost(u64),
-    Lost(Lost),
+    Lost(LostEvents),
 }
 use Event::{Begin, End, EndInnermost};
 
 fn write_log(mut writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
-    let thread = writer.thread(thread(1));
+    let thread = writer.intern_thread(thread(1));
     for &event in events {
         match event {
             Begin(function, time) => writer
-                .begin(thread, FunctionNo(function), Nanoseconds(time))
+                .begin(thread, TraceFunctionIx(function), Nanoseconds(time))
                 .unwrap(),
             End(function, time) => {
-                writer.end(thread, Some(FunctionNo(function)), Nanoseconds(time));
+                writer.end(thread, Some(TraceFunctionIx(function)), Nanoseconds(time));
             }
             EndInnermost(time) => writer.end(thread, None, Nanoseconds(time)),
-            Event::Lost(lost) => writer.lost(thread, lost),
+            Event::Lost(lost) => writer.record_loss(thread, lost),
         }
     }
     writer.finish().unwrap()
@@ -44,7 +44,7 @@ fn write_log(mut writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<Strin
 type Row = (u32, u32, u64, u64);
 
 /// Depth, function, begin and duration of each call of a thread.
-fn rows(log: &CallLog, thread: ThreadNo) -> Vec<Row> {
+fn rows(log: &CallLog, thread: TraceThreadIx) -> Vec<Row> {
     let mut calls = log.calls(thread);
     let rows = calls
         .by_ref()
@@ -57,7 +57,7 @@ fn rows(log: &CallLog, thread: ThreadNo) -> Vec<Row> {
 /// The calls that events become, and the warnings.
 fn calls_of(events: &[Event]) -> (Vec<Row>, Vec<String>) {
     let (log, warnings) = write_log(CallLogWriter::new(None), events);
-    (rows(&log, ThreadNo(0)), warnings)
+    (rows(&log, TraceThreadIx(0)), warnings)
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn irregular_events_after_a_loss_are_counted_separately() {
     let events = [
         Begin(0, 0),
         Begin(1, 1),
-        Event::Lost(Lost::Events(12)),
+        Event::Lost(LostEvents::Count(12)),
         // The end of 1 and the begin of 2 were lost.
         End(2, 5),
         Begin(3, 6),
@@ -152,7 +152,7 @@ fn irregular_events_after_a_loss_are_counted_separately() {
         warnings,
         ["At least 12 events were lost; repaired 2 calls whose begin or end is missing."]
     );
-    let (_, warnings) = calls_of(&[Begin(0, 0), Event::Lost(Lost::Unknown), End(0, 1)]);
+    let (_, warnings) = calls_of(&[Begin(0, 0), Event::Lost(LostEvents::Unknown), End(0, 1)]);
     assert_eq!(warnings, ["Events were lost once."]);
 }
 
@@ -173,9 +173,9 @@ fn finds_ends_of_outer_calls_fast() {
 #[test]
 fn threads_are_ordered_by_their_first_call() {
     let mut writer = CallLogWriter::new(None);
-    let [late, early, none] = [7, 9, 8].map(|tid| writer.thread(thread(tid)));
-    assert_eq!(writer.thread(thread(9)), early);
-    let f = FunctionNo(0);
+    let [late, early, none] = [7, 9, 8].map(|tid| writer.intern_thread(thread(tid)));
+    assert_eq!(writer.intern_thread(thread(9)), early);
+    let f = TraceFunctionIx(0);
     writer.begin(late, f, Nanoseconds(5)).unwrap();
     writer.begin(early, f, Nanoseconds(1)).unwrap();
     writer.end(early, None, Nanoseconds(2));
@@ -184,7 +184,7 @@ fn threads_are_ordered_by_their_first_call() {
     let tids: Vec<u32> = log.threads().map(|no| log.thread(no).tid).collect();
     assert_eq!(tids, [9, 7]);
     assert_eq!(log.time_range(), Some((Nanoseconds(1), Nanoseconds(5))));
-    assert_eq!(log.calls(ThreadNo(0)).count(), 1);
+    assert_eq!(log.calls(TraceThreadIx(0)).count(), 1);
 }
 
 /// One outermost call with calls in it that each have many callees.
@@ -211,9 +211,9 @@ fn reads_the_same_calls_from_file_and_memory() {
     let spool = Spool::with_max_in_memory(Some(folder.path()), 1 << 17);
     let in_file = write_log(CallLogWriter::with_spool(spool), &events);
     let in_memory = write_log(CallLogWriter::new(None), &events);
-    let calls = rows(&in_file.0, ThreadNo(0));
+    let calls = rows(&in_file.0, TraceThreadIx(0));
     assert_eq!(calls.len(), 100_101);
-    assert!(calls == rows(&in_memory.0, ThreadNo(0)));
+    assert!(calls == rows(&in_memory.0, TraceThreadIx(0)));
     assert_eq!(in_file.1, in_memory.1);
     assert_eq!(calls[0], (0, 0, 0, 10_000_090));
     let left = std::fs::read_dir(folder.path()).unwrap().count();
@@ -224,9 +224,9 @@ fn reads_the_same_calls_from_file_and_memory() {
 fn write_errors_name_the_folder() {
     let spool = Spool::with_max_in_memory(Some("/proc/nowhere".as_ref()), 0);
     let mut writer = CallLogWriter::with_spool(spool);
-    let thread = writer.thread(thread(1));
+    let thread = writer.intern_thread(thread(1));
     let events = (0..100_000).try_for_each(|ix| {
-        writer.begin(thread, FunctionNo(0), Nanoseconds(ix))?;
+        writer.begin(thread, TraceFunctionIx(0), Nanoseconds(ix))?;
         writer.end(thread, None, Nanoseconds(ix));
         Ok::<(), SpoolError>(())
     });
@@ -320,7 +320,7 @@ proptest! {
             if expected.is_empty() {
                 assert_eq!(log.threads().len(), 0);
             } else {
-                assert!(rows(&log, ThreadNo(0)) == expected);
+                assert!(rows(&log, TraceThreadIx(0)) == expected);
             }
         }
     }

@@ -1,13 +1,13 @@
 //! The log of one thread, and the rules that ensure that its calls nest.
 
-use super::Lost;
+use super::LostEvents;
 use super::chunk::{ChunkWriter, Start};
 use super::irregular::Irregular;
-use super::spool::{Spool, SpoolError, Stored};
+use super::spool::{Spool, SpoolError, StoredChunk};
 use crate::limits::MAX_DEPTH;
-use crate::trace::arguments::CallArguments;
+use crate::trace::arguments::ArgumentTable;
 use crate::trace::calls::CallThread;
-use crate::trace::paths::FunctionNo;
+use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct ThreadLog {
     /// The calls that have not ended, outermost first.
     open: Vec<OpenCall>,
     /// Number of open calls by function, without the [`NEAR`] innermost calls.
-    far: HashMap<FunctionNo, u32>,
+    far: HashMap<TraceFunctionIx, u32>,
     /// Number of open calls that are left out because they are too deep.
     too_deep: u64,
     /// The time of the last event.
@@ -40,9 +40,9 @@ pub(super) struct WrittenThread {
     pub(super) begin: Nanoseconds,
     pub(super) end: Nanoseconds,
     /// The log's function for each function number of the thread, if they differ.
-    pub(super) functions: Option<Vec<FunctionNo>>,
+    pub(super) functions: Option<Vec<TraceFunctionIx>>,
     /// The thread's own table of arguments, which is empty if the log has one.
-    pub(super) arguments: CallArguments,
+    pub(super) arguments: ArgumentTable,
     pub(super) irregular: Irregular,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct WrittenThread {
 pub(super) struct Chunk {
     pub(super) start: Start,
     pub(super) calls: u32,
-    pub(super) stored: Stored,
+    pub(super) stored: StoredChunk,
 }
 
 /// A call that had not ended when its chunk was written.
@@ -64,7 +64,7 @@ pub(super) struct LateCall {
 
 #[derive(Clone, Copy, Debug)]
 struct OpenCall {
-    function: FunctionNo,
+    function: TraceFunctionIx,
     begin: u64,
     /// Index of the call in the thread.
     call: u64,
@@ -93,7 +93,7 @@ impl ThreadLog {
                 begin: Nanoseconds(0),
                 end: Nanoseconds(0),
                 functions: None,
-                arguments: CallArguments::default(),
+                arguments: ArgumentTable::default(),
                 irregular: Irregular::default(),
             },
             chunk: ChunkWriter::default(),
@@ -107,27 +107,27 @@ impl ThreadLog {
 
     /// Begins a call of a function.
     #[inline]
-    pub fn begin(&mut self, function: FunctionNo, time: Nanoseconds) -> Result<(), SpoolError> {
-        self.begin_with(function, function, time)
+    pub fn begin(&mut self, function: TraceFunctionIx, time: Nanoseconds) -> Result<(), SpoolError> {
+        self.begin_with_number(function, function, time)
     }
 
     /// Begins a call of a function with named arguments.
-    pub fn call(
+    pub fn begin_with_arguments(
         &mut self,
-        function: FunctionNo,
+        function: TraceFunctionIx,
         arguments: &[(impl AsRef<str>, f64)],
         time: Nanoseconds,
     ) -> Result<(), SpoolError> {
-        let with = self.written.arguments.number(function, arguments);
-        self.begin_with(function, with, time)
+        let with = self.written.arguments.intern(function, arguments);
+        self.begin_with_number(function, with, time)
     }
 
     /// Begins a call of a function with arguments that are already in the table. `with` is their number.
     #[inline]
-    pub fn begin_with(
+    pub fn begin_with_number(
         &mut self,
-        function: FunctionNo,
-        with: FunctionNo,
+        function: TraceFunctionIx,
+        with: TraceFunctionIx,
         time: Nanoseconds,
     ) -> Result<(), SpoolError> {
         let begin = self.advance(time);
@@ -160,13 +160,13 @@ impl ThreadLog {
 
     /// The function of the innermost open call.
     #[inline]
-    pub fn innermost(&self) -> Option<FunctionNo> {
+    pub fn innermost(&self) -> Option<TraceFunctionIx> {
         self.open.last().map(|open| open.function)
     }
 
     /// Ends the innermost call of a function, or the innermost call of all if no function is given.
     #[inline]
-    pub fn end(&mut self, function: Option<FunctionNo>, time: Nanoseconds) {
+    pub fn end(&mut self, function: Option<TraceFunctionIx>, time: Nanoseconds) {
         let end = self.advance(time);
         if self.too_deep > 0 {
             self.too_deep -= 1;
@@ -182,7 +182,7 @@ impl ThreadLog {
 
     /// Ends a call that is not the innermost one, with the calls in it.
     #[cold]
-    fn end_outer(&mut self, function: Option<FunctionNo>, end: u64) {
+    fn end_outer(&mut self, function: Option<TraceFunctionIx>, end: u64) {
         let depth = function.and_then(|function| self.innermost_call_of(function));
         let irregular = &mut self.written.irregular;
         let (count, irregular_events) = match depth {
@@ -203,7 +203,7 @@ impl ThreadLog {
     }
 
     /// Index of the innermost open call of a function.
-    fn innermost_call_of(&self, function: FunctionNo) -> Option<usize> {
+    fn innermost_call_of(&self, function: TraceFunctionIx) -> Option<usize> {
         let is_match = |open: &OpenCall| open.function == function;
         let near = self.open.len().saturating_sub(NEAR);
         match self.open[near..].iter().rposition(is_match) {
@@ -216,12 +216,12 @@ impl ThreadLog {
     }
 
     /// Records that events of the thread were lost at this point.
-    pub fn lost(&mut self, lost: Lost) {
+    pub fn record_loss(&mut self, lost: LostEvents) {
         self.written.irregular.add_loss(lost);
     }
 
     /// Sets the log's function for each function number of this thread.
-    pub fn set_functions(&mut self, functions: Vec<FunctionNo>) {
+    pub fn set_functions(&mut self, functions: Vec<TraceFunctionIx>) {
         self.written.functions = Some(functions);
     }
 

@@ -4,10 +4,10 @@ use super::irregular::Irregular;
 use super::read::CallLog;
 use super::spool::{Spool, SpoolError};
 use super::thread::ThreadLog;
-use super::{Lost, ThreadNo};
-use crate::trace::arguments::CallArguments;
+use super::{LostEvents, TraceThreadIx};
+use crate::trace::arguments::ArgumentTable;
 use crate::trace::calls::CallThread;
-use crate::trace::paths::FunctionNo;
+use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub struct CallLogWriter {
     spool: Arc<Spool>,
     threads: Vec<ThreadLog>,
-    known: HashMap<CallThread, ThreadNo>,
-    arguments: CallArguments,
+    known: HashMap<CallThread, TraceThreadIx>,
+    arguments: ArgumentTable,
 }
 
 impl CallLogWriter {
@@ -34,13 +34,13 @@ impl CallLogWriter {
             spool: Arc::new(spool),
             threads: Vec::new(),
             known: HashMap::new(),
-            arguments: CallArguments::default(),
+            arguments: ArgumentTable::default(),
         }
     }
 
     /// Returns the index of a thread, and adds the thread if it is new.
-    pub fn thread(&mut self, thread: CallThread) -> ThreadNo {
-        let next = ThreadNo(self.threads.len() as u32);
+    pub fn intern_thread(&mut self, thread: CallThread) -> TraceThreadIx {
+        let next = TraceThreadIx(self.threads.len() as u32);
         *self.known.entry(thread).or_insert_with_key(|thread| {
             self.threads
                 .push(ThreadLog::new(thread.clone(), &self.spool));
@@ -52,8 +52,8 @@ impl CallLogWriter {
     #[inline]
     pub fn begin(
         &mut self,
-        thread: ThreadNo,
-        function: FunctionNo,
+        thread: TraceThreadIx,
+        function: TraceFunctionIx,
         time: Nanoseconds,
     ) -> Result<(), SpoolError> {
         self.threads[thread.get()].begin(function, time)
@@ -61,18 +61,18 @@ impl CallLogWriter {
 
     /// Ends the innermost call of a function, or the innermost call of all if no function is given.
     #[inline]
-    pub fn end(&mut self, thread: ThreadNo, function: Option<FunctionNo>, time: Nanoseconds) {
+    pub fn end(&mut self, thread: TraceThreadIx, function: Option<TraceFunctionIx>, time: Nanoseconds) {
         self.threads[thread.get()].end(function, time);
     }
 
     /// Sets the table of arguments, if calls are begun with its numbers instead of functions.
-    pub fn set_arguments(&mut self, arguments: CallArguments) {
+    pub fn set_arguments(&mut self, arguments: ArgumentTable) {
         self.arguments = arguments;
     }
 
     /// Records that events of a thread were lost at this point.
-    pub fn lost(&mut self, thread: ThreadNo, lost: Lost) {
-        self.threads[thread.get()].lost(lost);
+    pub fn record_loss(&mut self, thread: TraceThreadIx, lost: LostEvents) {
+        self.threads[thread.get()].record_loss(lost);
     }
 
     /// The logs of all threads, ordered by index, so that they can be written in parallel.
@@ -90,7 +90,7 @@ impl CallLogWriter {
             .for_each(|thread| irregular.add(&thread.irregular));
         let mut warnings = irregular.warnings();
         let arguments = threads.iter().map(|thread| &thread.arguments);
-        warnings.extend(CallArguments::warning(arguments.chain([&self.arguments])));
+        warnings.extend(ArgumentTable::warning(arguments.chain([&self.arguments])));
         let log = CallLog::new(self.spool, threads, self.arguments, irregular.lost);
         Ok((log, warnings))
     }

@@ -1,8 +1,8 @@
 //! Tests of finding outliers.
 
 use super::super::log::Call;
-use super::super::paths::FunctionNo;
-use super::super::regtime::compress;
+use super::super::paths::TraceFunctionIx;
+use super::super::regtime::compress_calls;
 use super::super::thresholds::CallThresholds;
 use super::*;
 
@@ -16,9 +16,9 @@ impl Thread {
         let mut begin = self.1;
         let mut add = |depth, function: char, begin, duration| {
             self.0.push(Call {
-                with: None,
+                arguments: None,
                 depth,
-                function: FunctionNo(u32::from(function)),
+                function: TraceFunctionIx(u32::from(function)),
                 begin: Nanoseconds(begin),
                 duration: Nanoseconds(duration),
             });
@@ -34,17 +34,17 @@ impl Thread {
 
 /// The outliers of threads, as (thread, path, duration, typical duration).
 fn outliers(threads: &[Thread]) -> Vec<(u32, String, u64, u64)> {
-    let mut paths = Paths::default();
+    let mut paths = CallPaths::default();
     let mut run = RunDurations::default();
     for thread in threads {
         let calls = thread.0.iter().copied();
-        let compressed = compress(
+        let compressed = compress_calls(
             calls,
             &CallThresholds::default(),
             Nanoseconds(thread.1),
             &mut paths,
         );
-        let same: Vec<PathNo> = paths.iter().collect();
+        let same: Vec<CallPathIx> = paths.iter().collect();
         run.add(&compressed.durations, &same);
     }
     let min_lost = vec![Nanoseconds(0); threads.len()];
@@ -63,7 +63,7 @@ fn outliers(threads: &[Thread]) -> Vec<(u32, String, u64, u64)> {
     rows.collect()
 }
 
-fn name(paths: &Paths, path: PathNo) -> String {
+fn name(paths: &CallPaths, path: CallPathIx) -> String {
     let function = char::from(paths.function(path).0 as u8);
     match paths.caller(path) {
         Some(caller) => format!("{}>{function}", name(paths, caller)),

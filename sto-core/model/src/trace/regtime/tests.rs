@@ -1,6 +1,6 @@
 //! Tests of RegTime: the paper's example, deviations from the paper, and properties of all traces.
 
-use super::super::paths::FunctionNo;
+use super::super::paths::TraceFunctionIx;
 use super::super::thresholds::Threshold;
 use super::*;
 use proptest::prelude::*;
@@ -21,9 +21,9 @@ fn calls(function: char, begin: u64, end: u64, callees: Vec<CallTree>) -> CallTr
 fn preorder(trees: &[CallTree], depth: u32) -> Vec<Call> {
     let with_callees = |CallTree(function, begin, end, callees): &CallTree| {
         let this = Call {
-            with: None,
+            arguments: None,
             depth,
-            function: FunctionNo(u32::from(*function)),
+            function: TraceFunctionIx(u32::from(*function)),
             begin: Nanoseconds(*begin),
             duration: Nanoseconds(end - begin),
         };
@@ -48,10 +48,10 @@ fn only_long() -> CallThresholds {
 /// Formats each record: `call a>b 0-200`, `expression 0-90: a 2x 30, a>b 1x 4`.
 fn records(trace: &[CallTree], thresholds: &CallThresholds) -> Vec<String> {
     let calls = preorder(trace, 0);
-    let mut paths = Paths::default();
-    let compressed = compress(calls, thresholds, Nanoseconds(0), &mut paths);
+    let mut paths = CallPaths::default();
+    let compressed = compress_calls(calls, thresholds, Nanoseconds(0), &mut paths);
     let name = |path| name(&paths, path);
-    let format_stack = |called: &CalledStack<PathNo>| {
+    let format_stack = |called: &CalledStack<CallPathIx>| {
         let CalledStack {
             stack,
             calls,
@@ -59,11 +59,11 @@ fn records(trace: &[CallTree], thresholds: &CallThresholds) -> Vec<String> {
         } = called;
         format!("{} {calls}x {}", name(*stack), duration.0)
     };
-    let format_record = |record: &Record<PathNo>| match record {
-        Record::Call(LongCall { stack, begin, end }) => {
+    let format_record = |record: &CallRecord<CallPathIx>| match record {
+        CallRecord::Call(LongCall { stack, begin, end }) => {
             format!("call {} {}-{}", name(*stack), begin.0, end.0)
         }
-        Record::Expression(Expression { begin, end, stacks }) => {
+        CallRecord::Expression(Expression { begin, end, stacks }) => {
             let stacks: Vec<String> = stacks.iter().map(format_stack).collect();
             format!("expression {}-{}: {}", begin.0, end.0, stacks.join(", "))
         }
@@ -71,7 +71,7 @@ fn records(trace: &[CallTree], thresholds: &CallThresholds) -> Vec<String> {
     compressed.records.iter().map(format_record).collect()
 }
 
-fn name(paths: &Paths, path: PathNo) -> String {
+fn name(paths: &CallPaths, path: CallPathIx) -> String {
     let function = char::from(paths.function(path).0 as u8);
     match paths.caller(path) {
         Some(caller) => format!("{}>{function}", name(paths, caller)),
@@ -219,13 +219,13 @@ fn shares_refer_to_the_time_of_the_thread() {
         &[call('a', 0, 10), call('b', 10, 21), call('a', 21, 1000)],
         0,
     );
-    let compressed = compress(
+    let compressed = compress_calls(
         trace,
         &CallThresholds::default(),
         Nanoseconds(1000),
-        &mut Paths::default(),
+        &mut CallPaths::default(),
     );
-    let is_call = |record: &Record<PathNo>| matches!(record, Record::Call(_));
+    let is_call = |record: &CallRecord<CallPathIx>| matches!(record, CallRecord::Call(_));
     let kinds: Vec<bool> = compressed.records.iter().map(is_call).collect();
     assert_eq!(kinds, [false, true, true]);
 }
@@ -272,27 +272,27 @@ proptest! {
     #[test]
     fn keeps_calls_and_time_of_each_path(trace in any_trace(0), long in 0..80u64, gap in 0..50u64, total in 0..200u64) {
         let calls = preorder(&trace, 0);
-        let mut paths = Paths::default();
-        let compressed = compress(calls.iter().copied(), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
-        let mut kept: BTreeMap<PathNo, (u64, u64)> = BTreeMap::new();
+        let mut paths = CallPaths::default();
+        let compressed = compress_calls(calls.iter().copied(), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
+        let mut kept: BTreeMap<CallPathIx, (u64, u64)> = BTreeMap::new();
         let mut add = |path, calls, time: u64| {
             let sum = kept.entry(path).or_default();
             *sum = (sum.0 + calls, sum.1 + time);
         };
         for record in &compressed.records {
             match record {
-                Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
-                Record::Expression(expression) => {
+                CallRecord::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+                CallRecord::Expression(expression) => {
                     let stacks = expression.stacks.iter();
                     stacks.for_each(|called| add(called.stack, called.calls, called.duration.0));
                 }
             }
         }
-        let mut traced: BTreeMap<PathNo, (u64, u64)> = BTreeMap::new();
+        let mut traced: BTreeMap<CallPathIx, (u64, u64)> = BTreeMap::new();
         let mut open = Vec::new();
         for call in &calls {
             open.truncate(call.depth as usize);
-            let path = paths.call(open.last().copied(), call.function);
+            let path = paths.intern(open.last().copied(), call.function);
             open.push(path);
             let sum = traced.entry(path).or_default();
             *sum = (sum.0 + 1, sum.1 + call.duration.0);
@@ -307,12 +307,12 @@ proptest! {
 
     #[test]
     fn keeps_long_calls_and_gaps(trace in any_trace(0), long in 0..80u64, gap in 0..50u64) {
-        let mut paths = Paths::default();
-        let compressed = compress(preorder(&trace, 0), &thresholds(long, gap, u64::MAX), Nanoseconds(0), &mut paths);
+        let mut paths = CallPaths::default();
+        let compressed = compress_calls(preorder(&trace, 0), &thresholds(long, gap, u64::MAX), Nanoseconds(0), &mut paths);
         let is_kept = |call: &CallTree| compressed.records.iter().any(|record| match record {
-            Record::Call(kept) => paths.function(kept.stack).0 == u32::from(call.0)
+            CallRecord::Call(kept) => paths.function(kept.stack).0 == u32::from(call.0)
                 && (kept.begin.0, kept.end.0) == (call.1, call.2),
-            Record::Expression(_) => false,
+            CallRecord::Expression(_) => false,
         });
         let mut all = Vec::new();
         sequences(&trace, long, &mut all);
@@ -321,9 +321,9 @@ proptest! {
         }
         for pair in all.iter().flat_map(|sequence| sequence.windows(2)) {
             let (from, to) = (pair[0].2, pair[1].1);
-            let is_within = |record: &Record<PathNo>| match record {
-                Record::Expression(expression) => expression.begin.0 < to && expression.end.0 > from,
-                Record::Call(_) => false,
+            let is_within = |record: &CallRecord<CallPathIx>| match record {
+                CallRecord::Expression(expression) => expression.begin.0 < to && expression.end.0 > from,
+                CallRecord::Call(_) => false,
             };
             if to - from > gap {
                 prop_assert!(!compressed.records.iter().any(is_within), "{from}-{to} is covered");
@@ -333,11 +333,11 @@ proptest! {
 
     #[test]
     fn each_short_call_of_a_sequence_is_in_one_expression(trace in any_trace(1), long in 0..80u64, gap in 0..50u64, total in 0..200u64) {
-        let mut paths = Paths::default();
-        let compressed = compress(preorder(&trace, 0), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
+        let mut paths = CallPaths::default();
+        let compressed = compress_calls(preorder(&trace, 0), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
         let expressions: Vec<_> = compressed.records.iter().filter_map(|record| match record {
-            Record::Expression(expression) => Some((expression.begin.0, expression.end.0)),
-            Record::Call(_) => None,
+            CallRecord::Expression(expression) => Some((expression.begin.0, expression.end.0)),
+            CallRecord::Call(_) => None,
         }).collect();
         for pair in expressions.windows(2) {
             prop_assert!(pair[0].1 <= pair[1].0, "{pair:?} overlap");

@@ -4,7 +4,7 @@
 //! kernel's sources.
 
 use std::path::{Path, PathBuf};
-use sto_model::files::SafeFile;
+use sto_model::files::RegularFile;
 use sto_model::limits::MAX_PERF_MAP;
 
 pub(super) struct PerfMap {
@@ -22,7 +22,7 @@ struct Function {
 
 impl PerfMap {
     /// Reads a map from a file opened by `path`. Malformed lines are ignored; the last may still be incomplete.
-    pub(super) fn read(file: &SafeFile, path: &Path) -> std::io::Result<PerfMap> {
+    pub(super) fn read(file: &RegularFile, path: &Path) -> std::io::Result<PerfMap> {
         let text = file.read(MAX_PERF_MAP)?;
         let mut functions = Vec::new();
         let mut at = 0;

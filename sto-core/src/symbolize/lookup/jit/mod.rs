@@ -13,10 +13,10 @@ use sto_binary::JitFunction;
 use sto_binary::jit_files::{copied_paths, find_jit_dump, is_trusted_owner, untrusted_owner};
 use sto_formats::demangle::{demangle, readable};
 use sto_formats::recording::Recording;
-use sto_model::files::{Links, SafeFile};
+use sto_model::files::{Links, RegularFile};
 use sto_model::units::UnixSeconds;
 use sto_model::{FrameKind, FrameRow};
-use sto_model::{JIT, SymbolOptions, source_path};
+use sto_model::{JIT_MODULE, SymbolOptions, source_path};
 
 /// Resolves offsets in a jitdump.
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
@@ -75,7 +75,7 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     let symbol = match function.kind {
         // Some compilers write mangled C++ or Rust names.
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
-        _ => sto_model::limits::cap(function.symbol),
+        _ => sto_model::limits::truncate_name(function.symbol),
     };
     let line_file = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
     let file = match function.file {
@@ -85,8 +85,8 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     let frame = FrameRow {
         kind: function.kind,
         symbol: part.intern(&symbol),
-        module: part.intern(JIT),
-        file: part.intern(&source_path(file)),
+        module: part.intern(JIT_MODULE),
+        file: part.intern(&normalize_source_path(file)),
         line: line.map_or(0, |(_, line)| line),
     };
     part.push(frame);
@@ -101,7 +101,7 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
         |path: &Path, error: &io::Error| format!("cannot read {}: {error}", path.display());
     let mut refused = None;
     for path in copied_paths(&name, options) {
-        let map = SafeFile::open(&path, Links::Follow).and_then(|file| PerfMap::read(&file, &path));
+        let map = RegularFile::open(&path, Links::Follow).and_then(|file| PerfMap::read(&file, &path));
         match map {
             Ok(map) => return Ok(map),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -119,7 +119,7 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
         return Err(not_found());
     };
     let path = folder.join(&name);
-    let file = match SafeFile::open(&path, Links::Refuse) {
+    let file = match RegularFile::open(&path, Links::Refuse) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(not_found()),
         Err(error) => return Err(unreadable(&path, &error)),

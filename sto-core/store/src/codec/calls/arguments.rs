@@ -3,13 +3,13 @@
 use super::columns::{Nodes, columns, more};
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
-use sto_model::limits::{MAX_CALL_RECORDS, MAX_GIVEN_NAME};
-use sto_model::trace::{CallsAt, CallsWith};
+use sto_model::limits::{MAX_CALL_RECORDS, MAX_USER_STRING};
+use sto_model::trace::{CallsAtValue, CallsByArgument};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
 /// Packs calls by argument, which [`check`](crate::read::call_rules::check) has accepted.
-pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_arguments(all: &[CallsByArgument<NodeIx>]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let calls = || all.iter().flat_map(|list| &list.calls);
     pack.number(all.len() as u64);
@@ -40,7 +40,7 @@ pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, Decod
         values.number(call.value.to_bits().reverse_bits());
         numbers.number(call.calls - 1);
         durations.number(call.duration.0);
-        others.number(call.duration.0 - call.own.0);
+        others.number(call.duration.0 - call.self_duration.0);
     }
     for column in columns {
         pack.column(column);
@@ -49,11 +49,11 @@ pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, Decod
 }
 
 /// Unpacks calls by argument. Does not check their rules.
-pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, DecodeError> {
+pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsByArgument<NodeIx>>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let (lists, mut calls_left) = head(&mut pack)?;
     let [threads, nodes, names] = columns(&mut pack, lists * MAX_VARINT_32)?;
-    let [name] = columns(&mut pack, lists * MAX_GIVEN_NAME)?;
+    let [name] = columns(&mut pack, lists * MAX_USER_STRING)?;
     let [counts] = columns(&mut pack, lists * MAX_VARINT_32)?;
     let [values, numbers, durations, others] = columns(&mut pack, calls_left * MAX_VARINT_64)?;
     pack.finish()?;
@@ -78,14 +78,14 @@ pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, De
             let calls = more(numbers.number()?)?;
             let duration = durations.number()?;
             let own = duration.checked_sub(others.number()?);
-            Ok(CallsAt {
+            Ok(CallsAtValue {
                 value,
                 calls,
                 duration: Nanoseconds(duration),
-                own: Nanoseconds(own.ok_or(LONGER)?),
+                self_duration: Nanoseconds(own.ok_or(LONGER)?),
             })
         });
-        all.push(CallsWith {
+        all.push(CallsByArgument {
             thread,
             stack,
             argument: argument.to_owned(),
@@ -107,8 +107,8 @@ pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, De
 /// Bytes of memory for the unpacked calls.
 pub(crate) fn claimed_by_arguments(pack: &[u8]) -> Result<u64, DecodeError> {
     let (lists, calls) = head(&mut Unpacker::new(pack))?;
-    let lists = lists as u64 * size_of::<CallsWith<NodeIx>>() as u64;
-    Ok(lists + calls as u64 * size_of::<CallsAt>() as u64)
+    let lists = lists as u64 * size_of::<CallsByArgument<NodeIx>>() as u64;
+    Ok(lists + calls as u64 * size_of::<CallsAtValue>() as u64)
 }
 
 /// The number of lists of calls, and the total number of calls in them.

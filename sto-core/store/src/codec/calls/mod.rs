@@ -18,7 +18,7 @@ use moments::{pack_outliers, pack_waits, unpack_outliers, unpack_waits};
 use records::{pack_records, unpack_records};
 use sto_model::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS};
 use sto_model::trace::{
-    CallThresholds, CalledStack, Meanwhile, Outlier, Record, RunCalls, ThreadCalls, Threshold, Wait,
+    CallThresholds, CalledStack, ThreadActivity, Outlier, CallRecord, RunCalls, ThreadCalls, Threshold, Wait,
 };
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
@@ -37,7 +37,7 @@ pub(crate) fn pack_calls(run: &RunCalls<NodeIx>) -> Result<Vec<u8>, DecodeError>
         pack_threshold(&mut pack, threshold);
     }
     let stacks = || run.threads.iter().flat_map(ThreadCalls::expression_stacks);
-    let meanwhile = run.outliers.iter().map(|outlier| outlier.meanwhile.len());
+    let meanwhile = run.outliers.iter().map(|outlier| outlier.activities.len());
     for count in [
         run.threads.len(),
         run.threads.iter().map(|thread| thread.records.len()).sum(),
@@ -79,10 +79,10 @@ pub(crate) fn claimed_by_calls(pack: &[u8]) -> Result<u64, DecodeError> {
     let head = Head::unpack(&mut Unpacker::new(pack))?;
     let each = [
         (head.threads, size_of::<ThreadCalls<NodeIx>>()),
-        (head.records, size_of::<Record<NodeIx>>()),
+        (head.records, size_of::<CallRecord<NodeIx>>()),
         (head.stacks, size_of::<CalledStack<NodeIx>>()),
         (head.outliers, size_of::<Outlier<NodeIx>>()),
-        (head.meanwhile, size_of::<Meanwhile<NodeIx>>()),
+        (head.meanwhile, size_of::<ThreadActivity<NodeIx>>()),
         (head.waits, size_of::<Wait<NodeIx>>()),
     ];
     Ok(each

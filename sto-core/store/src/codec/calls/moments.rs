@@ -4,7 +4,7 @@ use super::columns::{Nodes, columns, later, more};
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use sto_model::bytes::{unzigzag, zigzag};
-use sto_model::trace::{LongCall, Meanwhile, Outlier, RunCalls, ThreadCalls, Wait};
+use sto_model::trace::{LongCall, ThreadActivity, Outlier, RunCalls, ThreadCalls, Wait};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
@@ -33,8 +33,8 @@ pub(super) fn pack_outliers(pack: &mut Packer, run: &RunCalls<NodeIx>) {
         );
         typical.number(outlier.typical.0);
         calls.number(outlier.calls - 1);
-        sizes.number(outlier.meanwhile.len() as u64);
-        for meanwhile in &outlier.meanwhile {
+        sizes.number(outlier.activities.len() as u64);
+        for meanwhile in &outlier.activities {
             others.number(meanwhile.thread);
             let node = meanwhile.stack.map_or(0, |stack| stack.0 + 1);
             stacks.number(difference(node, last_meanwhile));
@@ -80,14 +80,14 @@ pub(super) fn unpack_outliers(
         }
         let meanwhile = (0..size).map(|_| {
             last = add_difference(last, stacks.number32()?);
-            Ok(Meanwhile {
+            Ok(ThreadActivity {
                 thread: others.number32()?,
                 stack: last.checked_sub(1).map(NodeIx),
                 time: Nanoseconds(times.number()?),
             })
         });
         outliers.push(Outlier {
-            meanwhile: meanwhile.collect::<Result<_, _>>()?,
+            activities: meanwhile.collect::<Result<_, _>>()?,
             thread,
             call,
             typical: Nanoseconds(typical.number()?),

@@ -4,7 +4,7 @@ use super::columns::{MANY_CALLS, Nodes, columns, later, more};
 use super::threads::Threads;
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
-use sto_model::trace::{CalledStack, Expression, LongCall, Record, RunCalls};
+use sto_model::trace::{CalledStack, Expression, LongCall, CallRecord, RunCalls};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
@@ -28,11 +28,11 @@ pub(super) fn pack_records(pack: &mut Packer, run: &RunCalls<NodeIx>) {
         thread_begin = thread.begin.0;
         for record in &thread.records {
             let (size, begin, end, next) = match record {
-                Record::Call(call) => {
+                CallRecord::Call(call) => {
                     node(call.stack);
                     (0, call.begin.0, call.end.0, call.begin.0)
                 }
-                Record::Expression(expression) => {
+                CallRecord::Expression(expression) => {
                     for stack in &expression.stacks {
                         node(stack.stack);
                         calls.number(stack.calls - 1);
@@ -82,7 +82,7 @@ pub(super) fn unpack_records(
             let begin = later(last, gaps.number()?)?;
             let end = later(begin, lengths.number()?)?;
             let record = match size {
-                0 => Record::Call(LongCall {
+                0 => CallRecord::Call(LongCall {
                     stack: nodes.next()?,
                     begin,
                     end,
@@ -99,7 +99,7 @@ pub(super) fn unpack_records(
                             duration: Nanoseconds(durations.number()?),
                         })
                     });
-                    Record::Expression(Expression {
+                    CallRecord::Expression(Expression {
                         begin,
                         end,
                         stacks: stacks.collect::<Result<_, _>>()?,

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use sto_model::trace::{CallThread, CallsAt, CallsWith, Expression, LongCall};
+use sto_model::trace::{CallThread, CallsAtValue, CallsByArgument, Expression, LongCall};
 
 fn thread(tid: u32, name: &str) -> CallThread {
     CallThread {
@@ -39,14 +39,14 @@ fn example() -> RunCalls<NodeIx> {
         begin: Nanoseconds(100),
         end: Nanoseconds(160),
         calls: 9,
-        records: vec![Record::Call(call(0, 100, 160)), Record::Expression(short)],
+        records: vec![CallRecord::Call(call(0, 100, 160)), CallRecord::Expression(short)],
     };
     let second = ThreadCalls {
         thread: thread(9, ""),
         begin: Nanoseconds(105),
         end: Nanoseconds(150),
         calls: 1,
-        records: vec![Record::Call(call(3, 105, 150))],
+        records: vec![CallRecord::Call(call(3, 105, 150))],
     };
     RunCalls {
         thresholds: CallThresholds {
@@ -59,7 +59,7 @@ fn example() -> RunCalls<NodeIx> {
             call: call(3, 105, 150),
             typical: Nanoseconds(4),
             calls: 1,
-            meanwhile: vec![Meanwhile {
+            activities: vec![ThreadActivity {
                 thread: 0,
                 stack: Some(NodeIx(0)),
                 time: Nanoseconds(45),
@@ -94,14 +94,14 @@ fn example_matches_the_specification() {
     assert!(claimed_by_calls(&pack).unwrap() > 0);
 }
 
-fn arguments() -> Vec<CallsWith<NodeIx>> {
-    let at = |value, calls, duration, own| CallsAt {
+fn arguments() -> Vec<CallsByArgument<NodeIx>> {
+    let at = |value, calls, duration, own| CallsAtValue {
         value,
         calls,
         duration: Nanoseconds(duration),
-        own: Nanoseconds(own),
+        self_duration: Nanoseconds(own),
     };
-    let with = |stack, argument: &str, calls| CallsWith {
+    let with = |stack, argument: &str, calls| CallsByArgument {
         thread: 1,
         stack: NodeIx(stack),
         argument: argument.to_owned(),
@@ -200,11 +200,11 @@ proptest! {
                 let (begin, end) = (Nanoseconds(time + gap), Nanoseconds(time + gap + length));
                 if kind == 0 {
                     time = begin.0;
-                    return Record::Call(call(stacks[0].0, begin.0, end.0));
+                    return CallRecord::Call(call(stacks[0].0, begin.0, end.0));
                 }
                 time = end.0;
                 let stacks = stacks.into_iter().map(|(node, calls, time)| stack(node, calls, time));
-                Record::Expression(Expression { begin, end, stacks: stacks.collect() })
+                CallRecord::Expression(Expression { begin, end, stacks: stacks.collect() })
             }).collect();
             first = records[0].time().0.0;
             run.threads.push(ThreadCalls {

@@ -5,7 +5,7 @@ use crate::codec::DecodeError;
 use crate::codec::bytes::{
     MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, add_difference, difference,
 };
-use sto_model::limits::MAX_GIVEN_NAME;
+use sto_model::limits::MAX_USER_STRING;
 use sto_model::trace::{CallThread, RunCalls, ThreadCalls};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
@@ -86,7 +86,7 @@ pub(super) fn unpack_threads(
 fn strings(pack: &mut Unpacker<'_>, count: usize) -> Result<[Vec<u8>; 2], DecodeError> {
     Ok([
         pack.column_within(count * MAX_VARINT_32)?,
-        pack.column_within(count * MAX_GIVEN_NAME)?,
+        pack.column_within(count * MAX_USER_STRING)?,
     ])
 }
 

@@ -5,7 +5,7 @@ use crate::error::{InternalError, StoreError};
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 use sto_model::id::ProfileId;
-use sto_model::memory::TooMuch;
+use sto_model::memory::MemoryLimitExceeded;
 
 /// Corruption found in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl Concerns {
 pub(super) struct Corruptions {
     found: Vec<Corruption>,
     /// Set if data takes too much memory to be read. It may be undamaged.
-    too_much: Option<TooMuch>,
+    too_much: Option<MemoryLimitExceeded>,
 }
 
 impl Corruptions {
@@ -131,7 +131,7 @@ impl Corruptions {
 
     /// Returns the distinct findings (several readers may report the same broken page), or an error if some data
     /// could not be examined.
-    pub(super) fn finish(mut self) -> Result<Vec<Corruption>, TooMuch> {
+    pub(super) fn finish(mut self) -> Result<Vec<Corruption>, MemoryLimitExceeded> {
         let mut known = HashSet::new();
         self.found.retain(|damage| known.insert(damage.clone()));
         self.too_much.map_or(Ok(self.found), Err)

@@ -45,7 +45,7 @@ pub(super) fn check(
     progress: &mut dyn FnMut() -> Result<(), Cancelled>,
 ) -> Result<(), Cancelled> {
     let nodes_end = tree.nodes_end;
-    let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
+    let of_executable = |build: &BuildRecord| ExecutableId::from_name(&build.executable) == tree.id;
     for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
         let mut sums = Sums {
             rows,
@@ -199,7 +199,7 @@ fn check_id(
         modules,
         ..record.profile.clone()
     };
-    if ProfileId::of(&build, &profile, &interned) == id {
+    if ProfileId::new(&build, &profile, &interned) == id {
         Ok(())
     } else {
         Err(not_its_content(id))

@@ -15,7 +15,7 @@ use crate::tables::Record;
 use hashbrown::HashSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use sto_model::id::{BuildId, ExecutableId, ProfileId, ReadingId};
+use sto_model::id::{BuildId, ExecutableId, ProfileId, BuildRecordingId};
 
 /// All records that can be read.
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(super) struct Records {
     pub(super) profiles: BTreeMap<ProfileId, ProfileRecord>,
     /// Numbers of module lists by digest.
     pub(super) lists: BTreeMap<[u8; 16], ModulesNo>,
-    readings: BTreeMap<ReadingId, ReadingRecord>,
+    readings: BTreeMap<BuildRecordingId, ReadingRecord>,
     /// By record id.
     commits: BTreeMap<[u8; 16], CommitRecord>,
     /// The replacing profile by the replaced one.
@@ -85,7 +85,7 @@ impl Records {
             Record::Build => add(&mut self.builds, BuildId, entry),
             Record::Profile => add(&mut self.profiles, ProfileId, entry),
             Record::ModuleList => add(&mut self.lists, |id| id, entry),
-            Record::Reading => add(&mut self.readings, ReadingId, entry),
+            Record::Reading => add(&mut self.readings, BuildRecordingId, entry),
             Record::Commit => add(&mut self.commits, |id| id, entry),
             Record::Replaced => add(&mut self.replaced, ProfileId, entry),
         }
@@ -97,7 +97,7 @@ impl Records {
             Record::Executable => {
                 let name = self.executables.get(&ExecutableId(id)).map(|r| &r.name);
                 let mut named = self.builds.values().map(|build| &build.executable);
-                let name = name.or_else(|| named.find(|name| ExecutableId::of(name).0 == id));
+                let name = name.or_else(|| named.find(|name| ExecutableId::from_name(name).0 == id));
                 name.map_or(Concerns::Nothing, |name| Concerns::Executable {
                     executable: name.clone(),
                 })
@@ -113,7 +113,7 @@ impl Records {
                 Some(&number) => self.profiles_where(|profile| profile.modules == number),
                 None => Concerns::Nothing,
             },
-            Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
+            Record::Reading => self.profiles_where(|profile| profile.profile.build_recording_id().0 == id),
             // Without its commit, a profile still has its revision.
             Record::Commit | Record::Replaced => Concerns::Nothing,
         }
@@ -189,7 +189,7 @@ impl Records {
         self.check_numbers(Record::ModuleList, lists, counts, damages);
 
         for (id, executable) in &self.executables {
-            if ExecutableId::of(&executable.name) != *id {
+            if ExecutableId::from_name(&executable.name) != *id {
                 let concerns = Concerns::Executable {
                     executable: executable.name.clone(),
                 };
@@ -215,7 +215,7 @@ impl Records {
             if !profile.profile.modules.is_empty() {
                 wrong("its record contains a module list");
             }
-            match self.readings.get(&profile.profile.reading()) {
+            match self.readings.get(&profile.profile.build_recording_id()) {
                 None => wrong("its source has no reading record"),
                 Some(known) if known.profile != id => {
                     let from = match &known.from {
@@ -233,7 +233,7 @@ impl Records {
         }
         for (&id, reading) in &self.readings {
             let profile = self.profiles.get(&reading.profile);
-            if profile.is_none_or(|profile| profile.profile.reading() != id) {
+            if profile.is_none_or(|profile| profile.profile.build_recording_id() != id) {
                 let location = record_location(Record::Reading, id.0);
                 let what = "there is no profile of this source";
                 damages.add(location, what, Concerns::Nothing);
@@ -268,8 +268,8 @@ impl Records {
                 Concerns::build(build),
             );
         };
-        let executable = ExecutableId::of(&build.executable);
-        if BuildId::of(executable, &build.version) != id {
+        let executable = ExecutableId::from_name(&build.executable);
+        if BuildId::new(executable, &build.version) != id {
             wrong(OTHER_ID);
         }
         if !self.executables.contains_key(&executable) {
@@ -337,7 +337,7 @@ fn known<T: Clone>(
     let all = profiles.iter().filter_map(|&(profile, record)| {
         Some(Known {
             value: value(record)?.clone(),
-            recorded: record.profile.order_of_recording().0,
+            recorded: record.profile.recorded_sort_key().0,
             profile,
         })
     });

@@ -59,10 +59,10 @@ pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Corruptio
     };
     let mut frames: Vec<(FrameId, FrameNo)> = packs.check(columns, damages, |first| {
         let packed = packs.column(first, PackedFrames::decompress)?;
-        memory::check(Bytes(packed.text_len()))?;
+        memory::check_limit(Bytes(packed.text_len()))?;
         let frames = packed.unpack();
         let frames = frames.map_err(|error| error.at(Column::Frames(first)))?;
-        let ids = (0..frames.len()).map(|i| (FrameId::of(frames.get(i)), first.plus(i)));
+        let ids = (0..frames.len()).map(|i| (FrameId::from_frame(frames.get(i)), first.plus(i)));
         Ok(ids.collect())
     });
     frames.par_sort_unstable();

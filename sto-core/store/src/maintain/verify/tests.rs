@@ -107,7 +107,7 @@ fn finds(verification: &Verification, location: &str, what: &str) {
 /// Verifies a store after a change to the record of build v1.
 fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
     after(|rows, new, _| {
-        let id = BuildId::of(sto_model::id::ExecutableId::of("demo"), "v1");
+        let id = BuildId::new(sto_model::id::ExecutableId::from_name("demo"), "v1");
         let mut record: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
         change(&mut record);
         new.record(Record::Build, id.0, &record).unwrap();
@@ -249,7 +249,7 @@ fn detects_duplicate_nodes() {
 #[test]
 fn detects_packs_with_missing_items() {
     let verification = after(|rows, new, _| {
-        let id = sto_model::id::ExecutableId::of("demo");
+        let id = sto_model::id::ExecutableId::from_name("demo");
         let record = rows.record::<ExecutableRecord>(Record::Executable, id.0);
         let mut record = record.unwrap().unwrap();
         record.nodes.0 += 1;
@@ -293,7 +293,7 @@ fn detects_wrong_sums() {
     // The first profile's costs in a column of the build's own, the second's separate.
     let folded = |more_samples| {
         after(|rows, new, _| {
-            let id = BuildId::of(sto_model::id::ExecutableId::of("demo"), "v1");
+            let id = BuildId::new(sto_model::id::ExecutableId::from_name("demo"), "v1");
             let mut build: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
             build.sums[0].has_column = true;
             build.sums[0].separate = vec![(ProfileNo(1), TypeNo(0))];
@@ -615,7 +615,7 @@ fn forged_profiles_replace_no_others() {
         );
         for build in sound.snapshot().unwrap().builds().unwrap() {
             for stored in build.profiles {
-                let executable = sto_model::id::ExecutableId::of("demo");
+                let executable = sto_model::id::ExecutableId::from_name("demo");
                 let [mine, theirs] = [&here, &sound].map(|store| {
                     store
                         .snapshot()
