@@ -11,7 +11,7 @@ use sto_core::model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin,
     Profile, Quality,
 };
-use sto_core::tree::{ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{LineCost, NodeIx, ProfileData, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// Name of the program.

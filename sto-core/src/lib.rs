@@ -63,7 +63,7 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use sto_core::id::SourceDigest;
+//! use sto_core::id::RecordingDigest;
 //! use sto_core::units::Bytes;
 //! use sto_core::{Cost, Format, Frame, FrameKind, IngestOptions, RecordingBuilder, Store, Unit, ingest};
 //!
@@ -78,7 +78,7 @@
 //! let stack = builder.stack(&[main?, read?])?;
 //! builder.add(thread, allocated, stack, Cost { samples: 2, value: 4096 })?;
 //! // A digest that identifies the run, as the digest of its bytes identifies a file.
-//! let recording = builder.finish(Format::Folded, SourceDigest::of(b"run 1"), Bytes(0));
+//! let recording = builder.finish(Format::Folded, RecordingDigest::hash_bytes(b"run 1"), Bytes(0));
 //!
 //! let store = Store::in_memory()?;
 //! let options = IngestOptions {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::limits::{
-    MAX_DEPTH, MAX_USER_STRING, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES,
+    MAX_DEPTH, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, MAX_USER_STRING,
 };
 use sto_core::recording::Recording;
 use sto_core::store::Store;

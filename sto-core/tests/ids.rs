@@ -1,7 +1,9 @@
 //! Content ids: pinned digests, and that every field matters.
 
 use proptest::prelude::*;
-use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, BuildRecordingId, RecordingDigest};
+use sto_core::id::{
+    BuildId, BuildRecordingId, ExecutableId, FrameId, NodeId, ProfileId, RecordingDigest,
+};
 use sto_core::model::{Frame, FrameKind, FrameTable};
 use sto_core::tree::StackTree;
 
@@ -132,7 +134,10 @@ fn ids_depend_on_order_and_kind_of_parts() {
         BuildRecordingId::new(BuildId([1; 16]), RecordingDigest([2; 16])).0,
         BuildRecordingId::new(BuildId([2; 16]), RecordingDigest([1; 16])).0
     );
-    assert_ne!(ExecutableId::from_name("a").0, RecordingDigest::hash_bytes(b"a").0);
+    assert_ne!(
+        ExecutableId::from_name("a").0,
+        RecordingDigest::hash_bytes(b"a").0
+    );
 }
 
 #[test]

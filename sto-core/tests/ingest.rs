@@ -6,19 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sto_core::formats::{Format, FormatError, OnRead, ReadOptions, read, read_bytes, read_stream};
-use sto_core::id::{ExecutableId, BuildRecordingId, RecordingDigest};
+use sto_core::id::{BuildRecordingId, ExecutableId, RecordingDigest};
 use sto_core::ingest::{
-    IngestError, IngestOptions, Input, Prepared, Stage, ingest, prepare, make_profiles,
+    IngestError, IngestOptions, Input, Prepared, Stage, ingest, make_profiles, prepare,
 };
-use sto_core::limits::{MAX_USER_STRING, MAX_LABELS};
+use sto_core::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
 use sto_core::recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, RecordingParts,
 };
 use sto_core::store::{Added, Store};
 use sto_core::trace::{
-    CallThread, CallThresholds, CallsByArgument, LongCall, ThreadActivity, Outlier, CallRecord, RunCalls,
-    ThreadCalls, Wait,
+    CallRecord, CallThread, CallThresholds, CallsByArgument, LongCall, Outlier, RunCalls,
+    ThreadActivity, ThreadCalls, Wait,
 };
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds};
@@ -257,7 +257,9 @@ fn source_digest_depends_on_program_and_granularity() {
         let mut options = version("v1");
         change(&mut options);
         let (profiles, _) = prepare_all(recording, &options).unwrap();
-        let ids = profiles.iter().map(|prepared| prepared.profile.build_recording_id());
+        let ids = profiles
+            .iter()
+            .map(|prepared| prepared.profile.build_recording_id());
         ids.collect::<Vec<_>>()
     };
     let by_line = |options: &mut IngestOptions| options.symbols.granularity = Granularity::Line;

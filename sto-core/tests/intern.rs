@@ -450,7 +450,9 @@ fn counts_a_recursive_line_once_per_stack() {
         (vec![0, 0], 0, cost(1, 10)),
     ];
     let (recording, symbols) = model(&expansions, &samples);
-    let lines = &intern(&recording, &symbols, None, |_| true).unwrap().line_costs[0];
+    let lines = &intern(&recording, &symbols, None, |_| true)
+        .unwrap()
+        .line_costs[0];
     let lines: Vec<_> = lines
         .iter()
         .map(|l| (l.line, l.self_cost, l.total))

@@ -59,7 +59,9 @@ fn reads_a_folder_with_one_file_per_thread() {
         [("run_3", 3, 1, 990, 1050), ("run_12", 12, 3, 1000, 1100)]
     );
     let first = &calls.threads[1].records;
-    assert!(matches!(first[0], CallRecord::Call(call) if (call.begin.0, call.end.0) == (1000, 1100)));
+    assert!(
+        matches!(first[0], CallRecord::Call(call) if (call.begin.0, call.end.0) == (1000, 1100))
+    );
     let costs = recording.samples.iter();
     let costs: Vec<_> = costs
         .map(|sample| {

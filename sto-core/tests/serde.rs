@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, BuildRecordingId, RecordingDigest};
+use sto_core::id::{
+    BuildId, BuildRecordingId, ExecutableId, FrameId, NodeId, ProfileId, RecordingDigest,
+};
 use sto_core::model::{Build, GnuBuildId, Granularity, ModuleRef, Origin, Profile, Quality};
 use sto_core::store::{CameFrom, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
-use sto_core::limits::{MAX_USER_STRING, MAX_METRICS};
+use sto_core::limits::{MAX_METRICS, MAX_USER_STRING};
 use sto_core::model::{MetricKind, RunMetrics};
 use sto_core::store::Store;
 use sto_core::units::TimeOffset;

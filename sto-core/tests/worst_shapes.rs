@@ -125,7 +125,11 @@ fn chains_of_calls_take_linear_space() {
         let prepared = prepare((path, recording), &options, &mut |_| {}).unwrap();
         let interned = &prepared.profiles()[0].interned;
         assert_eq!(interned.tree.len(), DEPTH, "{name}");
-        let kept: u64 = interned.costs.iter().map(|costs| total_cost(costs).value).sum();
+        let kept: u64 = interned
+            .costs
+            .iter()
+            .map(|costs| total_cost(costs).value)
+            .sum();
         assert_eq!(kept, samples, "{name}");
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, RecordingHasher};
 use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
 use sto_core::store::{Added, Snapshot, StoreError, StoredProfile};
-use sto_core::tree::{ProfileData, NodeIx, SelfCosts};
+use sto_core::tree::{NodeIx, ProfileData, SelfCosts};
 use sto_core::units::{Bytes, Cost, SampleType};
 
 /// The mean of several profiles, ready for [`Writer::add`](sto_core::store::Writer::add).

@@ -294,8 +294,11 @@ fn served() -> Store {
                 builder.add(thread, event, stack, cost).unwrap();
             }
             let name = format!("{build} {run}");
-            let recording =
-                builder.finish(Format::Folded, RecordingDigest::hash_bytes(name.as_bytes()), Bytes(0));
+            let recording = builder.finish(
+                Format::Folded,
+                RecordingDigest::hash_bytes(name.as_bytes()),
+                Bytes(0),
+            );
             let recording = recording.edit(|parts| {
                 for (thread, size) in parts.threads.iter_mut().zip(sizes) {
                     let value = LabelValue::Number {

@@ -42,7 +42,8 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
     let mut frames = FrameTable::new();
     let mut tree = StackTree::new();
     let mut last = None;
-    let symbol = |level| RecordingDigest::hash_bytes(format!("{version} {level}").as_bytes()).to_string();
+    let symbol =
+        |level| RecordingDigest::hash_bytes(format!("{version} {level}").as_bytes()).to_string();
     let mut symbols: Vec<String> = (0..depth).map(symbol).collect();
     symbols.sort();
     for symbol in symbols {

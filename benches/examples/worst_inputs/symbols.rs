@@ -103,7 +103,11 @@ fn module(path: String, kind: ModuleKind, inode: Option<u64>) -> Module {
 
 fn in_map(_: &Path) -> (Module, u64, u64) {
     (
-        module("//anon".to_owned(), ModuleKind::ProcessMemory { pid: PID }, None),
+        module(
+            "//anon".to_owned(),
+            ModuleKind::ProcessMemory { pid: PID },
+            None,
+        ),
         0,
         MANY,
     )

@@ -75,7 +75,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut nodes = 0;
     for (name, profiles) in of_executable {
-        nodes += store.load(ExecutableId::from_name(name), &profiles)?.tree.len();
+        nodes += store
+            .load(ExecutableId::from_name(name), &profiles)?
+            .tree
+            .len();
     }
     println!("{nodes}");
     Ok(())

@@ -15,7 +15,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use sto_core::formats::{Format, ReadOptions, read_bytes};
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::tree::SliceCount;
 use sto_core::limits::MAX_GIVEN_NAME;
@@ -360,7 +360,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
     };
     let parts = RecordingParts {
         format: Format::Pprof,
-        source: SourceDigest::of(&[build as u8, run as u8]),
+        source: RecordingDigest::hash_bytes(&[build as u8, run as u8]),
         source_bytes: Bytes(1000),
         origin: Origin {
             recorded: Some(UnixSeconds(1_767_323_045 + 1000 * build + run)),

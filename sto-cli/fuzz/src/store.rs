@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use sto_core::formats::{Format, ReadOptions};
-use sto_core::id::SourceDigest;
+use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::tree::SliceCount;
 use sto_core::model::{
@@ -224,7 +224,7 @@ fn add(store: &Store, build: u64, run: u64) {
     };
     let parts = RecordingParts {
         format: Format::PerfData,
-        source: SourceDigest::of(&[build as u8, run as u8]),
+        source: RecordingDigest::hash_bytes(&[build as u8, run as u8]),
         source_bytes: Bytes(1000),
         origin: Origin {
             recorded: Some(UnixSeconds(1_767_323_045 + 1000 * build + run)),

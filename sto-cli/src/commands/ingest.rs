@@ -195,7 +195,8 @@ impl IngestArgs {
         }
         progress.stage(Stage::Reading);
         let name = input.name();
-        let recording = formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read_options())?;
+        let recording =
+            formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read_options())?;
         prepare((&input.path, recording), &options, &mut show)
     }
 

@@ -16,7 +16,7 @@ pub(crate) use worktree::{Between, Worktree};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use sto_core::limits::{MAX_USER_STRING, MAX_COMMIT_PARENTS};
+use sto_core::limits::{MAX_COMMIT_PARENTS, MAX_USER_STRING};
 use sto_core::model::{Commit, CommitHash};
 use sto_core::units::UnixSeconds;
 use sto_query::select;

@@ -10,7 +10,7 @@ use sto_core::model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,
 };
 use sto_core::store::Store;
-use sto_core::tree::{ProfileData, NodeIx, StackTree};
+use sto_core::tree::{NodeIx, ProfileData, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 
 /// Self cost of every frame of a chain.

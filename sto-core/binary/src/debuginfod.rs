@@ -136,7 +136,10 @@ impl Client<'_> {
         make_folder(folder).map_err(unwritable)?;
         let opened = Arc::new(Folder::open(folder).map_err(unwritable)?);
         let prefix = format!("{name}.");
-        let temporary = self.0.temporary_files.new_private_in(&opened, OsStr::new(&prefix));
+        let temporary = self
+            .0
+            .temporary_files
+            .new_private_in(&opened, OsStr::new(&prefix));
         let temporary = temporary.map_err(unwritable)?;
         let body = response.into_body().into_reader();
         self.read_body(body, started, |bytes| {
@@ -147,9 +150,7 @@ impl Client<'_> {
                 "sent a file without the requested build id".into(),
             ));
         }
-        temporary
-            .persist(OsStr::new(name))
-            .map_err(unwritable)
+        temporary.persist(OsStr::new(name)).map_err(unwritable)
     }
 
     /// Passes the body of a response to `write`, within the limits of size and time.

@@ -9,9 +9,11 @@ use std::num::NonZeroU32;
 use sto_model::trace::arguments::{CallGrouper, merge_to_limit};
 use sto_model::trace::log::{CallLog, CallLogWriter, SpoolError, TraceThreadIx};
 use sto_model::trace::outliers::RunDurations;
-use sto_model::trace::paths::{TraceFunctionIx, CallPathIx, CallPaths};
+use sto_model::trace::paths::{CallPathIx, CallPaths, TraceFunctionIx};
 use sto_model::trace::regtime::{CompressedCalls, compress_calls};
-use sto_model::trace::{CALLS_EVENT, CallThread, CallsByArgument, RunCalls, ThreadCalls, WALL_EVENT};
+use sto_model::trace::{
+    CALLS_EVENT, CallThread, CallsByArgument, RunCalls, ThreadCalls, WALL_EVENT,
+};
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 /// Adds the calls of a log to a recording: as samples of `wall` (self time) and `calls` (number of
@@ -109,16 +111,17 @@ pub(super) fn finish_as(
             }
         }
         let first = first_paths(&of_thread);
-        run.arguments.extend(
-            gathered
-                .into_iter()
-                .map(|(function, argument, calls)| CallsByArgument {
-                    thread: run.threads.len() as u32,
-                    stack: stack(first[&function]),
-                    argument,
-                    calls,
-                }),
-        );
+        run.arguments
+            .extend(
+                gathered
+                    .into_iter()
+                    .map(|(function, argument, calls)| CallsByArgument {
+                        thread: run.threads.len() as u32,
+                        stack: stack(first[&function]),
+                        argument,
+                        calls,
+                    }),
+            );
         run.threads.push(ThreadCalls {
             thread: called,
             begin: compressed.begin,
@@ -359,7 +362,11 @@ mod tests {
         event(second, true, work, 1050);
         event(second, false, work, 1060);
         let built = finish(builder, log, &functions, options).unwrap();
-        built.finish(Format::Folded, RecordingDigest::hash_bytes(b"calls"), Bytes(0))
+        built.finish(
+            Format::Folded,
+            RecordingDigest::hash_bytes(b"calls"),
+            Bytes(0),
+        )
     }
 
     /// Thread, event, stack depth, time, samples and value of a sample.

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use sto_model::limits::{LABEL_OVERHEAD, MAX_LABEL_SETS_SIZE, MAX_NAME};
 use sto_model::index_types;
+use sto_model::limits::{LABEL_OVERHEAD, MAX_LABEL_SETS_SIZE, MAX_NAME};
 use sto_model::{LabelValue, SampleLabel};
 
 pub(super) struct RawLabel<'b> {
@@ -121,7 +121,7 @@ impl LabelledThreads {
         })
     }
 
-    /// Assigns the labels to threads. If there are more than [`MAX_LABEL_SETS`] sets, the labels of
+    /// Assigns the labels to threads. If there are more than [`MAX_LABEL_SETS_SIZE`] sets, the labels of
     /// some keys are left out, with a warning.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let left_out = self.left_out();
@@ -193,7 +193,7 @@ impl LabelledThreads {
         left_out.map(|(_, key, _)| key).collect()
     }
 
-    /// The share of a label in [`MAX_LABEL_SETS`].
+    /// The share of a label in [`MAX_LABEL_SETS_SIZE`].
     fn cost(&self, label: Label) -> usize {
         let (Value::Text(text) | Value::Number { unit: text, .. }) = label.value;
         let length = |text: TextIx| self.texts.get(text).len().min(MAX_NAME);

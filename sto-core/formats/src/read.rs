@@ -12,7 +12,7 @@ use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
-use sto_model::files::{ReadAt, RegularFile, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt, RegularFile};
 use sto_model::id::{RecordingDigest, RecordingHasher};
 use sto_model::limits::MAX_LINE;
 use sto_model::units::{Bytes, UnixSeconds};

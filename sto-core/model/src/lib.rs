@@ -44,7 +44,7 @@ pub use printable::printable;
 pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};
 pub use source::{SourceFileDigest, SourceFileDigests, agreed_digests};
 #[doc(hidden)]
-pub use source_path::{CompilationDirs, normalize_source_path_with, normalize_source_path};
+pub use source_path::{CompilationDirs, normalize_source_path, normalize_source_path_with};
 pub use symbol_options::{Debuginfod, SymbolOptions};
 pub use text::ParseError;
 pub(crate) use text::{decode_hex, serde_text_or_parts};

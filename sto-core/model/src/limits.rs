@@ -56,13 +56,13 @@ pub const MAX_RECORDED_METRICS: usize = 1024;
 pub const MAX_RECORDED_METRIC_POINTS: usize = 1 << 16;
 
 /// Maximum total size of the distinct label sets of a recording's samples, in bytes. Each set counts the
-/// text of its labels and [`LABEL_COST`] per label.
+/// text of its labels and [`LABEL_OVERHEAD`] per label.
 ///
 /// Labels are for grouping, for which 10,000 values of 80 bytes are enough. The limit prevents that an id on
 /// every sample fills a store.
 pub const MAX_LABEL_SETS_SIZE: usize = 1 << 20;
 
-/// The size of a label in [`MAX_LABEL_SETS`] in addition to its text, in bytes.
+/// The size of a label in [`MAX_LABEL_SETS_SIZE`] in addition to its text, in bytes.
 pub const LABEL_OVERHEAD: usize = 16;
 
 /// Maximum number of samples of one profile, and maximum total value of one of its sample types: 2 years of

@@ -63,7 +63,7 @@ impl RunMetrics {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesError {
-    /// The name is empty or longer than [`MAX_GIVEN_NAME`] bytes.
+    /// The name is empty or longer than [`MAX_USER_STRING`] bytes.
     #[error("a metric has a name of {found} bytes; expected 1 to {MAX_GIVEN_NAME}")]
     Name {
         /// Length of the name in bytes.

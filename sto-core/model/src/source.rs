@@ -11,7 +11,9 @@ pub struct SourceFileDigest(pub [u8; 16]);
 pub type SourceFileDigests = BTreeMap<String, SourceFileDigest>;
 
 /// Collects digests by path, without the paths that have several different digests.
-pub fn agreed_digests(all: impl IntoIterator<Item = (String, SourceFileDigest)>) -> SourceFileDigests {
+pub fn agreed_digests(
+    all: impl IntoIterator<Item = (String, SourceFileDigest)>,
+) -> SourceFileDigests {
     let mut digests: BTreeMap<String, Option<SourceFileDigest>> = BTreeMap::new();
     for (path, digest) in all {
         match digests.entry(path) {

@@ -25,7 +25,10 @@ pub fn normalize_source_path(path: &str) -> String {
 /// is removed. Rule 4 applies to absolute paths only: `comp_dir_len` gets the components of the path and returns
 /// how many of them are a compilation directory.
 #[doc(hidden)]
-pub fn normalize_source_path_with(path: &str, comp_dir_len: impl FnOnce(&[&str]) -> Option<usize>) -> String {
+pub fn normalize_source_path_with(
+    path: &str,
+    comp_dir_len: impl FnOnce(&[&str]) -> Option<usize>,
+) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     if is_url(path) {
         return truncate_name(path);

@@ -9,9 +9,9 @@ use sto_formats::recording::LoggedCalls;
 use sto_model::id::FrameId;
 use sto_model::trace::dag::{MAX_PIECE_CALLS, Pieces};
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::{TraceFunctionIx, CallPathIx};
+use sto_model::trace::paths::{CallPathIx, TraceFunctionIx};
 use sto_model::trace::{CallThread, PackedCalls};
-use sto_model::tree::{ProfileData, NodeIx};
+use sto_model::tree::{NodeIx, ProfileData};
 use sto_store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 
 /// Packs the calls of the threads for which `keep` returns `true`.

@@ -13,7 +13,7 @@ use sto_formats::recording::{
 use sto_model::CancelToken;
 use sto_model::SymbolOptions;
 use sto_model::id::{ExecutableId, ProfileId};
-use sto_model::tree::{ProfileAddresses, ProfileData, LineCost, NodeIx, TimeSlices};
+use sto_model::tree::{LineCost, NodeIx, ProfileAddresses, ProfileData, TimeSlices};
 use sto_model::units::Bytes;
 use sto_model::{Build, FrameKind, Origin, Profile};
 use sto_store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Writer};

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use sto_formats::recording::Recording;
 use sto_formats::{self as formats, FormatError};
 use sto_model::CancelToken;
-use sto_model::id::{ProfileId, BuildRecordingId, RecordingDigest};
+use sto_model::id::{BuildRecordingId, ProfileId, RecordingDigest};
 use sto_model::trace::{CallThread, ThreadCalls};
 use sto_model::tree::{ProfileData, total_cost};
 use sto_model::units::{Bytes, Cost, Nanoseconds};
@@ -202,12 +202,14 @@ impl<'a> Input<'a> {
     fn read(self, options: &IngestOptions) -> Result<(&'a Path, Recording), FormatError> {
         Ok(match self {
             Input::Path(path) => (path, formats::read(path, &options.read_options())?),
-            Input::Bytes { name, bytes } => {
-                (name, formats::read_bytes(name, bytes, &options.read_options())?)
-            }
-            Input::Reader { name, reader } => {
-                (name, formats::read_stream(name, reader, &options.read_options())?)
-            }
+            Input::Bytes { name, bytes } => (
+                name,
+                formats::read_bytes(name, bytes, &options.read_options())?,
+            ),
+            Input::Reader { name, reader } => (
+                name,
+                formats::read_stream(name, reader, &options.read_options())?,
+            ),
             Input::Recording { name, recording } => (name, *recording),
         })
     }
@@ -338,7 +340,11 @@ impl PreparedFile {
                 added,
                 build,
                 profile,
-                totals: interned.costs.iter().map(|costs| total_cost(costs)).collect(),
+                totals: interned
+                    .costs
+                    .iter()
+                    .map(|costs| total_cost(costs))
+                    .collect(),
                 nodes: interned.tree.len(),
                 frames: interned.frames.len(),
             });

@@ -8,7 +8,7 @@ use sto_formats::{Format, OnRead, ReadOptions};
 use sto_model::CancelToken;
 use sto_model::Commit;
 use sto_model::SymbolOptions;
-use sto_model::limits::{MAX_USER_STRING, MAX_LABELS};
+use sto_model::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
 use sto_model::units::{Bytes, TimeOffset};

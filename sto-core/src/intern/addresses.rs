@@ -7,7 +7,7 @@ use crate::symbolize::{CodeLine, CodeLineIx, Symbols};
 use hashbrown::HashMap;
 use sto_formats::recording::{Location, LocationIx, Module, ModuleIx, Recording, Sample, StackIx};
 use sto_model::tree::{
-    AddressStack, ProfileAddresses, ProfileData, NodeIx, SelfCosts, SliceCosts, SliceCount,
+    AddressStack, NodeIx, ProfileAddresses, ProfileData, SelfCosts, SliceCosts, SliceCount,
 };
 use sto_model::{Frame, FrameIx, FrameKind};
 

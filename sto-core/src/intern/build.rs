@@ -9,7 +9,7 @@ use crate::symbolize::Symbols;
 use std::collections::BTreeSet;
 use sto_formats::recording::{Recording, Sample};
 use sto_model::limits::MAX_SOURCE_FILES;
-use sto_model::tree::{ProfileData, LineCost, SliceCount};
+use sto_model::tree::{LineCost, ProfileData, SliceCount};
 use sto_model::{FrameIx, FrameTable, SourceFileDigests};
 
 /// Builds the tree of the samples of a recording for which `keep` returns `true`.

@@ -3,7 +3,7 @@
 use super::stack_costs::InternError;
 use sto_formats::recording::Recording;
 use sto_model::RunMetrics;
-use sto_model::limits::{MAX_METRICS, MAX_METRIC_VALUES};
+use sto_model::limits::{MAX_METRIC_VALUES, MAX_METRICS};
 
 /// Returns the metrics over time with at least one value, and the recording's first and last time. If its samples have
 /// no timestamps, these are the times of the first and last values.

@@ -4,7 +4,7 @@ use super::frame_tree::StackNodes;
 use super::stack_costs::{CostSums, InternError};
 use sto_formats::recording::{Recording, Sample};
 use sto_model::tree::{
-    SampleContext, ContextIx, NodeIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid,
+    ContextIx, NodeIx, ProfileThread, SampleContext, SliceCost, SliceCosts, SliceCount, SliceGrid,
     SliceIx, TimeSlices,
 };
 use sto_model::units::Nanoseconds;

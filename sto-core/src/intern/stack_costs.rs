@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use sto_formats::recording::{Recording, Sample, StackIx};
-use sto_model::limits::{MAX_DEPTH, MAX_METRICS, MAX_METRIC_VALUES};
+use sto_model::limits::{MAX_DEPTH, MAX_METRIC_VALUES, MAX_METRICS};
 use sto_model::units::Cost;
 
 /// An error of interning the samples of a recording.
@@ -24,7 +24,7 @@ pub enum InternError {
         "a stack has {0} frames, including inlined ones, but the limit is {MAX_DEPTH}; record with a smaller maximum stack depth"
     )]
     TooDeep(usize),
-    /// The stacks have more distinct frames than [`most_frames`](sto_model::limits::most_frames) allows.
+    /// The stacks have more distinct frames than [`max_frames`](sto_model::limits::max_frames) allows.
     #[error(
         "its stacks have more than {limit} frames, including inlined ones and counting shared ones once, the limit for a file of its size; record for a shorter time, or with a smaller maximum stack depth"
     )]
@@ -44,7 +44,7 @@ pub enum InternError {
     /// Two metrics over time have the same name.
     #[error("two of its metrics over time have the name `{0}`")]
     SameMetric(String),
-    /// More than [`MAX_METRICS`] metrics over time, or more than [`MAX_POINTS`] values of them.
+    /// More than [`MAX_METRICS`] metrics over time, or more than [`MAX_METRIC_VALUES`] values of them.
     #[error(
         "it has {metrics} metrics over time with {points} values, but the limit is {MAX_METRICS} metrics with {MAX_METRIC_VALUES} values in total; record fewer metrics, or less often"
     )]

@@ -219,7 +219,9 @@ fn unresolved_symbol(module: &Module, address: u64) -> String {
         ModuleKind::Kernel | ModuleKind::KernelModule => module
             .text_address
             .and_then(|text| address.checked_sub(text)),
-        ModuleKind::Anonymous | ModuleKind::ProcessMemory { .. } | ModuleKind::JitDump { .. } => None,
+        ModuleKind::Anonymous | ModuleKind::ProcessMemory { .. } | ModuleKind::JitDump { .. } => {
+            None
+        }
     };
     let name = module.name();
     let bare = name

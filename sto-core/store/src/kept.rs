@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::fmt;
 use sto_model::id::{ExecutableId, ProfileId};
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::{TraceFunctionIx, CallPaths};
+use sto_model::trace::paths::{CallPaths, TraceFunctionIx};
 use sto_model::trace::regtime::RegTime;
 use sto_model::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
 use sto_model::tree::{NodeIx, StackTree};

@@ -3,7 +3,7 @@
 use crate::Store;
 use std::collections::BTreeMap;
 use sto_model::id::RecordingDigest;
-use sto_model::tree::{ProfileData, NodeIx, StackTree};
+use sto_model::tree::{NodeIx, ProfileData, StackTree};
 use sto_model::units::{Bytes, Cost, SampleType, Unit};
 use sto_model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,

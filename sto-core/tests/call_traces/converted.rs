@@ -8,7 +8,7 @@ use sto_core::formats::{FormatError, ReadOptions, Salvage, read, read_bytes};
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::{Format, Recording};
 use sto_core::stages::symbolize;
-use sto_core::trace::{CallThresholds, CallRecord, Threshold};
+use sto_core::trace::{CallRecord, CallThresholds, Threshold};
 use sto_core::units::Nanoseconds;
 
 /// A call with the names of its callers, outermost first, its start and its end.
@@ -56,7 +56,9 @@ fn calls(name: &str) -> Calls {
         let of_thread = calls.entry(thread.thread.tid).or_default();
         for record in &thread.records {
             match record {
-                CallRecord::Call(call) => of_thread.push((names(call.stack), call.begin.0, call.end.0)),
+                CallRecord::Call(call) => {
+                    of_thread.push((names(call.stack), call.begin.0, call.end.0))
+                }
                 CallRecord::Expression(expression) => {
                     assert_eq!(expression.begin, expression.end, "calls of no time");
                     for stack in &expression.stacks {

@@ -10,7 +10,9 @@ use sto_core::ingest::{IngestOptions, ingest, make_profiles};
 use sto_core::recording::ThreadIx;
 use sto_core::stages::intern;
 use sto_core::store::Store;
-use sto_core::tree::{ProfileData, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, TimeSlices};
+use sto_core::tree::{
+    ProfileData, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, TimeSlices,
+};
 use sto_core::units::Nanoseconds;
 
 #[test]

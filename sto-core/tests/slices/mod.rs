@@ -12,7 +12,9 @@ use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
 use sto_core::stages::intern;
 use sto_core::store::{Added, LoadedSlices, Store};
-use sto_core::tree::{ProfileData, NodeIx, ProfileThread, SliceCost, SliceCount, TimeSlices, StackTree};
+use sto_core::tree::{
+    NodeIx, ProfileData, ProfileThread, SliceCost, SliceCount, StackTree, TimeSlices,
+};
 use sto_core::units::Bytes;
 
 pub(crate) fn count(count: u32) -> SliceCount {

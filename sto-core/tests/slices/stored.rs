@@ -9,7 +9,7 @@ use sto_core::ingest::{IngestOutcome, ingest};
 use sto_core::model::FrameIx;
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::tree::{
-    ContextIx, ProfileData, NodeIx, SliceCost, SliceCosts, SliceIx, TimeSlices, StackTree,
+    ContextIx, NodeIx, ProfileData, SliceCost, SliceCosts, SliceIx, StackTree, TimeSlices,
 };
 use sto_core::units::{Bytes, Cost};
 

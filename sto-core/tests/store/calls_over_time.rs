@@ -9,8 +9,8 @@ use sto_core::id::ProfileId;
 use sto_core::model::{MetricKind, MetricSeries, RunMetrics};
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, CallsAtValue, CallsByArgument, Expression, LongCall, ThreadActivity,
-    Outlier, CallRecord, RunCalls, ThreadCalls, Threshold, Wait,
+    CallRecord, CallThread, CallThresholds, CalledStack, CallsAtValue, CallsByArgument, Expression,
+    LongCall, Outlier, RunCalls, ThreadActivity, ThreadCalls, Threshold, Wait,
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::{Bytes, Nanoseconds};

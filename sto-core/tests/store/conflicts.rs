@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use sto_core::id::{ProfileId, BuildRecordingId};
+use sto_core::id::{BuildRecordingId, ProfileId};
 use sto_core::model::{GnuBuildId, Granularity, ModuleRef, Profile};
 use sto_core::store::{Added, CameFrom, Conflict, Merged, Store};
 use sto_core::units::{Bytes, UnixSeconds};

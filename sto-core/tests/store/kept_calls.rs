@@ -7,7 +7,7 @@ use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, IngestOutcome, ingest};
 use sto_core::store::{Added, KeptCall, KeptCalls, Store};
-use sto_core::trace::{CallThresholds, CallRecord, Threshold};
+use sto_core::trace::{CallRecord, CallThresholds, Threshold};
 use sto_core::tree::{NodeIx, SliceCount};
 use sto_core::units::{Bytes, Nanoseconds};
 
@@ -226,8 +226,10 @@ fn zooms_into_the_calls_of_a_record() {
         assert_eq!(calls.threads.len(), if window.is_none() { 2 } else { 1 });
         for (index, of) in calls.threads.iter().enumerate() {
             let zoomed = |thresholds| zoomed(&kept, (index, window), &of.records, thresholds);
-            let is_expression = |record: &&CallRecord<_>| matches!(record, CallRecord::Expression(_));
-            let expressions: Vec<&CallRecord<_>> = of.records.iter().filter(is_expression).collect();
+            let is_expression =
+                |record: &&CallRecord<_>| matches!(record, CallRecord::Expression(_));
+            let expressions: Vec<&CallRecord<_>> =
+                of.records.iter().filter(is_expression).collect();
             assert!(expressions.len() > 2, "{}", expressions.len());
             for (expression, within) in expressions.iter().zip(zoomed(CallThresholds::default())) {
                 assert!(within.len() > 5 && within[0].time().0 == expression.time().0);

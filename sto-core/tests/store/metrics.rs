@@ -4,7 +4,7 @@ use super::model::{Plain, add, of_stacks};
 use std::collections::BTreeMap;
 use std::fs;
 use sto_core::id::ProfileId;
-use sto_core::limits::{MAX_USER_STRING, MAX_LABELS};
+use sto_core::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_core::model::Profile;
 use sto_core::store::{Annotated, OtherValue, Store, StoreError};
 

@@ -10,7 +10,7 @@ use sto_core::model::{
     ModuleRef, Origin, Profile, Quality,
 };
 use sto_core::store::{Loaded, LoadedLines, Store};
-use sto_core::tree::{ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{LineCost, NodeIx, ProfileData, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// A simple profile: costs by stack, where stacks are lists of small numbers, root first.
@@ -232,7 +232,10 @@ pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cos
         lines
             .iter()
             .map(|(&(function, line), &costs)| {
-                ((FrameId::from_frame(frame(function, &mut text)), line), costs)
+                (
+                    (FrameId::from_frame(frame(function, &mut text)), line),
+                    costs,
+                )
             })
             .collect()
     };

@@ -233,7 +233,9 @@ fn origin_survives_symbolizing_again() {
     let (store, _) = stored("v1.perf.data", &options(demo.symbols(&[]), None));
     again(&store, &demo.symbols(&["debug"]));
     let snapshot = store.snapshot().unwrap();
-    let reading = snapshot.builds().unwrap()[0].profiles[0].profile.build_recording_id();
+    let reading = snapshot.builds().unwrap()[0].profiles[0]
+        .profile
+        .build_recording_id();
     let (_, from) = snapshot.reading(reading).unwrap().unwrap();
     assert_eq!(from, CameFrom::ReadHere);
 }

@@ -56,7 +56,11 @@ fn arguments(recording: &Recording) -> Vec<(String, Vec<CallAt>)> {
         let function = recording.named.frame(frame).symbol;
         let calls = with.calls.iter().map(|call| {
             assert_eq!(call.calls, 1);
-            (call.value, call.duration.0 / 1000, call.self_duration.0 / 1000)
+            (
+                call.value,
+                call.duration.0 / 1000,
+                call.self_duration.0 / 1000,
+            )
         });
         (format!("{function} {}", with.argument), calls.collect())
     });

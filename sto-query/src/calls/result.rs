@@ -6,7 +6,7 @@ use crate::answer::{Answer, limited};
 use crate::tree::Subject;
 use serde::Serialize;
 use std::collections::HashMap;
-use sto_core::trace::{Expression, CallRecord, ThreadCalls};
+use sto_core::trace::{CallRecord, Expression, ThreadCalls};
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 

@@ -3,7 +3,7 @@
 use super::{CalledRun, CallsError};
 use rayon::prelude::*;
 use std::ops::Range;
-use sto_core::trace::{CallThresholds, CallRecord, Threshold};
+use sto_core::trace::{CallRecord, CallThresholds, Threshold};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 

@@ -36,7 +36,8 @@ impl MeasuredCommits {
         query: &HistoryQuery,
     ) -> Result<MeasuredCommits, HistoryError> {
         let is_of = |revision: &String| {
-            let commit = CommitHash::from_revision(revision).filter(|_| !Commit::is_dirty(revision));
+            let commit =
+                CommitHash::from_revision(revision).filter(|_| !Commit::is_dirty(revision));
             commit.is_some_and(|commit| ancestry.index_of(&commit).is_some())
         };
         for stored in &mut builds {

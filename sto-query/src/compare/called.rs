@@ -160,11 +160,17 @@ fn ratio(calls: Pair<f64>) -> Option<f64> {
 /// Returns the number of all calls in these runs of a side; `None` if they were not counted.
 pub(super) fn calls(view: &View, runs: &[usize]) -> Option<u64> {
     let column = column(view)?;
-    let of_run = |&run: &usize| view.runs[run].get(column).map(|costs| total_cost(costs).value);
+    let of_run = |&run: &usize| {
+        view.runs[run]
+            .get(column)
+            .map(|costs| total_cost(costs).value)
+    };
     runs.iter().map(of_run).sum()
 }
 
 /// Returns the index of the call count among the sample types.
 fn column(view: &View) -> Option<usize> {
-    view.sample_types.iter().position(|t| t.event == CALLS_EVENT)
+    view.sample_types
+        .iter()
+        .position(|t| t.event == CALLS_EVENT)
 }

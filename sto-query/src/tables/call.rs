@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::store::LoadedCalls;
-use sto_core::trace::{CallThread, CallRecord};
+use sto_core::trace::{CallRecord, CallThread};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -48,7 +48,8 @@ impl Table for Call {
         let runs = stored
             .runs(asked.text(PROFILE).as_deref(), None)?
             .into_iter();
-        let runs = runs.map(|(build, run)| (run.id, ExecutableId::from_name(&build.build.executable)));
+        let runs =
+            runs.map(|(build, run)| (run.id, ExecutableId::from_name(&build.build.executable)));
         let mut calls = Calls {
             stored: stored.clone(),
             times: [asked.bounds(START), asked.bounds(END)],

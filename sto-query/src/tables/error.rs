@@ -28,7 +28,7 @@ pub enum SqlError {
     /// The query exceeded its time limit.
     #[error("the query exceeded its time limit of {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// A [`Cancel`](sto_core::Cancel) ended the query.
+    /// A [`CancelToken`](sto_core::CancelToken) ended the query.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// A parameter has no value.

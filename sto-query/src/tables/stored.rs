@@ -294,7 +294,9 @@ impl AllFrames {
     pub(super) fn find(&self, id: &str) -> Option<FrameIx> {
         let by_id = self.by_id.get_or_init(|| {
             let frames = self.table.iter();
-            frames.map(|(ix, frame)| (FrameId::from_frame(frame), ix)).collect()
+            frames
+                .map(|(ix, frame)| (FrameId::from_frame(frame), ix))
+                .collect()
         });
         let id: FrameId = id.parse().ok()?;
         by_id.get(&id).copied()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::model::FrameIx;
 use sto_core::store::{LoadedSlices, Snapshot, StoreError};
-use sto_core::tree::{SampleContext, ContextIx, NodeIx, SliceCost, SliceGrid};
+use sto_core::tree::{ContextIx, NodeIx, SampleContext, SliceCost, SliceGrid};
 use sto_core::units::{Cost, SampleType};
 
 /// Self costs by context and node of a view.

@@ -63,10 +63,11 @@ impl View {
         let build = store.load_sum(selection.build.id(), &profiles)?;
         let samples = |costs: &SelfCosts| total_cost(costs).samples;
         let types = &build.sample_types;
-        if types
-            .iter()
-            .any(|t| types.iter().any(|other| t != other && t.counts_same_as(other)))
-        {
+        if types.iter().any(|t| {
+            types
+                .iter()
+                .any(|other| t != other && t.counts_same_as(other))
+        }) {
             // The separate runs are needed to tell which sample types are the same.
             return View::load(store, selection);
         }

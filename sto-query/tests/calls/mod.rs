@@ -8,7 +8,7 @@ mod zoom;
 use crate::views::{assert_fits, assert_golden, folded, view};
 use std::collections::HashMap;
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, Expression, LongCall, Outlier, CallRecord, RunCalls,
+    CallRecord, CallThread, CallThresholds, CalledStack, Expression, LongCall, Outlier, RunCalls,
     ThreadCalls, Threshold,
 };
 use sto_core::tree::NodeIx;

@@ -3,7 +3,8 @@
 use super::stacks;
 use crate::views::{assert_fits, assert_golden, folded, view_of};
 use sto_core::trace::{
-    CallThread, CallThresholds, LongCall, ThreadActivity, Outlier, CallRecord, RunCalls, ThreadCalls, Wait,
+    CallRecord, CallThread, CallThresholds, LongCall, Outlier, RunCalls, ThreadActivity,
+    ThreadCalls, Wait,
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, SampleType, Unit};

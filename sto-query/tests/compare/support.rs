@@ -147,7 +147,10 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         labels: BTreeMap::new(),
         metrics: BTreeMap::new(),
     };
-    debug_assert_eq!(ExecutableId::from_name(&build.executable), ExecutableId::from_name("app"));
+    debug_assert_eq!(
+        ExecutableId::from_name(&build.executable),
+        ExecutableId::from_name("app")
+    );
     StoredProfile {
         id: ProfileId(profile.build_recording_id().0),
         profile,

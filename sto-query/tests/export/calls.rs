@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_core::trace::{CallThread, CallRecord};
+use sto_core::trace::{CallRecord, CallThread};
 use sto_core::units::Nanoseconds;
 use sto_query::questions::{ExportFormat, ExportRequest, Window, export};
 use sto_query::sources::{Named, Sources};

@@ -3,7 +3,7 @@
 use crate::words::WORDS;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::id::{ProfileId, BuildRecordingId, RecordingDigest};
+use sto_core::id::{BuildRecordingId, ProfileId, RecordingDigest};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, Origin, Profile, Quality,
 };

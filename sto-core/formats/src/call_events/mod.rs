@@ -93,7 +93,8 @@ pub(super) fn key_of<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> u64 {
 impl CallEvents {
     pub(super) fn new(options: &ReadOptions) -> CallEvents {
         let folder = options.call_folder.clone();
-        let scratch: Scratch = folder.map(|folder| Arc::new(move || create_unnamed_file(&folder)) as _);
+        let scratch: Scratch =
+            folder.map(|folder| Arc::new(move || create_unnamed_file(&folder)) as _);
         CallEvents {
             edges: Sorter::new(HELD, scratch.clone()),
             loose: Sorter::new(HELD, scratch.clone()),
@@ -112,7 +113,12 @@ impl CallEvents {
     }
 
     /// Adds the begin of a call.
-    pub(super) fn begin(&mut self, track: Track, function: TraceFunctionIx, time: i64) -> Decoded<()> {
+    pub(super) fn begin(
+        &mut self,
+        track: Track,
+        function: TraceFunctionIx,
+        time: i64,
+    ) -> Decoded<()> {
         self.edge(track, Some(function), Kind::Begin, time)
     }
 

@@ -2,8 +2,8 @@
 
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use hashbrown::HashMap;
-use sto_model::limits::MAX_SAMPLE_TYPES;
 use sto_model::index_types;
+use sto_model::limits::MAX_SAMPLE_TYPES;
 use sto_model::units::Unit;
 
 index_types! { pub(super) EventIx; }

@@ -180,7 +180,10 @@ impl Calls {
             Row::Group(group) => {
                 let (pid, _) = &self.processes.ids[(group >> 32) as usize];
                 CallThread {
-                    name: self.functions.name(TraceFunctionIx(group as u32)).to_owned(),
+                    name: self
+                        .functions
+                        .name(TraceFunctionIx(group as u32))
+                        .to_owned(),
                     ..names.call_thread(pid, "", &mut builder)
                 }
             }

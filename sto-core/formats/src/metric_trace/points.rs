@@ -5,7 +5,7 @@ use super::time::Seconds;
 use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use sto_model::MetricKind;
-use sto_model::limits::{MAX_USER_STRING, MAX_METRICS, MAX_METRIC_VALUES};
+use sto_model::limits::{MAX_METRIC_VALUES, MAX_METRICS, MAX_USER_STRING};
 
 /// Metrics under construction, in order of first use.
 #[derive(Default)]

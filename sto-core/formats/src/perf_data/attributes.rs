@@ -5,7 +5,7 @@
 //! and so move the fields after it. Samples with unknown bits are therefore rejected.
 
 use super::check::Mode;
-use sto_model::files::{ReadAt, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt};
 
 /// Offsets in the header of the size of an event description, and of the offset and size of their
 /// section.

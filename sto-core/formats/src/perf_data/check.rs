@@ -13,7 +13,7 @@ use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::Path;
-use sto_model::files::{SharedBytes, ReadAt, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt, SharedBytes};
 
 /// The layout of the records in a perf.data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub(crate) fn matches(head: &Head<'_>) -> bool {
 pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>), FormatError> {
     let mut start = [0; 64];
     let start = &mut start[..file.size().min(64) as usize];
-    file.read_exact_at(start, 0).map_err(FormatError::io(path))?;
+    file.read_exact_at(start, 0)
+        .map_err(FormatError::io(path))?;
     let mut file = Checked::new(path, file, ByteWindow::new(file));
     if start.starts_with(MAGIC[1]) {
         return Err(file.unsupported(

@@ -32,7 +32,7 @@ impl<'a> Digested<'a> {
     /// Returns the digest of the whole file, reading the bytes that were not read in order.
     ///
     /// # Errors
-    /// Returns an error if [`ReadAt::fill_at`] does.
+    /// Returns an error if [`ReadAt::read_exact_at`] does.
     pub(super) fn finish(self) -> io::Result<RecordingDigest> {
         let mut digest = self
             .digest

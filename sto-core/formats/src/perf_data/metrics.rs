@@ -172,6 +172,9 @@ mod tests {
         );
         let (first, last) = (metric.times()[0], *metric.times().last().unwrap());
         assert_eq!((first.0, last.0), (18, 10 + 2 * (count - 1) + 9));
-        assert!((MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS).contains(&metric.values().len()));
+        assert!(
+            (MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS)
+                .contains(&metric.values().len())
+        );
     }
 }

@@ -13,7 +13,7 @@ use linux_perf_data::{DsoKey, Feature, PerfFile, PerfFileReader};
 use std::borrow::Cow;
 use std::path::Path;
 use sto_model::SymbolOptions;
-use sto_model::files::{ReadAt, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt};
 use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, truncate_text};
 use sto_model::{GnuBuildId, Origin};
 

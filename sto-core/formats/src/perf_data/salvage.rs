@@ -5,7 +5,7 @@
 
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::io;
-use sto_model::files::{ReadAt, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt};
 
 /// Descriptions of tracepoints; four bytes in the record hold their length.
 pub(super) const HEADER_TRACING_DATA: RecordType = RecordType(66);

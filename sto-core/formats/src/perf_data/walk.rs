@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
 use sto_model::bytes::u32_at;
-use sto_model::files::{SharedBytes, ReadAt, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt, SharedBytes};
 
 /// `PERF_RECORD_LOST_SAMPLES`.
 pub(super) const LOST_SAMPLES: RecordType = RecordType(13);

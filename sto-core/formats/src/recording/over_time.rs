@@ -1,6 +1,6 @@
 //! Metrics over time, made of points and spans in any order.
 
-use sto_model::limits::{MAX_USER_STRING, MAX_RECORDED_METRIC_POINTS, truncate_text};
+use sto_model::limits::{MAX_RECORDED_METRIC_POINTS, MAX_USER_STRING, truncate_text};
 use sto_model::units::Nanoseconds;
 use sto_model::{MetricKind, MetricSeries};
 
@@ -104,7 +104,7 @@ fn is_amount(amount: f64) -> bool {
     amount.is_finite() && amount >= 0.0
 }
 
-/// Makes a series of points in order of time. If there are more than [`MAX_METRIC_POINTS`],
+/// Makes a series of points in order of time. If there are more than [`MAX_RECORDED_METRIC_POINTS`],
 /// adjacent ones are merged.
 fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
     if points.is_empty() {
@@ -132,7 +132,10 @@ fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Opti
         MetricKind::Level => 0,
     };
     let (first, rest) = points.split_at(kept);
-    let at_once = rest.len().div_ceil(MAX_RECORDED_METRIC_POINTS - kept).max(1);
+    let at_once = rest
+        .len()
+        .div_ceil(MAX_RECORDED_METRIC_POINTS - kept)
+        .max(1);
     let merged = first.chunks(1).chain(rest.chunks(at_once)).map(one);
     let (times, values): (Vec<_>, Vec<_>) = merged.unzip();
     // The sum of finite values may be infinite.
@@ -230,7 +233,10 @@ mod tests {
         let count = 3 * MAX_RECORDED_METRIC_POINTS as u64 + 7;
         let of = |value: f64| (0..count).map(|time| (Nanoseconds(time), value)).collect();
         let events = events("faults", (Nanoseconds(0), Nanoseconds(0)), of(2.0)).unwrap();
-        assert!((MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS).contains(&events.values().len()));
+        assert!(
+            (MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS)
+                .contains(&events.values().len())
+        );
         assert_eq!(events.values().iter().sum::<f64>(), 2.0 * count as f64);
         assert_eq!(events.times().last(), Some(&Nanoseconds(count - 1)));
         let levels = levels("heap", of(5.0)).unwrap();

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 use sto_model::SampleLabel;
-use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, truncate_text};
 use sto_model::index_types;
+use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, truncate_text};
 use sto_model::units::{Cost, Nanoseconds};
 pub use sto_model::{Location, Module, ModuleIx, ModuleKind};
 

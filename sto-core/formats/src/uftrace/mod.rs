@@ -348,7 +348,11 @@ struct Functions<'a> {
 }
 
 impl Functions<'_> {
-    fn number(&mut self, address: Address, builder: &mut RecordingBuilder) -> Built<TraceFunctionIx> {
+    fn number(
+        &mut self,
+        address: Address,
+        builder: &mut RecordingBuilder,
+    ) -> Built<TraceFunctionIx> {
         let location = self.location(address, builder)?;
         let next = TraceFunctionIx(self.locations.len() as u32);
         let number = *self.numbers.entry(location).or_insert(next);

@@ -9,7 +9,7 @@ use crate::error::{DecodeError, Decoded, Salvage};
 use hashbrown::HashMap;
 use std::io;
 use sto_model::bytes::u64_at;
-use sto_model::files::{ReadAt, ByteWindow};
+use sto_model::files::{ByteWindow, ReadAt};
 use sto_model::trace::log::{LostEvents, ThreadLog};
 use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Nanoseconds;
@@ -117,7 +117,11 @@ impl<'a> Reader<'a> {
 
     /// Reads the records of a part of the file and advances. Returns the problem of an invalid
     /// record.
-    fn read_view(&mut self, window: &mut ByteWindow<'_>, at: &mut u64) -> Decoded<Option<DecodeError>> {
+    fn read_view(
+        &mut self,
+        window: &mut ByteWindow<'_>,
+        at: &mut u64,
+    ) -> Decoded<Option<DecodeError>> {
         let left = window.size() - *at;
         let view = window
             .slice(*at, left.min(VIEW as u64) as usize)
@@ -165,7 +169,8 @@ impl<'a> Reader<'a> {
                 let function = self.function(record);
                 match self.fields[function.get()] {
                     Some(fields) if record.has_data => {
-                        self.log.begin_with_arguments(function, &numbers(fields, data), time)?;
+                        self.log
+                            .begin_with_arguments(function, &numbers(fields, data), time)?;
                     }
                     _ => self.log.begin(function, time)?,
                 }

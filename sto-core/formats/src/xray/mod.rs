@@ -62,7 +62,8 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
     let mut head = vec![0; (HEADER as u64).min(file.size()) as usize];
-    file.read_exact_at(&mut head, 0).map_err(FormatError::io(path))?;
+    file.read_exact_at(&mut head, 0)
+        .map_err(FormatError::io(path))?;
     if head.len() < HEADER {
         let end = (HEADER as u64, file.size());
         return Err(FormatError::ends_early(

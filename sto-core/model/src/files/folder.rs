@@ -86,7 +86,7 @@ impl Folder {
     /// Opens a regular file in the folder for reading, and refuses symbolic links.
     ///
     /// # Errors
-    /// Returns the same errors as [`SafeFile::open`].
+    /// Returns the same errors as [`RegularFile::open`].
     #[doc(hidden)]
     pub fn open_file(&self, name: &OsStr) -> io::Result<RegularFile> {
         RegularFile::open_at(self, Path::new(name), Links::Refuse)

@@ -66,7 +66,7 @@ impl RegularFile {
     /// Copies the content of the file.
     ///
     /// # Errors
-    /// Returns the same errors as [`SafeFile::read`], and errors of the target.
+    /// Returns the same errors as [`RegularFile::read`], and errors of the target.
     pub fn copy_to(&self, target: &mut impl Write, max_len: u64) -> io::Result<()> {
         self.check_size(max_len)?;
         // The file may be growing.

@@ -130,7 +130,7 @@ impl<'a> ByteWindow<'a> {
     /// Reads bytes of the source into the buffer.
     ///
     /// # Errors
-    /// Returns the same errors as [`ReadAt::fill_at`].
+    /// Returns the same errors as [`ReadAt::read_exact_at`].
     pub fn slice(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
         let buffered = self.offset_in_buffer(offset);
         if buffered.is_none_or(|start| self.buffer.len() - start < length) {
@@ -154,7 +154,7 @@ impl<'a> ByteWindow<'a> {
     /// Reads bytes of the source that stay valid when the window moves.
     ///
     /// # Errors
-    /// Returns the same errors as [`ReadAt::fill_at`].
+    /// Returns the same errors as [`ReadAt::read_exact_at`].
     pub fn shared_slice(&mut self, offset: u64, length: usize) -> io::Result<SharedBytes> {
         self.slice(offset, length)?;
         let start = self.offset_in_buffer(offset).unwrap_or_default();
@@ -167,7 +167,7 @@ impl<'a> ByteWindow<'a> {
     /// Reads a little-endian 64-bit integer.
     ///
     /// # Errors
-    /// Returns the same errors as [`ReadAt::fill_at`].
+    /// Returns the same errors as [`ReadAt::read_exact_at`].
     pub fn u64_at(&mut self, offset: u64) -> io::Result<u64> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(self.slice(offset, 8)?);

@@ -2,7 +2,7 @@
 //!
 //! Until then they have a random name in the same folder, which nobody can guess. Files that will replace
 //! another file can only be opened by their user until then. A program that is asked to exit removes its
-//! temporary files with [`Temporaries::abandon`].
+//! temporary files with [`TemporaryFiles::remove_all_at_exit`].
 
 use super::acl::Acl;
 use super::folder::{AccessRights, Folder};
@@ -39,11 +39,15 @@ impl TemporaryFiles {
         self.create(folder, prefix, 0o666)
     }
 
-    /// Like [`Temporaries::new_in`], for a file that only this user may open.
+    /// Like [`TemporaryFiles::new_in`], for a file that only this user may open.
     ///
     /// # Errors
     /// Returns an error if the system cannot create the file.
-    pub fn new_private_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<TemporaryFile> {
+    pub fn new_private_in(
+        &self,
+        folder: &Arc<Folder>,
+        prefix: &OsStr,
+    ) -> io::Result<TemporaryFile> {
         self.create(folder, prefix, 0o600)
     }
 
@@ -82,7 +86,7 @@ impl TemporaryFiles {
         remove_all(self.files());
     }
 
-    /// Like [`Temporaries::abandon`], without waiting: if a thread is creating or removing a temporary file,
+    /// Like [`TemporaryFiles::remove_all_at_exit`], without waiting: if a thread is creating or removing a temporary file,
     /// all files stay.
     pub fn try_remove_all_at_exit(&self) {
         if let Ok(files) = self.0.try_lock() {
@@ -137,7 +141,7 @@ impl TemporaryFile {
     /// Renames the file and keeps its access rights.
     ///
     /// # Errors
-    /// Returns the same errors as [`Temporary::replace`].
+    /// Returns the same errors as [`TemporaryFile::replace`].
     pub fn persist(self, name: &OsStr) -> io::Result<()> {
         self.check_is_at(&self.name)?;
         retry_on_intr(|| renameat(&self.folder, &self.name, &self.folder, name))?;
@@ -148,7 +152,7 @@ impl TemporaryFile {
     ///
     /// # Errors
     /// Returns an error with the kind [`io::ErrorKind::AlreadyExists`] if the name exists, and the same errors as
-    /// [`Temporary::replace`].
+    /// [`TemporaryFile::replace`].
     pub fn persist_noclobber(self, name: &OsStr) -> io::Result<()> {
         self.check_is_at(&self.name)?;
         let (folder, own) = (&self.folder, &self.name);
@@ -213,7 +217,10 @@ impl Folder {
         // The names are then looked up in the open folder, even if the path is another folder by now.
         let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name());
-        let is_file = |name: &OsStr| self.access_rights(name).is_ok_and(|rights| rights.is_some());
+        let is_file = |name: &OsStr| {
+            self.access_rights(name)
+                .is_ok_and(|rights| rights.is_some())
+        };
         names.filter(move |name| is_random_name(name, prefix) && is_file(name))
     }
 }

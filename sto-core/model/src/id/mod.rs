@@ -111,7 +111,7 @@ impl RecordingDigest {
     }
 }
 
-/// Computes a [`SourceDigest`] incrementally.
+/// Computes a [`RecordingDigest`] incrementally.
 #[derive(Clone, Debug, Default)]
 pub struct RecordingHasher(blake3::Hasher);
 

@@ -227,7 +227,8 @@ impl Walk<'_> {
         for depth in self.paths.len()..self.open.len() {
             let function = self.open[depth].function;
             let caller = self.paths.last().copied();
-            self.paths.push(self.activity.paths.intern(caller, function));
+            self.paths
+                .push(self.activity.paths.intern(caller, function));
         }
         self.paths[self.open.len() - 1]
     }

@@ -31,7 +31,7 @@ mod waits;
 
 pub use arguments::{CallsAtValue, CallsByArgument};
 pub use calls::{
-    CallThread, CalledStack, Expression, LongCall, ThreadActivity, Outlier, CallRecord, RunCalls,
+    CallRecord, CallThread, CalledStack, Expression, LongCall, Outlier, RunCalls, ThreadActivity,
     ThreadCalls, Wait,
 };
 pub use events::{CALLS_EVENT, SPANS_EVENT, WALL_EVENT, is_call_time};

@@ -1,6 +1,6 @@
 //! Finding the calls of a run that deserve attention: outliers and waits, with the activity of other threads.
 
-use super::calls::{LongCall, ThreadActivity, Outlier, Wait};
+use super::calls::{LongCall, Outlier, ThreadActivity, Wait};
 use super::log::{CallLog, SpoolError, TraceThreadIx};
 use super::meanwhile::{Activity, CallsAtMoment, Times};
 use super::outliers::RunDurations;
@@ -54,7 +54,9 @@ pub fn find_notable_calls(
 ) -> Result<NotableCalls, SpoolError> {
     let min_lost = log.threads().map(|thread| {
         let (begin, end) = log.time(thread);
-        let threshold = thresholds.call_duration.resolve(Nanoseconds(end.0 - begin.0));
+        let threshold = thresholds
+            .call_duration
+            .resolve(Nanoseconds(end.0 - begin.0));
         Nanoseconds(threshold.0 / MIN_LOST_DIVISOR)
     });
     let kinds = PathKinds::new(paths, names);
@@ -169,7 +171,10 @@ struct RunActivity<'p> {
 impl RunActivity<'_> {
     /// Orders outliers by the part of their lost time that is likely to be their own, largest first. Each outlier
     /// comes with the lost time of outliers in it.
-    fn rank(&self, candidates: Vec<(Outlier<CallPathIx>, Nanoseconds)>) -> Vec<Outlier<CallPathIx>> {
+    fn rank(
+        &self,
+        candidates: Vec<(Outlier<CallPathIx>, Nanoseconds)>,
+    ) -> Vec<Outlier<CallPathIx>> {
         let weight = |(outlier, explained): &(Outlier<CallPathIx>, Nanoseconds)| {
             let weight = self.weight(outlier, *explained).min(lost_time(outlier));
             let mut others = candidates.iter();
@@ -181,7 +186,8 @@ impl RunActivity<'_> {
         };
         let weights: Vec<u64> = candidates.iter().map(weight).collect();
         let outliers = candidates.into_iter().map(|(outlier, _)| outlier);
-        let mut ranked: Vec<(u64, Outlier<CallPathIx>)> = weights.into_iter().zip(outliers).collect();
+        let mut ranked: Vec<(u64, Outlier<CallPathIx>)> =
+            weights.into_iter().zip(outliers).collect();
         // A stable sort: outliers of equal weight stay ordered by lost time.
         ranked.sort_by_key(|(weight, _)| Reverse(*weight));
         ranked.truncate(MAX_OUTLIERS);
@@ -263,13 +269,22 @@ struct Thread {
 
 impl Thread {
     /// The time spent in each innermost call during a call, in no order.
-    fn spent(&self, times: &Times, call: &LongCall<CallPathIx>) -> impl Iterator<Item = (CallPathIx, u64)> {
+    fn spent(
+        &self,
+        times: &Times,
+        call: &LongCall<CallPathIx>,
+    ) -> impl Iterator<Item = (CallPathIx, u64)> {
         let spent = self.activity.spent(times, call.begin, call.end);
         spent.map(|(path, time)| (self.run_paths[path.get()], time))
     }
 
     /// The longest activities during a call, longest first. Empty if the thread had not begun or had ended.
-    fn during(&self, ix: u32, call: &LongCall<CallPathIx>, times: &Times) -> Vec<ThreadActivity<CallPathIx>> {
+    fn during(
+        &self,
+        ix: u32,
+        call: &LongCall<CallPathIx>,
+        times: &Times,
+    ) -> Vec<ThreadActivity<CallPathIx>> {
         let mut sums: BTreeMap<CallPathIx, u64> = BTreeMap::new();
         for (path, time) in self.spent(times, call) {
             *sums.entry(path).or_default() += time;
@@ -348,7 +363,8 @@ mod tests {
             let same: Vec<CallPathIx> = paths.iter().collect();
             durations.add(&compressed.durations, &same);
         }
-        let moments = find_notable_calls(&log, &mut paths, &durations, &thresholds, &NAMES).unwrap();
+        let moments =
+            find_notable_calls(&log, &mut paths, &durations, &thresholds, &NAMES).unwrap();
         (moments, paths)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: section 3.2 and algorithms 1 and 2 of the paper. The documentation of [`super`] lists deviations.
 
-use super::calls::{CalledStack, Expression, LongCall, CallRecord};
+use super::calls::{CallRecord, CalledStack, Expression, LongCall};
 use super::durations::ThreadDurations;
 use super::log::Call;
 use super::paths::{CallPathIx, CallPaths};

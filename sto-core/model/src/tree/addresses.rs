@@ -17,7 +17,7 @@ pub struct ProfileAddresses {
     pub addresses: Vec<(u32, u64)>,
     /// The stacks of the profile, ordered by node, caller and address.
     pub stacks: Vec<AddressStack>,
-    /// Self costs by sample type. The node indices are indices into [`Addresses::stacks`].
+    /// Self costs by sample type. The node indices are indices into [`ProfileAddresses::stacks`].
     pub costs: Vec<SelfCosts>,
     /// Self costs by context and time slice, if the profile has [slices](super::Interned::slices).
     pub slices: Vec<SliceCosts>,

@@ -1,6 +1,6 @@
 //! The stored data of one profile.
 
-use super::{ProfileAddresses, LineCost, NodeIx, SelfCosts, TimeSlices, StackTree};
+use super::{LineCost, NodeIx, ProfileAddresses, SelfCosts, StackTree, TimeSlices};
 use crate::trace::{PackedCalls, RunCalls};
 use crate::{FrameTable, RunMetrics, SourceFileDigests};
 use std::sync::Arc;

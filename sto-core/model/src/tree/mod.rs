@@ -12,7 +12,7 @@ pub use addresses::{AddressStack, ProfileAddresses};
 pub use interned::ProfileData;
 pub use line_cost::LineCost;
 pub use slices::{
-    SampleContext, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
+    ContextIx, ProfileThread, SampleContext, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
     TimeSlices, distinct_label_sets,
 };
 pub use stack_tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total_cost};

@@ -1,6 +1,6 @@
 //! The content address of a profile.
 
-use super::{ProfileData, NodeIx, TimeSlices};
+use super::{NodeIx, ProfileData, TimeSlices};
 use crate::id::ProfileId;
 use crate::id::canonical::BulkHasher;
 use crate::{Build, FrameIx, GnuBuildId, LabelValue, Origin, Profile, Quality};

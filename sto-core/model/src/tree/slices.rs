@@ -33,7 +33,7 @@ impl SliceCount {
 index_types! {
     /// Index of a time slice, counted from the first sample of the recording.
     pub SliceIx;
-    /// Index of a context in [`Slices::contexts`].
+    /// Index of a context in [`TimeSlices::contexts`].
     pub ContextIx;
 }
 

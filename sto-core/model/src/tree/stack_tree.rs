@@ -142,7 +142,10 @@ impl StackTree {
 
     /// The content address of each node.
     pub fn node_ids(&self, executable: ExecutableId, frames: &FrameTable) -> Vec<NodeId> {
-        let frame_ids: Vec<FrameId> = frames.iter().map(|(_, frame)| FrameId::from_frame(frame)).collect();
+        let frame_ids: Vec<FrameId> = frames
+            .iter()
+            .map(|(_, frame)| FrameId::from_frame(frame))
+            .collect();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.len());
         for node in self.nodes() {
             let parent = self.parent(node).map(|parent| ids[parent.get()]);

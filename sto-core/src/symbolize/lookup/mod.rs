@@ -43,7 +43,9 @@ impl<'a> Lookup<'a> {
             }
             ModuleKind::Kernel | ModuleKind::KernelModule => self.kernel.resolve(task),
             ModuleKind::Anonymous => task.unresolved(anonymous_problem(task.module)),
-            ModuleKind::ProcessMemory { pid } => jit::resolve_memory(task, pid, self.recording, options),
+            ModuleKind::ProcessMemory { pid } => {
+                jit::resolve_memory(task, pid, self.recording, options)
+            }
             ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
         }
     }

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use sto_model::GnuBuildId;
 use sto_model::limits::MAX_NAME;
-use sto_model::tree::{AddressStack, ProfileAddresses, ProfileData, NodeIx, SelfCosts, TimeSlices, StackTree};
+use sto_model::tree::{
+    AddressStack, NodeIx, ProfileAddresses, ProfileData, SelfCosts, StackTree, TimeSlices,
+};
 use sto_model::units::Cost;
 use sto_model::{Module, ModuleKind};
 

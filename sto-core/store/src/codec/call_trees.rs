@@ -7,7 +7,7 @@ use super::DecodeError;
 use super::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use super::calls::columns::{Nodes, columns, later};
 use sto_model::limits::{MAX_CALL_FUNCTIONS, MAX_CALL_PIECES, MAX_CALL_THREADS, MAX_DEPTH};
-pub(crate) use sto_model::trace::dag::{ItemKind, DagNode, PieceItem, MAX_PIECE_CALLS, Piece};
+pub(crate) use sto_model::trace::dag::{DagNode, ItemKind, MAX_PIECE_CALLS, Piece, PieceItem};
 use sto_model::trace::log::Call;
 use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::tree::NodeIx;

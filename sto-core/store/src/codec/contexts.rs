@@ -9,12 +9,15 @@ use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use sto_model::SampleLabel;
-use sto_model::tree::{SampleContext, ProfileThread, distinct_label_sets};
+use sto_model::tree::{ProfileThread, SampleContext, distinct_label_sets};
 
 /// Distinct labels, and sets of indices into them.
 type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
 
-pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[SampleContext]) -> Result<(), DecodeError> {
+pub(super) fn pack_contexts(
+    pack: &mut Packer,
+    contexts: &[SampleContext],
+) -> Result<(), DecodeError> {
     let sets: BTreeSet<&[SampleLabel]> = distinct_label_sets(contexts).collect();
     let sets = || sets.iter().filter(|set| !set.is_empty());
     let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::sync::Arc;
 use sto_model::bytes::{unzigzag, zigzag};
-use sto_model::limits::{MAX_USER_STRING, MAX_METRICS, MAX_METRIC_VALUES};
+use sto_model::limits::{MAX_METRIC_VALUES, MAX_METRICS, MAX_USER_STRING};
 use sto_model::units::Nanoseconds;
 use sto_model::{MetricKind, MetricSeries, RunMetrics};
 

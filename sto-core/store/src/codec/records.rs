@@ -6,7 +6,7 @@ use super::bytes::{Packer, Unpacker};
 use crate::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
 use serde::{Deserialize, Serialize};
 use sto_model::id::ProfileId;
-use sto_model::limits::{MAX_USER_STRING, MAX_COMMIT_PARENTS};
+use sto_model::limits::{MAX_COMMIT_PARENTS, MAX_USER_STRING};
 use sto_model::units::{Cost, SampleType, UnixSeconds};
 use sto_model::{Build, Commit, CommitHash, GnuBuildId, ModuleRef, Profile};
 

@@ -9,12 +9,16 @@ use super::contexts::{pack_contexts, unpack_contexts};
 use super::costs::{ValuePacker, Values};
 use super::pairs::{PairPacker, Pairs};
 use sto_model::tree::{
-    SampleContext, ContextIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, TimeSlices,
+    ContextIx, SampleContext, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
+    TimeSlices,
 };
 use sto_model::units::Nanoseconds;
 
 /// Packs slices of a profile with these self costs by sample type. The slices must add up to them.
-pub(crate) fn pack_slices(slices: &TimeSlices, costs: &[SelfCosts]) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_slices(
+    slices: &TimeSlices,
+    costs: &[SelfCosts],
+) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let grid = slices.grid;
     pack.number(grid.count().get());
@@ -185,14 +189,16 @@ mod tests {
             key: "k".to_owned(),
             value: LabelValue::Text((*text).to_owned()),
         };
-        let contexts = contexts.iter().map(|&(pid, tid, name, labels)| SampleContext {
-            thread: ProfileThread {
-                pid,
-                tid,
-                name: name.to_owned(),
-            },
-            labels: labels.iter().map(label).collect(),
-        });
+        let contexts = contexts
+            .iter()
+            .map(|&(pid, tid, name, labels)| SampleContext {
+                thread: ProfileThread {
+                    pid,
+                    tid,
+                    name: name.to_owned(),
+                },
+                labels: labels.iter().map(label).collect(),
+            });
         let costs = costs.iter().map(|&(context, slice, node, cost)| SliceCost {
             context: ContextIx(context),
             slice: SliceIx(slice),

@@ -6,9 +6,9 @@ use crate::error::StoreError;
 use crate::read::kept::read_piece;
 use std::ops::Range;
 use sto_model::trace::log::Call;
-use sto_model::trace::paths::{TraceFunctionIx, CallPaths};
+use sto_model::trace::paths::{CallPaths, TraceFunctionIx};
 use sto_model::trace::regtime::RegTime;
-use sto_model::trace::{CallThresholds, CallRecord};
+use sto_model::trace::{CallRecord, CallThresholds};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 

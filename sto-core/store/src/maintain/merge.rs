@@ -125,7 +125,7 @@ impl Store {
     ///
     /// Other processes cannot read or write this store from the first addition to the last. Memory holds the
     /// stacks of one executable at a time. `progress` is called before each profile and at the end, and may
-    /// cancel the merge, like [`Cancel::check`](sto_model::Cancel::check). A panic in it becomes an error.
+    /// cancel the merge, like [`CancelToken::check`](sto_model::CancelToken::check). A panic in it becomes an error.
     ///
     /// # Errors
     /// Returns an error if either store cannot be read at all, or this one cannot be written.

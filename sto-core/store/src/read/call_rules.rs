@@ -8,9 +8,10 @@ use crate::read::counts::CallPacks;
 use sto_model::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS, MAX_USER_STRING};
 use sto_model::memory;
 use sto_model::trace::{
-    CallThresholds, CallsAtValue, CallsByArgument, LongCall, CallRecord, RunCalls, ThreadCalls, Threshold,
+    CallRecord, CallThresholds, CallsAtValue, CallsByArgument, LongCall, RunCalls, ThreadCalls,
+    Threshold,
 };
-use sto_model::tree::{ProfileData, NodeIx, StackTree};
+use sto_model::tree::{NodeIx, ProfileData, StackTree};
 use sto_model::units::{Bytes, Nanoseconds};
 
 /// Checks the rules that the types do not enforce.
@@ -141,8 +142,9 @@ fn stacks(run: &RunCalls<NodeIx>) -> impl Iterator {
 
 /// Whether calls are in ascending order of their arguments, which are finite, and no self time exceeds the total time.
 fn has_valid_calls(list: &CallsByArgument<NodeIx>) -> bool {
-    let is_call =
-        |call: &CallsAtValue| call.value.is_finite() && call.calls > 0 && call.self_duration <= call.duration;
+    let is_call = |call: &CallsAtValue| {
+        call.value.is_finite() && call.calls > 0 && call.self_duration <= call.duration
+    };
     list.argument.len() <= MAX_USER_STRING
         && list.calls.iter().all(is_call)
         && list.calls.is_sorted_by(|a, b| a.value <= b.value)

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use sto_model::FrameIx;
 use sto_model::memory;
 use sto_model::trace::{PackedCalls, RunCalls};
-use sto_model::tree::{ProfileData, LineCost, NodeIx};
+use sto_model::tree::{LineCost, NodeIx, ProfileData};
 use sto_model::units::{Bytes, Cost};
 
 /// Self costs by node of the executable, in ascending order of distinct nodes.

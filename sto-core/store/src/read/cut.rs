@@ -15,7 +15,7 @@ use crate::read::{call_rules, metrics};
 use crate::tables::Column;
 use rayon::prelude::*;
 use sto_model::memory;
-use sto_model::tree::{AddressStack, ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{AddressStack, LineCost, NodeIx, ProfileData, SelfCosts, StackTree};
 use sto_model::units::Bytes;
 use sto_model::{Frame, FrameIx, FrameTable, StringIx};
 

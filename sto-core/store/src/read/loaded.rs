@@ -3,7 +3,7 @@
 use crate::codec::CameFrom;
 use sto_model::id::{BuildId, ProfileId};
 use sto_model::trace::RunCalls;
-use sto_model::tree::{LineCost, NodeIx, SelfCosts, TimeSlices, StackTree};
+use sto_model::tree::{LineCost, NodeIx, SelfCosts, StackTree, TimeSlices};
 use sto_model::units::{Bytes, SampleType};
 use sto_model::{Build, Commit, FrameTable, GnuBuildId, Profile, SourceFileDigests};
 

@@ -6,7 +6,7 @@ use crate::read::rows::{Rows, record_location};
 use crate::tables::{Column, Record};
 use sto_model::RunMetrics;
 use sto_model::id::ProfileId;
-use sto_model::limits::{MAX_METRICS, MAX_METRIC_VALUES};
+use sto_model::limits::{MAX_METRIC_VALUES, MAX_METRICS};
 use sto_model::memory;
 use sto_model::units::Bytes;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use sto_model::id::{ProfileId, BuildRecordingId};
+use sto_model::id::{BuildRecordingId, ProfileId};
 use sto_model::trace::PackedCalls;
 
 /// The tables in a read transaction.

@@ -7,7 +7,7 @@ use crate::read::rows::Rows;
 use crate::tables::Column;
 use crate::{Loaded, LoadedSlices};
 use sto_model::id::{ExecutableId, ProfileId};
-use sto_model::tree::{SampleContext, ProfileData, TimeSlices, distinct_label_sets};
+use sto_model::tree::{ProfileData, SampleContext, TimeSlices, distinct_label_sets};
 
 /// Checks the rules that the types do not enforce.
 pub(crate) fn check(slices: &TimeSlices, interned: &ProfileData) -> Result<()> {

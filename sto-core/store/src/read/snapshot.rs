@@ -14,7 +14,7 @@ use crate::{
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sto_model::id::{BuildId, ExecutableId, ProfileId, BuildRecordingId};
+use sto_model::id::{BuildId, BuildRecordingId, ExecutableId, ProfileId};
 use sto_model::tree::SampleContext;
 use sto_model::units::Bytes;
 use sto_model::{Build, FrameTable, RunMetrics};
@@ -108,7 +108,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.
-    pub fn reading(&self, reading: BuildRecordingId) -> Result<Option<(ProfileId, CameFrom)>, StoreError> {
+    pub fn reading(
+        &self,
+        reading: BuildRecordingId,
+    ) -> Result<Option<(ProfileId, CameFrom)>, StoreError> {
         let found = self.read(|rows| rows.reading(reading))?;
         Ok(found.map(|found| (found.profile, found.from)))
     }
@@ -196,7 +199,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// Like [`Snapshot::load_slices`].
-    pub fn load_contexts(&self, profile: ProfileId) -> Result<Option<Vec<SampleContext>>, StoreError> {
+    pub fn load_contexts(
+        &self,
+        profile: ProfileId,
+    ) -> Result<Option<Vec<SampleContext>>, StoreError> {
         self.read(|rows| slices::contexts(rows, profile))
     }
 

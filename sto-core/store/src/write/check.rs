@@ -4,9 +4,9 @@ use crate::codec::{CommitRecord, add_up};
 use crate::error::{InternalError, Result};
 use crate::read::{call_rules, metrics, slices};
 use sto_model::limits::{
-    MAX_COUNT, MAX_DEPTH, MAX_USER_STRING, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCE_FILES,
+    MAX_COUNT, MAX_DEPTH, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCE_FILES, MAX_USER_STRING,
 };
-use sto_model::tree::{ProfileData, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{LineCost, NodeIx, ProfileData, SelfCosts, StackTree};
 use sto_model::units::Cost;
 use sto_model::{Build, CommitHash, FrameIx, Profile, StringIx};
 
@@ -35,7 +35,10 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &ProfileData) ->
         ),
         (
             build.commit.as_ref().is_none_or(|commit| {
-                let named = build.revision.as_deref().and_then(CommitHash::from_revision);
+                let named = build
+                    .revision
+                    .as_deref()
+                    .and_then(CommitHash::from_revision);
                 named.as_ref() == Some(&commit.hash)
             }),
             "its commit does not match its revision",

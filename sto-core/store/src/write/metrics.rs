@@ -9,7 +9,7 @@ use crate::write::next_history;
 use crate::{Store, StoredBuild};
 use std::collections::BTreeMap;
 use sto_model::id::ProfileId;
-use sto_model::limits::{MAX_USER_STRING, MAX_LABELS};
+use sto_model::limits::{MAX_LABELS, MAX_USER_STRING};
 
 /// The result of adding metrics to profiles, or the expected result if metrics with other values may not be
 /// replaced. Each metric counts once.

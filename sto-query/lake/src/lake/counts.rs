@@ -54,7 +54,8 @@ impl Counts {
         };
         let mut builds = BTreeMap::new();
         for file in files(path)? {
-            let read = RegularFile::open(&file, Links::Follow).and_then(|open| open.read(MOST_BYTES));
+            let read =
+                RegularFile::open(&file, Links::Follow).and_then(|open| open.read(MOST_BYTES));
             let name = name(&file);
             let bytes = read.map_err(unread(&name))?;
             guarded(&name, || {

@@ -5,7 +5,7 @@ use super::columns::{Column, file, text};
 
 use parquet::data_type::ByteArray;
 use sto_model::Build;
-use sto_model::tree::{ProfileData, NodeIx, for_each_total, outermost};
+use sto_model::tree::{NodeIx, ProfileData, for_each_total, outermost};
 use sto_model::units::Cost;
 use sto_store::StoredProfile;
 

@@ -2,7 +2,7 @@
 
 use super::LakeError;
 use super::read::Table;
-use sto_model::tree::{ProfileData, NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{NodeIx, ProfileData, SelfCosts, StackTree};
 use sto_model::units::{Cost, SampleType};
 use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
 

@@ -7,7 +7,7 @@ use crate::calls::{CalledRun, CallsError, ProminentFunction, nested};
 use crate::render::html::short_name;
 use crate::text::printable;
 use serde::Serialize;
-use sto_core::trace::{LongCall, CallRecord};
+use sto_core::trace::{CallRecord, LongCall};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
@@ -105,7 +105,9 @@ impl Data {
                 begin: since(of.begin),
                 end: since(of.end),
                 calls: of.calls,
-                gap: gap.resolve(Nanoseconds(of.end.0.saturating_sub(of.begin.0))).0,
+                gap: gap
+                    .resolve(Nanoseconds(of.end.0.saturating_sub(of.begin.0)))
+                    .0,
                 records: packed.text(),
                 also: packed.also,
                 zooms: Vec::new(),
@@ -172,7 +174,9 @@ fn least_duration(run: &CalledRun) -> Nanoseconds {
     for record in records {
         match record {
             CallRecord::Call(call) => durations.push(call.end.0.saturating_sub(call.begin.0)),
-            CallRecord::Expression(of) => durations.extend(of.stacks.iter().map(|of| of.duration.0)),
+            CallRecord::Expression(of) => {
+                durations.extend(of.stacks.iter().map(|of| of.duration.0))
+            }
         }
     }
     if durations.len() <= MAX_RECORDS {

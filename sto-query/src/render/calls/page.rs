@@ -13,7 +13,7 @@ use crate::text::{Words, counted, grouped, percent, printable, quantity, seconds
 use maud::{Markup, html};
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::trace::{LongCall, ThreadActivity, Outlier, Wait};
+use sto_core::trace::{LongCall, Outlier, ThreadActivity, Wait};
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, Unit};
 

@@ -3,7 +3,7 @@
 use crate::calls::{CalledRun, Nested, ProminentFunction};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::collections::{HashMap, HashSet};
-use sto_core::trace::{CalledStack, CallRecord};
+use sto_core::trace::{CallRecord, CalledStack};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use sto_core::formats::MessageWriter;
 use sto_core::model::{FrameKind, LabelValue, Origin, SampleLabel};
-use sto_core::tree::{SampleContext, ContextIx, NodeIx};
+use sto_core::tree::{ContextIx, NodeIx, SampleContext};
 
 /// Maximum size of a message in bytes: Protocol Buffers readers reject longer ones.
 const MAX_BYTES: usize = i32::MAX as usize;

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
 use sto_core::formats::MessageWriter;
 use sto_core::model::FrameIx;
-use sto_core::trace::{CallThread, Expression, CallRecord};
+use sto_core::trace::{CallRecord, CallThread, Expression};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 

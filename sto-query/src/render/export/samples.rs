@@ -2,7 +2,7 @@
 
 use crate::error::ExportError;
 use crate::tree::{ContextCosts, View};
-use sto_core::tree::{SampleContext, ContextIx, NodeIx};
+use sto_core::tree::{ContextIx, NodeIx, SampleContext};
 use sto_core::units::{Cost, SampleType, Unit};
 
 /// A sample of the file.

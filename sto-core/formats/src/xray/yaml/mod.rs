@@ -156,7 +156,11 @@ impl Reader {
                 let function = self.functions.number(*function, name);
                 let thread = self.thread(thread);
                 let argument = argument.map(|of| (FIRST_ARGUMENT, of as f64));
-                self.log.thread_logs()[thread.get()].begin_with_arguments(function, argument.as_slice(), time)?;
+                self.log.thread_logs()[thread.get()].begin_with_arguments(
+                    function,
+                    argument.as_slice(),
+                    time,
+                )?;
             }
             Event::Exit(function, name) => {
                 let function = self.functions.number(*function, name);

@@ -1,6 +1,6 @@
 //! Grouping the calls of a thread by the values of their arguments.
 
-use super::{ArgumentsIx, ArgumentTable, CallsAtValue};
+use super::{ArgumentTable, ArgumentsIx, CallsAtValue};
 use crate::trace::log::Call;
 use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
@@ -66,7 +66,10 @@ impl CallGrouper {
     }
 
     /// Returns (function, name of the argument, calls by value), ordered by function and name.
-    pub fn finish(mut self, arguments: &ArgumentTable) -> Vec<(TraceFunctionIx, String, Vec<CallsAtValue>)> {
+    pub fn finish(
+        mut self,
+        arguments: &ArgumentTable,
+    ) -> Vec<(TraceFunctionIx, String, Vec<CallsAtValue>)> {
         self.end(0);
         let mut all = Vec::new();
         for (function, calls) in self.by_function {
@@ -192,7 +195,14 @@ mod tests {
         ]);
         let shown: Vec<_> = calls
             .iter()
-            .map(|call| (call.value, call.calls, call.duration.0, call.self_duration.0))
+            .map(|call| {
+                (
+                    call.value,
+                    call.calls,
+                    call.duration.0,
+                    call.self_duration.0,
+                )
+            })
             .collect();
         let expected = [
             (2.0, 1, 9, 9),

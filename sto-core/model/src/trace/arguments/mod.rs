@@ -8,7 +8,7 @@ mod gather;
 mod table;
 
 pub use gather::{CallGrouper, merge_to_limit};
-pub use table::{ArgumentsIx, ArgumentTable, UNNAMED_FUNCTION};
+pub use table::{ArgumentTable, ArgumentsIx, UNNAMED_FUNCTION};
 
 use crate::units::Nanoseconds;
 

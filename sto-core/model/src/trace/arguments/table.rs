@@ -1,12 +1,12 @@
 //! The table of functions with argument values.
 
-use crate::limits::{MAX_USER_STRING, truncate_text};
 use crate::index_types;
+use crate::limits::{MAX_USER_STRING, truncate_text};
 use crate::trace::paths::TraceFunctionIx;
 use hashbrown::HashMap;
 
 index_types! {
-    /// Index of a function with argument values in [`CallArguments`].
+    /// Index of a function with argument values in [`ArgumentTable`].
     pub ArgumentsIx;
     /// Index of an argument's name.
     ArgumentNo;
@@ -92,7 +92,11 @@ impl ArgumentTable {
         self.insert(function, &values)
     }
 
-    fn insert(&mut self, function: TraceFunctionIx, values: &[(ArgumentNo, f64)]) -> TraceFunctionIx {
+    fn insert(
+        &mut self,
+        function: TraceFunctionIx,
+        values: &[(ArgumentNo, f64)],
+    ) -> TraceFunctionIx {
         if values.is_empty() || function > UNNAMED_FUNCTION {
             return function;
         }

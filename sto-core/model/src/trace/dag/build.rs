@@ -1,6 +1,6 @@
 //! Building the graphs of pieces from calls.
 
-use super::{ItemKind, DagNode, PieceItem, Level, Piece, Repeated, levels};
+use super::{DagNode, ItemKind, Level, Piece, PieceItem, Repeated, levels};
 use crate::trace::log::Call;
 use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;

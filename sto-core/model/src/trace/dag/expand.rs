@@ -1,6 +1,6 @@
 //! Expanding pieces to calls.
 
-use super::{ItemKind, DagNode, PieceItem, Level, Piece, Repeated, levels};
+use super::{DagNode, ItemKind, Level, Piece, PieceItem, Repeated, levels};
 use crate::trace::log::Call;
 use crate::trace::paths::TraceFunctionIx;
 use crate::units::Nanoseconds;
@@ -12,7 +12,9 @@ impl Piece {
         for item in &self.items {
             match item.kind {
                 ItemKind::Open(function) => functions.push((item.depth, function)),
-                ItemKind::Whole(repeated) => self.expand(item.depth, repeated, limit, &mut functions),
+                ItemKind::Whole(repeated) => {
+                    self.expand(item.depth, repeated, limit, &mut functions)
+                }
             }
             if functions.len() > limit {
                 break;

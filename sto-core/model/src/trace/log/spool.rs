@@ -89,7 +89,11 @@ impl Spool {
     }
 
     /// Replaces the content of the buffer by a chunk.
-    pub(crate) fn read(&self, stored: &StoredChunk, buffer: &mut Vec<u8>) -> Result<(), SpoolError> {
+    pub(crate) fn read(
+        &self,
+        stored: &StoredChunk,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SpoolError> {
         match *stored {
             StoredChunk::Memory(ref chunk) => {
                 buffer.clear();
@@ -106,7 +110,9 @@ impl Spool {
     }
 
     fn file(&self, folder: &Path) -> Result<&File, SpoolError> {
-        let file = self.file.get_or_init(|| create_unnamed_file(folder).map_err(Arc::new));
+        let file = self
+            .file
+            .get_or_init(|| create_unnamed_file(folder).map_err(Arc::new));
         file.as_ref()
             .map_err(|error| SpoolError(Box::new((folder.to_owned(), Arc::clone(error)))))
     }

@@ -107,7 +107,11 @@ impl ThreadLog {
 
     /// Begins a call of a function.
     #[inline]
-    pub fn begin(&mut self, function: TraceFunctionIx, time: Nanoseconds) -> Result<(), SpoolError> {
+    pub fn begin(
+        &mut self,
+        function: TraceFunctionIx,
+        time: Nanoseconds,
+    ) -> Result<(), SpoolError> {
         self.begin_with_number(function, function, time)
     }
 

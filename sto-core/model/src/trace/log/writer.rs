@@ -61,7 +61,12 @@ impl CallLogWriter {
 
     /// Ends the innermost call of a function, or the innermost call of all if no function is given.
     #[inline]
-    pub fn end(&mut self, thread: TraceThreadIx, function: Option<TraceFunctionIx>, time: Nanoseconds) {
+    pub fn end(
+        &mut self,
+        thread: TraceThreadIx,
+        function: Option<TraceFunctionIx>,
+        time: Nanoseconds,
+    ) {
         self.threads[thread.get()].end(function, time);
     }
 

@@ -101,7 +101,8 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
         |path: &Path, error: &io::Error| format!("cannot read {}: {error}", path.display());
     let mut refused = None;
     for path in copied_paths(&name, options) {
-        let map = RegularFile::open(&path, Links::Follow).and_then(|file| PerfMap::read(&file, &path));
+        let map =
+            RegularFile::open(&path, Links::Follow).and_then(|file| PerfMap::read(&file, &path));
         match map {
             Ok(map) => return Ok(map),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

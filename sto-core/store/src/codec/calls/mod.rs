@@ -18,7 +18,8 @@ use moments::{pack_outliers, pack_waits, unpack_outliers, unpack_waits};
 use records::{pack_records, unpack_records};
 use sto_model::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS};
 use sto_model::trace::{
-    CallThresholds, CalledStack, ThreadActivity, Outlier, CallRecord, RunCalls, ThreadCalls, Threshold, Wait,
+    CallRecord, CallThresholds, CalledStack, Outlier, RunCalls, ThreadActivity, ThreadCalls,
+    Threshold, Wait,
 };
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;

@@ -4,7 +4,7 @@ use super::columns::{Nodes, columns, later, more};
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use sto_model::bytes::{unzigzag, zigzag};
-use sto_model::trace::{LongCall, ThreadActivity, Outlier, RunCalls, ThreadCalls, Wait};
+use sto_model::trace::{LongCall, Outlier, RunCalls, ThreadActivity, ThreadCalls, Wait};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 

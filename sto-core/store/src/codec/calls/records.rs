@@ -4,7 +4,7 @@ use super::columns::{MANY_CALLS, Nodes, columns, later, more};
 use super::threads::Threads;
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
-use sto_model::trace::{CalledStack, Expression, LongCall, CallRecord, RunCalls};
+use sto_model::trace::{CallRecord, CalledStack, Expression, LongCall, RunCalls};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 

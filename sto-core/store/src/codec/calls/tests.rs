@@ -39,7 +39,10 @@ fn example() -> RunCalls<NodeIx> {
         begin: Nanoseconds(100),
         end: Nanoseconds(160),
         calls: 9,
-        records: vec![CallRecord::Call(call(0, 100, 160)), CallRecord::Expression(short)],
+        records: vec![
+            CallRecord::Call(call(0, 100, 160)),
+            CallRecord::Expression(short),
+        ],
     };
     let second = ThreadCalls {
         thread: thread(9, ""),

@@ -15,7 +15,7 @@ use crate::tables::Record;
 use hashbrown::HashSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use sto_model::id::{BuildId, ExecutableId, ProfileId, BuildRecordingId};
+use sto_model::id::{BuildId, BuildRecordingId, ExecutableId, ProfileId};
 
 /// All records that can be read.
 #[derive(Default)]
@@ -97,7 +97,8 @@ impl Records {
             Record::Executable => {
                 let name = self.executables.get(&ExecutableId(id)).map(|r| &r.name);
                 let mut named = self.builds.values().map(|build| &build.executable);
-                let name = name.or_else(|| named.find(|name| ExecutableId::from_name(name).0 == id));
+                let name =
+                    name.or_else(|| named.find(|name| ExecutableId::from_name(name).0 == id));
                 name.map_or(Concerns::Nothing, |name| Concerns::Executable {
                     executable: name.clone(),
                 })
@@ -113,7 +114,9 @@ impl Records {
                 Some(&number) => self.profiles_where(|profile| profile.modules == number),
                 None => Concerns::Nothing,
             },
-            Record::Reading => self.profiles_where(|profile| profile.profile.build_recording_id().0 == id),
+            Record::Reading => {
+                self.profiles_where(|profile| profile.profile.build_recording_id().0 == id)
+            }
             // Without its commit, a profile still has its revision.
             Record::Commit | Record::Replaced => Concerns::Nothing,
         }
