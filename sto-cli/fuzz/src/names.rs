@@ -18,7 +18,7 @@ use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::tree::SliceCount;
-use sto_core::limits::MAX_GIVEN_NAME;
+use sto_core::limits::MAX_USER_STRING;
 use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
 };
@@ -263,7 +263,7 @@ fn read_as(format: Format, bytes: &[u8]) -> Own {
 fn given(name: &str) -> String {
     match name {
         "" => "n".to_owned(),
-        name => name[..name.floor_char_boundary(MAX_GIVEN_NAME - 2)].to_owned(),
+        name => name[..name.floor_char_boundary(MAX_USER_STRING - 2)].to_owned(),
     }
 }
 

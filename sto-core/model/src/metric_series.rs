@@ -64,7 +64,7 @@ impl RunMetrics {
 #[non_exhaustive]
 pub enum SeriesError {
     /// The name is empty or longer than [`MAX_USER_STRING`] bytes.
-    #[error("a metric has a name of {found} bytes; expected 1 to {MAX_GIVEN_NAME}")]
+    #[error("a metric has a name of {found} bytes; expected 1 to {MAX_USER_STRING}")]
     Name {
         /// Length of the name in bytes.
         found: usize,

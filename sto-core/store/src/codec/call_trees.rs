@@ -280,10 +280,10 @@ pub(crate) fn unpack_piece(
         Ok(PieceItem {
             depth,
             kind: if is_open {
-                Calls::Open(function(what / 2)?)
+                ItemKind::Open(function(what / 2)?)
             } else {
                 let count = times.number()?.checked_add(1).ok_or(MANY)?;
-                Calls::Whole(((what / 2) as u32, count))
+                ItemKind::Whole(((what / 2) as u32, count))
             },
         })
     });

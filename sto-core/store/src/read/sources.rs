@@ -9,7 +9,11 @@ use sto_model::SourceFileDigests;
 use sto_model::id::ProfileId;
 
 /// The source digests of a profile with this record; empty if it has none.
-pub(crate) fn load(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<SourceFileDigests> {
+pub(crate) fn load(
+    rows: &Rows,
+    id: ProfileId,
+    record: &ProfileRecord,
+) -> Result<SourceFileDigests> {
     let column = Column::Sources(record.number);
     match rows.optional_column(column)? {
         Some(pack) => unpack_sources(&pack).map_err(|error| error.at(column)),
