@@ -4,7 +4,7 @@
 use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
 use crate::wire::text::base_name;
 use std::borrow::Cow;
-use sto_model::source_path;
+use sto_model::normalize_source_path;
 use sto_model::units::Unit;
 use sto_model::{Frame, FrameKind, GnuBuildId};
 

@@ -26,7 +26,7 @@ pub(crate) trait Number: Copy + Ord + Display + Send + Sync + 'static {
 
 macro_rules! stored_numbers {
     ($($(#[$doc:meta])* $name:ident;)*) => {
-        numbers! {$(
+        index_types! {$(
             $(#[$doc])*
             #[derive(Default, Serialize, Deserialize)]
             pub(crate) $name;
