@@ -418,7 +418,7 @@ proptest! {
         let interned = |samples| {
             let (recording, symbols) = model(&expansions, samples);
             let ProfileData { frames, tree, costs, line_costs, .. } = intern(&recording, &symbols, None, |_| true).unwrap();
-            (format!("{frames:?}"), tree, costs, lines)
+            (format!("{frames:?}"), tree, costs, line_costs)
         };
         prop_assert_eq!(interned(&samples), interned(&shuffled));
     }

@@ -219,7 +219,7 @@ fn judge(
         verdict: checked.verdict,
         reason: first.map(|first| first.reason.clone()).unwrap_or_default(),
         finding: worse.map(|finding| finding.reason.clone()),
-        change: total_cost.and_then(|total| total_cost.change),
+        change: total.and_then(|total| total.change),
         improvements: findings
             .iter()
             .filter(|finding| is_less(finding.kind))

@@ -131,11 +131,7 @@ impl<'a> Runs<'a> {
             let metrics = &view.selection.profiles[ix].profile.metrics;
             (metrics, total_cost(costs).value as f64)
         };
-        self.profiles
-            .iter()
-            .zip(&self.costs)
-            .map(total_cost)
-            .collect()
+        self.profiles.iter().zip(&self.costs).map(total).collect()
     }
 
     /// Returns the mean cost of a run; NaN without runs.

@@ -180,7 +180,7 @@ fn function_names<'a>(
     let mut fill = |find: &dyn Fn(&[u64]) -> Vec<Option<Symbol<'a>>>| {
         let missing: Vec<usize> = (0..names.len()).filter(|&i| names[i].is_none()).collect();
         let wanted: Vec<u64> = missing.iter().map(|&index| addresses[index]).collect();
-        for (index, name) in missing.into_iter().zip(find_files(&wanted)) {
+        for (index, name) in missing.into_iter().zip(find(&wanted)) {
             names[index] = name;
         }
     };

@@ -16,7 +16,7 @@ use sto_formats::recording::Recording;
 use sto_model::files::{Links, RegularFile};
 use sto_model::units::UnixSeconds;
 use sto_model::{FrameKind, FrameRow};
-use sto_model::{JIT_MODULE, SymbolOptions, source_path};
+use sto_model::{JIT_MODULE, SymbolOptions, normalize_source_path};
 
 /// Resolves offsets in a jitdump.
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
