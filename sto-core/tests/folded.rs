@@ -435,7 +435,9 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_never_panic(text in "(a|b|;| |1|\\.|\\n|\\r|\\t|#|_\\[k\\]|\\[|\\]|:|/|\u{e9}){0,60}") {
-        let _ = read_text(&text);
+    fn reads_or_refuses_arbitrary_lines(text in "(a|b|;| |1|\\.|\\n|\\r|\\t|#|_\\[k\\]|\\[|\\]|:|/|\u{e9}){0,60}") {
+        if let Err(error) = read_text(&text) {
+            prop_assert!(error.to_string().starts_with("app.folded"), "{}", error);
+        }
     }
 }

@@ -2,9 +2,8 @@
 //! justifies.
 
 use crate::common::{error_of, read_text};
-use proptest::prelude::*;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::limits::{
@@ -206,115 +205,4 @@ fn stores_the_longest_names() {
     let sample_types = &builds[0].profiles[0].profile.sample_types;
     assert_eq!(sample_types.len(), MAX_SAMPLE_TYPES);
     assert_eq!(sample_types[0].event.len(), MAX_NAME);
-}
-
-/// A change to a file, at an offset given as a fraction of its length.
-#[derive(Clone, Debug)]
-enum Mutation {
-    Word(f64, u64, usize),
-    Flip(f64, u8),
-    Cut(f64),
-    Drop(f64, usize),
-    Repeat(f64, usize, usize),
-}
-
-impl Mutation {
-    fn any() -> impl Strategy<Value = Mutation> {
-        let offset = || 0.0..1.0f64;
-        let number = prop_oneof![
-            Just(0),
-            Just(u64::MAX),
-            Just(u64::from(u32::MAX)),
-            Just(1 << 63),
-            Just(0x7fff),
-            any::<u64>(),
-            0..300u64
-        ];
-        prop_oneof![
-            4 => (offset(), number, 1..=8usize).prop_map(|(at, word, size)| Mutation::Word(at, word, size)),
-            4 => (offset(), any::<u8>()).prop_map(|(at, bits)| Mutation::Flip(at, bits)),
-            1 => offset().prop_map(Mutation::Cut),
-            2 => (offset(), 1..64usize).prop_map(|(at, size)| Mutation::Drop(at, size)),
-            2 => (offset(), 1..512usize, 1..40usize).prop_map(|(at, size, times)| Mutation::Repeat(at, size, times)),
-        ]
-    }
-
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        let offset = |at: f64| (bytes.len() as f64 * at) as usize;
-        match *self {
-            Mutation::Word(at, word, size) => {
-                let word = word.to_le_bytes();
-                let at = offset(at);
-                bytes[at..]
-                    .iter_mut()
-                    .zip(&word[..size])
-                    .for_each(|(byte, new)| *byte = *new);
-            }
-            Mutation::Flip(at, bits) => {
-                let at = offset(at);
-                bytes[at..]
-                    .iter_mut()
-                    .take(1)
-                    .for_each(|byte| *byte ^= bits);
-            }
-            Mutation::Cut(at) => bytes.truncate(offset(at)),
-            Mutation::Drop(at, size) => {
-                let at = offset(at);
-                bytes.drain(at..bytes.len().min(at + size));
-            }
-            Mutation::Repeat(at, size, times) => {
-                let at = offset(at);
-                let piece = bytes[at..bytes.len().min(at + size)].repeat(times);
-                bytes.splice(at..at, piece);
-            }
-        }
-    }
-}
-
-const RECORDINGS: [&str; 10] = [
-    "perf-data/threads.perf.data",
-    "perf-data/two-events.perf.data",
-    "perf-data/pipe.perf.data",
-    "perf-data/zstd.perf.data",
-    "perf-data/pipe-zstd.perf.data",
-    "perf-script/dwarf-inlined.txt",
-    "perf-script/system-wide.txt",
-    "perf-script/without-call-chains.txt",
-    "folded",
-    "gzip",
-];
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-const FOLDED: &[u8] = b"main;work;sqrt_[k] 12\nmain;work 3.0\n# note\nmain;[libc.so.6] 4\n;;x 1\n";
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
-    #[test]
-    fn damaged_recordings_never_panic(
-        name in prop::sample::select(&RECORDINGS[..]),
-        damages in prop::collection::vec(Mutation::any(), 1..5),
-    ) {
-        let mut bytes = match name {
-            "folded" => FOLDED.to_vec(),
-            "gzip" => gzip(FOLDED),
-            name => testdata(name),
-        };
-        damages.iter().for_each(|damage| damage.apply(&mut bytes));
-        let path = PathBuf::from(name);
-        if let Ok(recording) = read_bytes(&path, &bytes, &Default::default()) {
-            let options = IngestOptions {
-                version: Some("v".to_owned()),
-                ..IngestOptions::default()
-            };
-            let store = Store::in_memory().unwrap();
-            // An error is as good as a profile.
-            let _ = ingest(&store, (&path, recording), &options, &mut |_| {});
-        }
-    }
 }

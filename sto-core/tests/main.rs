@@ -9,6 +9,7 @@ mod callgrind;
 mod common;
 mod compressed;
 mod cut;
+mod damaged;
 mod executable_name;
 mod folded;
 mod hostile;
@@ -36,7 +37,6 @@ mod symbolize;
 mod testdata;
 mod thread_dumps;
 mod traces;
-mod truncated;
 mod viewers;
 mod worst_shapes;
 

@@ -1,6 +1,5 @@
 //! Statistics of Python's cProfile, compared with Python's `pstats`.
 
-use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, ReadOptions, read, read_bytes};
@@ -90,19 +89,5 @@ fn rejects_truncated_files() {
                 "{end}: {error}"
             );
         }
-    }
-}
-
-proptest! {
-    #[test]
-    fn damage_never_panics(at in any::<prop::sample::Index>(), byte: u8, insert: bool) {
-        let mut bytes = std::fs::read(testdata("work.pstats")).unwrap();
-        let at = at.index(bytes.len());
-        match insert {
-            true => bytes.insert(at, byte),
-            false => bytes[at] = byte,
-        }
-        let options = ReadOptions { format: Some(Format::Pstats), ..ReadOptions::default() };
-        let _ = read_bytes(Path::new("x"), &bytes, &options);
     }
 }

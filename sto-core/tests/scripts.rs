@@ -2,7 +2,6 @@
 
 use crate::common::frames_of;
 use crate::viewers::stacks;
-use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -291,41 +290,4 @@ fn rejects_newer_mojo_with_advice() {
         event.starts_with("x: byte 9: an event of kind 13; expected 1 to 12"),
         "{event}"
     );
-}
-
-/// Reads a file with one byte changed or inserted.
-fn read_damaged(format: Format, file: &str, at: &prop::sample::Index, byte: u8, insert: bool) {
-    let mut bytes = std::fs::read(testdata(file)).unwrap();
-    let at = at.index(bytes.len());
-    match insert {
-        true => bytes.insert(at, byte),
-        false => bytes[at] = byte,
-    }
-    let options = ReadOptions {
-        format: Some(format),
-        ..ReadOptions::default()
-    };
-    let _ = read_bytes(Path::new("x"), &bytes, &options);
-}
-
-proptest! {
-    #[test]
-    fn damage_never_panics(at in any::<prop::sample::Index>(), byte: u8, insert: bool) {
-        for (format, file) in [
-            (Format::Austin, "austin/full.mojo"),
-            (Format::AustinText, "austin/native.austin"),
-            (Format::Rprof, "rprof/work.Rprof.out"),
-            (Format::Phpspy, "phpspy/work.txt"),
-            (Format::Stackprof, "stackprof/work-cpu.dump"),
-            (Format::Stackprof, "stackprof/calls.dump"),
-            (Format::Xhprof, "xhprof/work.xhprof"),
-            (Format::Xhprof, "xhprof/work.xhprof.json"),
-            (Format::Callgrind, "callgrind/xdebug.out"),
-            (Format::GhcJson, "reports/ghc.json"),
-            (Format::Pyinstrument, "pyinstrument/work.pyisession"),
-            (Format::Scalene, "scalene/work.json"),
-        ] {
-            read_damaged(format, file, &at, byte, insert);
-        }
-    }
 }

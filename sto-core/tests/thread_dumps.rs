@@ -1,7 +1,6 @@
 //! Thread dumps of Java and Go: each thread is a sample of its stack.
 
 use crate::common::{error_of, frames_of, labels_of, show};
-use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, ReadOptions, read_bytes};
@@ -94,16 +93,4 @@ fn reports_malformed_frames() {
         error_of(dump.as_bytes()),
         "a/file: line 4: expected a method and where it is, as in `at Work.main(Work.java:5)`, found `work`"
     );
-}
-
-proptest! {
-    #[test]
-    fn damage_never_panics(file in 0..FILES.len(), at in any::<prop::sample::Index>(), length in 0..200usize) {
-        let mut bytes = std::fs::read(testdata(FILES[file].0)).unwrap();
-        let start = at.index(bytes.len());
-        let end = bytes.len().min(start + length);
-        bytes.drain(start..end);
-        let options = ReadOptions { format: Some(FILES[file].1), ..ReadOptions::default() };
-        let _ = read_bytes(Path::new("x"), &bytes, &options);
-    }
 }

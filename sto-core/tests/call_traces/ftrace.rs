@@ -288,6 +288,9 @@ proptest! {
     #[test]
     fn arbitrary_text_never_panics(text in "[ 0-9a-z|(){};/*=>.+!#:\\[\\]\n-]{0,300}") {
         let text = format!("# tracer: function_graph\n 0)   1.000 us    |  foo();\n{text}");
-        let _ = read_bytes(Path::new("trace"), text.as_bytes(), &ReadOptions::default());
+        let read = read_bytes(Path::new("a/trace"), text.as_bytes(), &ReadOptions::default());
+        if let Err(error) = read {
+            prop_assert!(error.to_string().starts_with("a/trace: "), "{}", error);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The folders of uftrace, compared with uftrace's own output.
 
 use super::{Called, arguments, called, testdata};
-use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -243,27 +242,6 @@ fn advises_to_name_the_folder_instead_of_one_of_its_files() {
     )
     .unwrap_err();
     assert!(error.to_string().contains("name the folder"), "{error}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-    #[test]
-    fn damaged_folders_never_panic(
-        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        allow_truncated in any::<bool>(),
-    ) {
-        let (folder, _) = copy("arguments.data");
-        let mut files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        for (file, at, byte) in edits {
-            let path = &files[file.index(files.len())];
-            let mut bytes = fs::read(path).unwrap();
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-            fs::write(path, bytes).unwrap();
-        }
-        let _ = read(folder.path(), &ReadOptions { allow_truncated, ..ReadOptions::default() });
-    }
 }
 
 /// New recordings of programs built in each way that uftrace supports.

@@ -1,7 +1,6 @@
 //! LLVM XRay's logs, compared with LLVM's reader.
 
 use super::{Called, arguments, called, common, testdata};
-use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -441,23 +440,6 @@ fn continues_after_a_damaged_buffer() {
     assert_eq!(called["[function 2]"], (1, 0));
     let tids: Vec<u32> = recording.threads.iter().map(|thread| thread.tid).collect();
     assert_eq!(tids, [5, 6, 8]);
-}
-
-proptest! {
-    #[test]
-    fn a_damaged_log_never_panics(
-        basic in any::<bool>(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
-        allow_truncated in any::<bool>(),
-    ) {
-        let mut bytes = log(if basic { "basic.xray" } else { "fdr-small.xray" });
-        for (at, byte) in edits {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let options = ReadOptions { allow_truncated, ..ReadOptions::default() };
-        let _ = read_bytes(Path::new("damaged"), &bytes, &options);
-    }
 }
 
 /// A new recording of a program with more calls than one batch of each thread.

@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn arbitrary_lines_never_panic(
+    fn reads_or_refuses_arbitrary_lines(
         text in "((fn|cfn|fl|fi|ob)=(\\([12]\\))?( ?[ab])?\n|calls=1 1\n|[+-]?[0-9]{1,2}( [0-9]{0,20}){0,2}\n|\
                  part: 2\n|events: A B\n|totals: 1\n|thread: [12]\n){0,40}",
     ) {
@@ -252,6 +252,8 @@ proptest! {
             ..ReadOptions::default()
         };
         let text = format!("events: A B\nfn=(1) a\nfl=(1) f\ncfn=(2) b\n{text}");
-        let _ = read_bytes(Path::new("a/file"), text.as_bytes(), &options);
+        if let Err(error) = read_bytes(Path::new("a/file"), text.as_bytes(), &options) {
+            prop_assert!(error.to_string().starts_with("a/file: "), "{}", error);
+        }
     }
 }

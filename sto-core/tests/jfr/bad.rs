@@ -4,8 +4,6 @@ use super::build::{
     Chunk, Pool, checkpoint, event, header, number, numbers, read, read_cut, shown, text,
 };
 use super::types::with_types;
-use proptest::prelude::*;
-use std::path::PathBuf;
 use sto_core::limits::{MAX_DEPTH, MAX_NAME};
 
 #[track_caller]
@@ -387,25 +385,4 @@ fn rejects_a_recording_without_samples() {
         &changed(|chunk| chunk.events.clear()),
         &["holds no samples"],
     );
-}
-
-fn after_async_profiler() -> Vec<u8> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/jfr"));
-    std::fs::read(folder.join("async-profiler.jfr")).unwrap()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    #[test]
-    fn changed_bytes_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let mut bytes = after_async_profiler();
-        for (offset, byte) in changes {
-            // After the magic number, without which nothing is read.
-            let offset = 4 + offset.index(bytes.len() - 4);
-            bytes[offset] = byte;
-        }
-        let _ = read(&bytes);
-        let _ = read_cut(&bytes);
-    }
 }

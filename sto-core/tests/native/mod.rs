@@ -5,7 +5,6 @@ mod gprof;
 mod stacks;
 mod valgrind;
 
-use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, ReadOptions, read, read_bytes};
 use sto_core::recording::{Location, Recording};
@@ -51,41 +50,4 @@ fn places(recording: &Recording, stack: sto_core::recording::StackIx) -> Vec<Str
     leaf_first
         .map(|location| place(recording, recording.locations[location.0 as usize]))
         .collect()
-}
-
-const FILES: [(&str, Format); 14] = [
-    ("gperftools.cpu", Format::Gperftools),
-    ("gperftools.heap", Format::Gperftools),
-    ("jemalloc.heap", Format::Gperftools),
-    ("go-heap.txt", Format::Gperftools),
-    ("contention.txt", Format::Gperftools),
-    ("dhat.json", Format::Dhat),
-    ("massif.out", Format::Massif),
-    ("heaptrack.gz", Format::Heaptrack),
-    ("calls.gprof", Format::Gprof),
-    ("gdb.txt", Format::Gdb),
-    ("bpftrace.txt", Format::Bpftrace),
-    ("bpftrace.json", Format::BpftraceJson),
-    ("bcc-stackcount.txt", Format::Bcc),
-    ("bcc-memleak.txt", Format::Bcc),
-];
-
-proptest! {
-    #[test]
-    fn damage_never_panics(
-        file in 0..FILES.len(),
-        at in any::<prop::sample::Index>(),
-        byte: u8,
-        insert: bool,
-    ) {
-        let (file, format) = FILES[file];
-        let mut bytes = std::fs::read(testdata(file)).unwrap();
-        let at = at.index(bytes.len());
-        match insert {
-            true => bytes.insert(at, byte),
-            false => bytes[at] = byte,
-        }
-        let options = ReadOptions { format: Some(format), allow_truncated: insert, ..ReadOptions::default() };
-        let _ = read_bytes(Path::new("x"), &bytes, &options);
-    }
 }

@@ -1,7 +1,6 @@
 //! Malformed files: errors with the place, never a panic or a partial profile.
 
 use super::build::{Builder, part, read, with_profile};
-use proptest::prelude::*;
 use prost::Message;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
@@ -172,25 +171,4 @@ pub(crate) fn read_named(bytes: &[u8]) -> Result<usize, String> {
     let read = read_bytes(Path::new("a/file"), bytes, &named);
     read.map(|recording| recording.samples.len())
         .map_err(|error| error.to_string())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn damage_never_panics(
-        at in any::<prop::sample::Index>(),
-        byte in any::<u8>(),
-    ) {
-        let mut bytes = sound().data().encode_to_vec();
-        let at = at.index(bytes.len());
-        bytes[at] = byte;
-        let _ = read_named(&bytes);
-        let _ = read(&bytes);
-    }
-
-    #[test]
-    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = read_named(&bytes);
-    }
 }

@@ -357,16 +357,4 @@ proptest! {
         }
         assert_alike(&builder);
     }
-
-    #[test]
-    fn damage_never_panics(
-        at in any::<prop::sample::Index>(),
-        byte in any::<u8>(),
-    ) {
-        let mut bytes = sound().json().into_bytes();
-        let at = at.index(bytes.len());
-        bytes[at] = byte;
-        let _ = read_named(&bytes);
-        let _ = read(&bytes);
-    }
 }

@@ -211,17 +211,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn damage_never_panics(at in any::<prop::sample::Index>(), byte: u8, insert: bool) {
-        let mut bytes = sound().bytes();
-        let at = at.index(bytes.len());
-        match insert {
-            true => bytes.insert(at, byte),
-            false => bytes[at] = byte,
-        }
-        let _ = read_named(&bytes);
-    }
-
-    #[test]
     fn does_not_detect_text_as_a_profile(text in "[ -~\n]{1,40}") {
         if let Ok(recording) = read(text.as_bytes()) {
             prop_assert_ne!(recording.format, Format::Pprof);

@@ -2,7 +2,6 @@
 
 use super::{FILES, bytes, read_as, stacks};
 use crate::common::deepest;
-use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
 use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes};
@@ -332,24 +331,5 @@ fn reads_names_in_any_alphabet() {
             stacks(&recording),
             [format!("samples 1 1 samples []: app!{name}{tail}")]
         );
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    #[test]
-    fn damage_never_panics(
-        which in 0..FILES.len(),
-        at in any::<prop::sample::Index>(),
-        with in prop_oneof![any::<u8>().prop_map(|byte| vec![byte]), "[0-9]{1,20}|\n|  |\"|<|/>".prop_map(String::into_bytes)],
-        instead in 0..3usize,
-    ) {
-        let (file, format) = FILES[which];
-        let mut bytes = bytes(file);
-        let at = at.index(bytes.len() - instead);
-        bytes.splice(at..at + instead, with);
-        let _ = read_as(Some(format), &bytes);
-        let _ = read_as(None, &bytes);
     }
 }

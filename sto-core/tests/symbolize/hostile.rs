@@ -11,6 +11,7 @@ use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Module;
+use sto_test_support::Random;
 
 /// Number of damaged files of each test. A long run: `STO_TEST_DAMAGES=10000 cargo test -p sto-core --release damaged`.
 fn damages(usual: usize) -> usize {
@@ -24,23 +25,6 @@ static inline __attribute__((always_inline)) void inner(long n) { sink += n * 3;
 __attribute__((noinline)) void outer(long n) { for (long i = 0; i < n; i++) inner(i); }
 int main(int argc, char **argv) { outer(argc); return 0; }
 ";
-
-/// Reproducible pseudo-random numbers (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end.max(1)
-    }
-}
 
 /// The parts of a file that are read for symbols.
 const READERS: [&str; 6] = [
@@ -106,9 +90,10 @@ fn regions(program: &Program) -> Vec<Range<u64>> {
 }
 
 /// Flips a few bytes of a region, or writes an extreme number.
-fn damage(bytes: &mut [u8], region: &Range<u64>, numbers: &mut Numbers) {
-    for _ in 0..=numbers.below(8) {
-        let at = (region.start + numbers.below(region.end - region.start)) as usize;
+fn damage(bytes: &mut [u8], region: &Range<u64>, random: &mut Random) {
+    for _ in 0..=random.below(8) {
+        let at =
+            (region.start + random.below((region.end - region.start) as usize) as u64) as usize;
         let edge = [
             0,
             1,
@@ -118,10 +103,10 @@ fn damage(bytes: &mut [u8], region: &Range<u64>, numbers: &mut Numbers) {
             1 << 32,
             0xffff_ffff,
         ];
-        let word = edge[numbers.below(7) as usize].to_le_bytes();
-        let length = [1, 1, 2, 4, 8][numbers.below(5) as usize].min(bytes.len() - at);
+        let word = edge[random.below(edge.len())].to_le_bytes();
+        let length = [1, 1, 2, 4, 8][random.below(5)].min(bytes.len() - at);
         match length {
-            1 => bytes[at] = numbers.next() as u8,
+            1 => bytes[at] = random.bits() as u8,
             _ => bytes[at..at + length].copy_from_slice(&word[..length]),
         }
     }
@@ -172,11 +157,11 @@ fn damaged_files_never_panic() {
     for (tool, file, source, flags) in compilations {
         let program = Program::compile(dir.path(), tool, file, source, flags);
         let regions = regions(&program);
-        let mut numbers = Numbers(1);
+        let mut random = Random::new(1);
         for _ in 0..damages(100) {
             let mut bytes = program.bytes().to_vec();
-            let region = &regions[numbers.below(regions.len() as u64) as usize];
-            damage(&mut bytes, region, &mut numbers);
+            let region = &regions[random.below(regions.len())];
+            damage(&mut bytes, region, &mut random);
             std::fs::write(&program.path, bytes).unwrap();
             check(&program);
         }
@@ -201,11 +186,11 @@ fn damaged_kernel_modules_never_panic() {
         assert_eq!(found.frames[0][0].symbol, "do_work");
         note_panics();
         let regions = regions(&module);
-        let mut numbers = Numbers(1);
+        let mut random = Random::new(1);
         for _ in 0..damages(200) {
             let mut bytes = module.bytes().to_vec();
-            let region = &regions[numbers.below(regions.len() as u64) as usize];
-            damage(&mut bytes, region, &mut numbers);
+            let region = &regions[random.below(regions.len())];
+            damage(&mut bytes, region, &mut random);
             std::fs::write(&module.path, bytes).unwrap();
             let found = resolve(recorded.clone(), addresses(), &options);
             assert!(found.frames.iter().all(|frames| !frames.is_empty()));
@@ -312,12 +297,12 @@ fn damaged_call_frame_information_never_panics() {
     let code = program.offsets_of_section(".text");
     let entries = program.offsets_of_section(".eh_frame");
     assert!(!entries.is_empty());
-    let mut numbers = Numbers(1);
+    let mut random = Random::new(1);
     for _ in 0..500 {
         let mut bytes = program.bytes().to_vec();
-        for _ in 0..=numbers.below(4) {
-            let at = entries.start + numbers.below(entries.end - entries.start);
-            bytes[at as usize] = numbers.next() as u8;
+        for _ in 0..=random.below(4) {
+            let at = entries.start + random.below((entries.end - entries.start) as usize) as u64;
+            bytes[at as usize] = random.bits() as u8;
         }
         std::fs::write(&program.path, &bytes).unwrap();
         let found = resolve(
@@ -422,11 +407,11 @@ fn unwinding_with_damaged_rules_never_panics() {
             // The table by which entries are found.
             regions.extend((!section.is_empty()).then_some(section.start..section.start + 16));
         }
-        let mut numbers = Numbers(1);
+        let mut random = Random::new(1);
         for _ in 0..damages(200) {
             let mut bytes = program.bytes().to_vec();
-            let region = &regions[numbers.below(regions.len() as u64) as usize];
-            damage(&mut bytes, region, &mut numbers);
+            let region = &regions[random.below(regions.len())];
+            damage(&mut bytes, region, &mut random);
             std::fs::write(&program.path, &bytes).unwrap();
             depth();
         }

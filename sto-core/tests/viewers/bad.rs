@@ -2,7 +2,6 @@
 
 use super::{chrome, cpuprofile, error, firefox, read, speedscope};
 use crate::common::deepest;
-use proptest::prelude::*;
 use std::path::Path;
 use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes};
 use sto_core::limits::MAX_DEPTH;
@@ -393,26 +392,4 @@ fn rejects_dangling_references_in_ruby_stacks() {
         &["raw[0]: a stack that ends beyond the list"],
     );
     assert_refused(&report(r#","raw":[18446744073709551615,7]"#), &["raw[0]: "]);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    #[test]
-    fn damage_never_panics(
-        which in 0..7usize,
-        at in any::<prop::sample::Index>(),
-        byte: u8,
-        insert: bool,
-    ) {
-        let (format, text) = sound()[which].clone();
-        let mut bytes = text.into_bytes();
-        let at = at.index(bytes.len());
-        match insert {
-            true => bytes.insert(at, byte),
-            false => bytes[at] = byte,
-        }
-        let named = ReadOptions { format: Some(format), ..ReadOptions::default() };
-        let _ = read_bytes(Path::new("a/file"), &bytes, &named);
-    }
 }

@@ -1,7 +1,6 @@
 //! Perfetto's traces in Protocol Buffers.
 
 use super::stacks;
-use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -399,22 +398,6 @@ fn reads_truncated_files_only_if_allowed() {
             Err(FormatError::NoSamples { .. }) | Ok(_) => {}
             Err(error) => panic!("{end}: {error}"),
         }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    #[test]
-    fn damage_never_panics(at in any::<prop::sample::Index>(), byte: u8, insert: bool) {
-        let mut bytes = sound();
-        let at = at.index(bytes.len());
-        match insert {
-            true => bytes.insert(at, byte),
-            false => bytes[at] = byte,
-        }
-        let named = ReadOptions { format: Some(Format::Perfetto), ..ReadOptions::default() };
-        let _ = read_with(&bytes, &named);
     }
 }
 

@@ -76,7 +76,9 @@ mod tests {
 
         #[test]
         fn any_bytes_are_rejected_or_valid_digests(bytes: Vec<u8>) {
-            let _ = unpack_sources(&bytes);
+            if let Ok(sources) = unpack_sources(&bytes) {
+                prop_assert_eq!(unpack_sources(&pack_sources(&sources).unwrap()), Ok(sources));
+            }
         }
     }
 
