@@ -281,10 +281,10 @@ fn invalid_policy_names_line() {
 }
 
 #[test]
-fn policy_in_readme_is_valid() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
-    let readme = std::fs::read_to_string(path).unwrap();
-    let (_, rest) = readme.split_once("```toml\n").unwrap();
+fn policy_in_the_tour_is_valid() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../sto-cli/docs/tour.md");
+    let tour = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = tour.split_once("```toml\n").unwrap();
     let (block, _) = rest.split_once("```").unwrap();
     let policy = Policy::parse(block).unwrap();
     let names: Vec<&String> = policy.benchmarks.keys().collect();

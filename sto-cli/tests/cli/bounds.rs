@@ -204,9 +204,9 @@ fn the_memory_limit_can_be_set_by_environment_and_configuration() {
     let sandbox = many_deep_runs();
     let series = ["series", "recurse", "--benchmark", "deep"];
     let mut by_variable = sandbox.command(&series);
-    Run::of(by_variable.env("STO_MAX_MEMORY", "16MB")).fails_with(&["may take 15.3 MiB"]);
+    Run::of(by_variable.env("STO_MAX_MEMORY", "16MB")).fails_with(&["the limit is 15.3 MiB"]);
     sandbox.write("home/.config/sto/config.toml", "max-memory = \"16MB\"\n");
-    sandbox.sto(&series).fails_with(&["may take 15.3 MiB"]);
+    sandbox.sto(&series).fails_with(&["the limit is 15.3 MiB"]);
     let mut by_variable = sandbox.command(&series);
     Run::of(by_variable.env("STO_MAX_MEMORY", "1GB")).succeeds();
     let option = [&series[..], &["--max-memory", "much"]].concat();

@@ -148,7 +148,10 @@ fn reports_conflicting_recordings_and_keeps_the_old_one() {
     let run = sandbox
         .sto(&[&["--store", "two"], &labelled[..]].concat())
         .succeeds();
-    assert!(run.stderr.contains("what is read here counts"), "{run:?}");
+    assert!(
+        run.stderr.contains("reading it here takes precedence"),
+        "{run:?}"
+    );
     assert_eq!(id("two"), there);
     let run = sandbox.sto(&["--store", "two", "show", &there]).succeeds();
     assert!(!run.stdout.contains("merged from"), "{run:?}");

@@ -46,7 +46,9 @@ fn without_the_option_there_are_none() {
 
     let again = sandbox.sto(&ingest(path, &["--slices", "100"])).succeeds();
     assert!(
-        again.stderr.contains("stored before without slices"),
+        again
+            .stderr
+            .contains("already stored without slices of time"),
         "{again:?}"
     );
     let again = sandbox.json(&ingest(path, &["--slices", "100"]));

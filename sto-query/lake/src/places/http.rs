@@ -127,6 +127,13 @@ pub(super) fn unsent(error: &HttpError) -> Why {
 
 /// Converts an error for `object_store`, which decides by it whether to retry.
 fn http_error(error: Error) -> HttpError {
+    let error = match error {
+        // The standard library has no `ErrorKind` for an unknown name of a host.
+        Error::Io(error) if error.to_string().starts_with("failed to lookup address") => {
+            Error::HostNotFound
+        }
+        error => error,
+    };
     let kind = match &error {
         Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Connect) => {
             HttpErrorKind::Connect
