@@ -171,10 +171,8 @@ fn adds_metrics_to_a_stored_profile() {
         assert_eq!(added.id(), run);
         assert_eq!(load(&store, run).as_ref(), Some(expected));
         assert_sound(folder.path());
-        assert!(
-            seen.insert(fs::read(file(folder.path())).unwrap())
-                == !matches!(added, Added::AlreadyStored(_))
-        );
+        let is_new_file = seen.insert(fs::read(file(folder.path())).unwrap());
+        assert_ne!(is_new_file, matches!(added, Added::AlreadyStored(_)));
         matches!(
             added,
             Added::Given {

@@ -21,7 +21,9 @@ pub struct OutliersRequest {
 /// Finds the calls of a run that took unusually long for their function and callers, and what other
 /// threads did meanwhile.
 ///
-/// # Errors Returns an error if [`Sources::called_run`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::called_run`] does.
 pub fn outliers(sources: &Sources, request: &OutliersRequest) -> Result<Outliers, QueryError> {
     let run = sources.called_run(&request.named, &request.filter)?;
     Ok(calls::outliers(&run, request.limit))
@@ -42,7 +44,9 @@ pub struct WaitsRequest {
 
 /// Finds the functions in which threads of a run waited, and what ended the longest waits.
 ///
-/// # Errors Returns an error if [`Sources::called_run`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::called_run`] does.
 pub fn waits(sources: &Sources, request: &WaitsRequest) -> Result<Waits, QueryError> {
     let run = sources.called_run(&request.named, &request.filter)?;
     Ok(calls::waits(&run, request.limit))

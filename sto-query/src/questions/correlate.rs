@@ -25,8 +25,9 @@ pub struct CorrelateTableRequest {
 
 /// Ranks the columns of a table by how well they explain a target.
 ///
-/// # Errors Returns an error if the table cannot be read, lacks the target, or the target never
-/// varies.
+/// # Errors
+///
+/// Returns an error if the table cannot be read, lacks the target, or the target never varies.
 pub fn correlate_columns(request: &CorrelateTableRequest) -> Result<RankedMetrics, CorrelateError> {
     let mut ranked = correlate_table(&request.table, &request.options)?;
     ranked.omitted = limited(&mut ranked.metrics, request.limit);
@@ -59,8 +60,10 @@ pub struct CorrelateRequest {
 
 /// Ranks all metrics of runs by how well they explain a target.
 ///
-/// # Errors Returns an error if [`Sources::run_over_time`] does, there is no such target or metric,
-/// the target never varies, or runs cannot be aligned.
+/// # Errors
+///
+/// Returns an error if [`Sources::run_over_time`] does, there is no such target or metric, the
+/// target never varies, or runs cannot be aligned.
 pub fn correlate(
     sources: &Sources,
     request: &CorrelateRequest,
@@ -94,8 +97,9 @@ pub struct AlignRequest {
 
 /// Finds the times of two runs that correspond to each other.
 ///
-/// # Errors Returns an error if [`Sources::run_over_time`] does, or one of the runs lacks the
-/// metric.
+/// # Errors
+///
+/// Returns an error if [`Sources::run_over_time`] does, or one of the runs lacks the metric.
 pub fn align(sources: &Sources, request: &AlignRequest) -> Result<Alignment, QueryError> {
     let runs = runs(sources, &request.named, &request.filter, false)?;
     let [first, second] = [0, 1].map(|ix| (&runs[ix].0, runs[ix].1));

@@ -80,7 +80,9 @@ pub struct DiffStacks {
 
 /// Loads the stacks of a flame graph.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, or no function has a requested name.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, or no function has a requested name.
 pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, QueryError> {
     let FlameRequest {
         named,
@@ -100,7 +102,9 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, Q
 
 /// Loads the stacks of two sides.
 ///
-/// # Errors Returns an error if [`flame()`] would.
+/// # Errors
+///
+/// Returns an error if [`flame()`] would.
 pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
     let stacks = &request.stacks;

@@ -56,8 +56,10 @@ const PULLED_AT_ONCE: usize = 256;
 
 /// Sends the profiles that a place lacks. Any number of processes can send concurrently.
 ///
-/// # Errors Returns an error if a selector names nothing, the store cannot be read, or the place
-/// contains something else or cannot be written. Profiles that were already sent stay there.
+/// # Errors
+///
+/// Returns an error if a selector names nothing, the store cannot be read, or the place contains
+/// something else or cannot be written. Profiles that were already sent stay there.
 pub fn push(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -173,8 +175,10 @@ fn packed(store: &Store, runs: &[Run<'_>]) -> Result<Vec<(ProfileId, Vec<u8>)>, 
 /// Receives the profiles of a place that the store lacks. As in [`merge`](super::merge), profiles
 /// in the store stay unchanged, and damaged ones are left out.
 ///
-/// # Errors Returns an error if the place is empty, contains something else or cannot be read, or
-/// the store cannot be read or written. Profiles that were already received stay.
+/// # Errors
+///
+/// Returns an error if the place is empty, contains something else or cannot be read, or the store
+/// cannot be read or written. Profiles that were already received stay.
 pub fn pull(
     store: &Store,
     place: &Place,

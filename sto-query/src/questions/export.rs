@@ -69,6 +69,7 @@ pub struct Exported {
 /// The data of a format.
 #[derive(Debug)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "an export has one value of it")]
 pub enum ExportedData {
     /// Stacks and, for pprof and OTLP, the threads and labels of their samples.
     Stacks(View, Option<ContextCosts>),
@@ -80,8 +81,10 @@ pub enum ExportedData {
 
 /// Loads the data to write in the format of another tool.
 ///
-/// # Errors Returns an error if [`Sources::view`] does; for Perfetto, if the run has no calls; for
-/// Perun, if [`models()`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does; for Perfetto, if the run has no calls; for Perun, if
+/// [`models()`] does.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest {
         named,

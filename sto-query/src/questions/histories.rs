@@ -70,7 +70,9 @@ impl Default for SeriesRequest {
 
 /// Returns the cost of a function over the runs of a program.
 ///
-/// # Errors Returns an error if there is no such history, or no such function in it.
+/// # Errors
+///
+/// Returns an error if there is no such history, or no such function in it.
 pub fn series(sources: &Sources, request: &SeriesRequest) -> Result<FunctionSeries, QueryError> {
     let history = loaded(sources, &request.history)?;
     let functions = history.find(&request.function)?;
@@ -98,7 +100,9 @@ pub struct RegressionsRequest {
 
 /// Lists the functions of a build that are far from the values predicted by earlier builds.
 ///
-/// # Errors Returns an error if there is no such history, or no such run in it.
+/// # Errors
+///
+/// Returns an error if there is no such history, or no such run in it.
 pub fn regressions_over_time(
     sources: &Sources,
     request: &RegressionsRequest,
@@ -130,7 +134,9 @@ pub struct OccurrencesRequest {
 
 /// Finds the runs in which a function exceeds a share.
 ///
-/// # Errors Returns an error if there are no such runs, or no such function in them.
+/// # Errors
+///
+/// Returns an error if there are no such runs, or no such function in them.
 pub fn occurrences(
     sources: &Sources,
     request: &OccurrencesRequest,
@@ -155,7 +161,9 @@ pub struct BottlenecksRequest {
 
 /// Lists the functions that cost more in the runs in which a metric is higher.
 ///
-/// # Errors Returns an error if there are no such runs.
+/// # Errors
+///
+/// Returns an error if there are no such runs.
 pub fn bottlenecks(
     sources: &Sources,
     request: &BottlenecksRequest,
@@ -192,8 +200,10 @@ pub struct ExpandRequest {
 
 /// Finds the contexts in which a function behaves differently than before.
 ///
-/// # Errors Returns an error if there is no such history, no such run or function in it, or fewer
-/// than two runs have the metric.
+/// # Errors
+///
+/// Returns an error if there is no such history, no such run or function in it, or fewer than two
+/// runs have the metric.
 pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = request.judged.find_build(&history)?;
@@ -249,7 +259,9 @@ pub struct SuspectsRequest {
 /// Finds the functions of a build that are far from the values predicted by earlier builds, their
 /// histories, and the contexts that explain them.
 ///
-/// # Errors Returns an error if there is no such history, or no such run in it.
+/// # Errors
+///
+/// Returns an error if there is no such history, or no such run in it.
 pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = history.judged(request.at.as_deref(), request.options.window)?;

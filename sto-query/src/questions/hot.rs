@@ -48,8 +48,9 @@ impl Default for HotSpotsRequest {
 /// Lists the most expensive lines of a source file, or of the files in a folder, at their current
 /// positions.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, or the path or a source file cannot be
-/// read.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, or the path or a source file cannot be read.
 pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
     let surroundings = sources.surroundings();
     let place = Place::new(&request.path, surroundings)?;
@@ -101,7 +102,9 @@ pub struct BlameRequest {
 
 /// Returns a source file with the cost of each line, at its current position.
 ///
-/// # Errors Returns an error if [`hot`] or [`check`] does.
+/// # Errors
+///
+/// Returns an error if [`hot`] or [`check`] does.
 pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
     let surroundings = sources.surroundings();
     let text = text_of(&request.path)?;

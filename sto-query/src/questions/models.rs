@@ -54,8 +54,10 @@ impl Default for ModelRequest {
 /// Models the cost of one function, given its name, a part of it, or `re:` and a regular expression
 /// that matches one function.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, no run has x, or not exactly one function
-/// has the name.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, no run has x, or not exactly one function has the
+/// name.
 pub fn model(
     sources: &Sources,
     request: &ModelRequest,
@@ -67,7 +69,9 @@ pub fn model(
 
 /// Models the cost of every function.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, or no run has x.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, or no run has x.
 pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
     let costs = request.costs(sources)?;
     Ok(models::of_functions(costs, &request.fit, request.limit)?)
@@ -76,8 +80,10 @@ pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, Q
 /// Models the cost of one function, named as in [`model()`], by the request's x and another number
 /// of the runs.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, no run has both numbers, or not exactly one
-/// function has the name.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, no run has both numbers, or not exactly one function
+/// has the name.
 pub fn model_of_two(
     sources: &Sources,
     request: &ModelRequest,
@@ -96,7 +102,9 @@ pub fn model_of_two(
 
 /// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`.
 ///
-/// # Errors Returns an error if the table is invalid.
+/// # Errors
+///
+/// Returns an error if the table is invalid.
 pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     models::of_table(table, fit)
 }
@@ -141,8 +149,10 @@ impl Default for CompareModelsRequest {
 
 /// Compares how the costs of functions grow with x in two builds.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, a side has no run with x, or no function
-/// has the name.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, a side has no run with x, or no function has the
+/// name.
 pub fn compare_models(
     sources: &Sources,
     request: &CompareModelsRequest,
@@ -167,7 +177,9 @@ pub fn compare_models(
 /// Measures how often curves of equal builds are reported as a degradation, for the build of a
 /// [`CalibrateRequest`] and a metric of its runs.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, or no run has x.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, or no run has x.
 pub fn calibrate_curves(
     sources: &Sources,
     request: &CalibrateRequest,

@@ -20,7 +20,9 @@ pub struct PhasesRequest {
 
 /// Finds the times at which a run changed its behaviour, and whether it repeats itself.
 ///
-/// # Errors Returns an error if [`Sources::run_over_time`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::run_over_time`] does.
 pub fn phases(sources: &Sources, request: &PhasesRequest) -> Result<Phases, QueryError> {
     let filter = Filter {
         window: None,

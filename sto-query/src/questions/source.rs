@@ -51,8 +51,10 @@ impl Default for SourceRequest {
 /// Returns a function's source with the cost of each line. There are no files if the lines of the
 /// function are unknown.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, not exactly one function has the name, or a
-/// named folder or a source file cannot be read.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, not exactly one function has the name, or a named
+/// folder or a source file cannot be read.
 pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSource, QueryError> {
     let surroundings = sources.surroundings();
     for folder in &request.folders {

@@ -30,7 +30,9 @@ pub struct TopRequest {
 
 /// Lists the most expensive functions.
 ///
-/// # Errors Returns an error if [`Sources::view`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does.
 pub fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryError> {
     let view = sources.view(&request.named, &request.filter)?;
     let view = with_inlined(view, request.inlined);
@@ -55,7 +57,9 @@ pub struct TreeRequest {
 
 /// Returns the pruned call tree.
 ///
-/// # Errors Returns an error if [`Sources::view`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does.
 pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryError> {
     let view = sources.view(&request.named, &request.filter)?;
     let tree = tree::call_tree(&view, EVENT, &request.prune);
@@ -87,7 +91,9 @@ pub struct PotentialRequest {
 
 /// Lists the functions with the highest optimization potential.
 ///
-/// # Errors Returns an error if [`Sources::view`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does.
 pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potentials, QueryError> {
     let views = sources.views(&request.named, &request.filter)?;
     let views = views.into_iter();
@@ -114,7 +120,9 @@ pub struct ShowRequest {
 
 /// Returns the origin of profiles, and the quality of their stacks.
 ///
-/// # Errors Returns an error if [`Sources::view`] does.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does.
 pub fn show(sources: &Sources, request: &ShowRequest) -> Result<ShownBuild, QueryError> {
     let (view, store) = sources.runs_with_contexts(&request.named)?;
     Ok(show::show(&view, &store)?)
@@ -144,7 +152,9 @@ pub struct CalibrateRequest {
 
 /// Measures how often a check reports false regressions, and how large a change it detects.
 ///
-/// # Errors Returns an error if [`Sources::view`] does, or a threshold is out of range.
+/// # Errors
+///
+/// Returns an error if [`Sources::view`] does, or a threshold is out of range.
 pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibration, QueryError> {
     let view = sources.runs(&request.named, &request.filter)?;
     let usual = CalibrateOptions::default();

@@ -23,7 +23,9 @@ use sto_core::{CancelToken, Notice};
 
 /// Lists the builds of a store with their runs.
 ///
-/// # Errors Returns an error if the store cannot be read, or no run matches.
+/// # Errors
+///
+/// Returns an error if the store cannot be read, or no run matches.
 pub fn ls(sources: &Sources, listing: &Listing) -> Result<BuildList, QueryError> {
     let store = sources.store()?;
     Ok(listing.builds(store.builds()?, Some(store.file_size()))?)
@@ -31,7 +33,9 @@ pub fn ls(sources: &Sources, listing: &Listing) -> Result<BuildList, QueryError>
 
 /// Lists the runs of a store.
 ///
-/// # Errors Returns an error if [`ls`] would.
+/// # Errors
+///
+/// Returns an error if [`ls`] would.
 pub fn runs(sources: &Sources, listing: &Listing) -> Result<RunList, QueryError> {
     Ok(listing.runs(sources.store()?.builds()?)?)
 }
@@ -49,8 +53,10 @@ pub struct ExportStoreRequest {
 
 /// Writes profiles into a new store file.
 ///
-/// # Errors Returns an error if a selector names nothing, the store cannot be read, or the file
-/// exists or cannot be written.
+/// # Errors
+///
+/// Returns an error if a selector names nothing, the store cannot be read, or the file exists or
+/// cannot be written.
 pub fn export_store(
     sources: &Sources,
     request: &ExportStoreRequest,
@@ -84,8 +90,10 @@ pub struct PruneRequest {
 
 /// Removes profiles.
 ///
-/// # Errors Returns an error if a selector names nothing, or the store cannot be read or written.
-/// The store is then unchanged.
+/// # Errors
+///
+/// Returns an error if a selector names nothing, or the store cannot be read or written. The store
+/// is then unchanged.
 pub fn prune(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -117,8 +125,10 @@ pub struct SymbolizeRequest {
 /// Looks for symbols of stored addresses, and replaces profiles for which some are found. `say`
 /// adds the remedy to a notice.
 ///
-/// # Errors Returns an error if a selector names nothing, or the store cannot be read or written.
-/// Profiles that were already replaced stay.
+/// # Errors
+///
+/// Returns an error if a selector names nothing, or the store cannot be read or written. Profiles
+/// that were already replaced stay.
 pub fn symbolize(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -169,9 +179,10 @@ pub struct AverageRequest {
 
 /// Stores the mean of profiles as a new build.
 ///
-/// # Errors Returns an error if there is no selector, a selector names nothing, the profiles are of
-/// several programs or benchmarks, or the store cannot be read or written. The store is then
-/// unchanged.
+/// # Errors
+///
+/// Returns an error if there is no selector, a selector names nothing, the profiles are of several
+/// programs or benchmarks, or the store cannot be read or written. The store is then unchanged.
 pub fn average(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -209,9 +220,11 @@ pub struct AnnotateRequest {
 
 /// Attaches metrics to runs: either all of the table, or nothing.
 ///
-/// # Errors Returns an error if a row cannot be read or does not name exactly one run, a run has
-/// another value that may not be replaced, or the store cannot be read or written. The store is
-/// then unchanged.
+/// # Errors
+///
+/// Returns an error if a row cannot be read or does not name exactly one run, a run has another
+/// value that may not be replaced, or the store cannot be read or written. The store is then
+/// unchanged.
 pub fn annotate(
     store: &Store,
     surroundings: &dyn Surroundings,
@@ -245,8 +258,10 @@ pub struct MergeRequest {
 /// Merges the profiles of other stores, one store after another. Calls `progress` at the beginning
 /// of each store, and with its result so far.
 ///
-/// # Errors Returns an error if a store cannot be opened, before anything is written; or a store
-/// cannot be read, or this one cannot be written. Profiles that were already merged stay.
+/// # Errors
+///
+/// Returns an error if a store cannot be opened, before anything is written; or a store cannot be
+/// read, or this one cannot be written. Profiles that were already merged stay.
 pub fn merge(
     store: &Store,
     request: &MergeRequest,
@@ -316,8 +331,10 @@ pub enum TagRequest {
 
 /// Lists the tags of a store, sets one, or deletes one.
 ///
-/// # Errors Returns an error if the selector or the tag is unknown or ambiguous, the name is not
-/// allowed for this build, or the store cannot be read or written. The store is then unchanged.
+/// # Errors
+///
+/// Returns an error if the selector or the tag is unknown or ambiguous, the name is not allowed for
+/// this build, or the store cannot be read or written. The store is then unchanged.
 pub fn tag(
     store: &Store,
     surroundings: &dyn Surroundings,

@@ -37,8 +37,9 @@ pub struct TimelineRequest {
 
 /// Returns the costs of a run over time.
 ///
-/// # Errors Returns an error if [`Sources::run_over_time`] does, or there are no such rows or
-/// metrics.
+/// # Errors
+///
+/// Returns an error if [`Sources::run_over_time`] does, or there are no such rows or metrics.
 pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let rows = (&request.by, request.order);
@@ -64,7 +65,9 @@ pub struct Timelines {
 /// Like [`timeline()`], with rows for functions, modules, threads and labels. Without metrics in
 /// the request, the event and the recorded metrics are used.
 ///
-/// # Errors Returns an error if [`timeline()`] does.
+/// # Errors
+///
+/// Returns an error if [`timeline()`] does.
 pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelines, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let mut metrics = request.metrics.clone();
@@ -122,8 +125,10 @@ pub struct CallTimelineRequest {
 /// Returns the calls of a run's threads; `None` if the run is not a trace of calls, and no
 /// compression was requested.
 ///
-/// # Errors Returns an error if [`Sources::called_run`] does, calls of a stored run are to be
-/// recompressed but were not kept, or there is no such part of the time.
+/// # Errors
+///
+/// Returns an error if [`Sources::called_run`] does, calls of a stored run are to be recompressed
+/// but were not kept, or there is no such part of the time.
 pub fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,
@@ -134,7 +139,9 @@ pub fn call_timeline(
 
 /// Loads the run for [`call_timeline`].
 ///
-/// # Errors Returns an error if [`call_timeline`] would.
+/// # Errors
+///
+/// Returns an error if [`call_timeline`] would.
 pub fn called_run(
     sources: &Sources,
     request: &CallTimelineRequest,

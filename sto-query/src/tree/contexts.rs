@@ -40,9 +40,13 @@ impl View {
     /// Returns the costs of all runs of a view in each context, over their whole time; `None` if
     /// the time slices of a run were not kept.
     ///
-    /// # Errors Returns an error if `store` lacks a profile, or is damaged.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if `store` lacks a profile, or is damaged.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     pub fn context_costs(&self, store: &Snapshot) -> Result<Option<ContextCosts>, StoreError> {
         let nodes = Nodes::new(self);
         let mut sums: BTreeMap<SampleContext, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();

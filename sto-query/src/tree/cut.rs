@@ -19,7 +19,9 @@ impl View {
     /// Returns the view with each run split by the numeric label `x` of its samples, or by time if
     /// `x` is `time`. Each part is a run with the metric `x`. Runs that cannot be split stay whole.
     ///
-    /// # Errors Returns an error if [`View::cut_by_label`] or [`View::cut_by_time`] does.
+    /// # Errors
+    ///
+    /// Returns an error if [`View::cut_by_label`] or [`View::cut_by_time`] does.
     pub(crate) fn cut_by(self, store: &Snapshot, x: &str) -> Result<View, WindowError> {
         let cut = self.clone().cut_by_label(store, x)?;
         match (cut.runs.is_empty(), x) {
@@ -31,7 +33,9 @@ impl View {
 
     /// Returns the keys of numeric labels of samples.
     ///
-    /// # Errors Returns an error if `store` lacks a profile or its slices.
+    /// # Errors
+    ///
+    /// Returns an error if `store` lacks a profile or its slices.
     pub(crate) fn numbers_of_samples(
         &self,
         store: &Snapshot,
@@ -52,9 +56,13 @@ impl View {
     ///
     /// Samples without the label are left out. There are no runs if no sample has it.
     ///
-    /// # Errors Returns an error if `store` lacks a profile or its slices.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if `store` lacks a profile or its slices.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     fn cut_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
         let nodes = Nodes::new(&self);
         let (mut profiles, mut runs) = (Vec::new(), Vec::new());
@@ -96,9 +104,13 @@ impl View {
     /// Returns the view with a run for each of up to a hundred parts of the time of each run. The
     /// metric `time` has the seconds from the start of the run to the middle of the part.
     ///
-    /// # Errors Returns an error if a run was stored without time slices, or is shorter than one.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if a run was stored without time slices, or is shorter than one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     fn cut_by_time(self, store: &Snapshot) -> Result<View, WindowError> {
         let mut middles = Vec::new();
         let mut view = self.within(store, |run| {

@@ -111,9 +111,13 @@ type Roots = BTreeMap<Rc<str>, Columns>;
 impl View {
     /// Returns the stacks below a root for each thread or value of a label.
     ///
-    /// # Errors Returns an error if [`View::by_label`] or [`View::by_thread`] does.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if [`View::by_label`] or [`View::by_thread`] does.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     pub(crate) fn by(
         &self,
         store: &Snapshot,
@@ -132,10 +136,14 @@ impl View {
     /// one. Several labels of a sample with the same key are one value, separated by commas. Labels
     /// of samples are stored with time slices.
     ///
-    /// # Errors Returns an error if neither a profile nor its samples have the label, or `store`
-    /// lacks a profile or its slices.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if neither a profile nor its samples have the label, or `store` lacks a
+    /// profile or its slices.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     pub fn by_label(&self, store: &Snapshot, key: &str) -> Result<View, RootsError> {
         let profiles = &self.selection.profiles;
         let mut is_of_samples = vec![false; profiles.len()];
@@ -184,10 +192,14 @@ impl View {
 
     /// Returns the stacks below a frame for each thread that ran them.
     ///
-    /// # Errors Returns an error if no profile has threads, or `store` lacks a profile or its time
-    /// slices, with which threads are stored.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if no profile has threads, or `store` lacks a profile or its time slices,
+    /// with which threads are stored.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     pub fn by_thread(&self, store: &Snapshot, names: ThreadNames) -> Result<View, RootsError> {
         let build = || full_name(&self.selection.build);
         let nodes = Nodes::new(self);

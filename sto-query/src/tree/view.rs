@@ -30,7 +30,9 @@ pub struct View {
 impl View {
     /// Loads the stacks and costs of a selection.
     ///
-    /// # Errors Returns an error if the store cannot be read.
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
     pub fn load(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
         let executable = sto_core::id::ExecutableId::from_name(&selection.build.executable);
@@ -40,7 +42,9 @@ impl View {
 
     /// Loads two selections in parallel.
     ///
-    /// # Errors Returns an error if a store cannot be read.
+    /// # Errors
+    ///
+    /// Returns an error if a store cannot be read.
     pub fn load_both(
         (store, selection): (&Snapshot, Selection),
         (other_store, other): (&Snapshot, Selection),
@@ -54,7 +58,9 @@ impl View {
 
     /// Loads the stacks of a selection, and the costs of its profiles added up as a single run.
     ///
-    /// # Errors Returns an error if the store cannot be read.
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
     pub fn load_sum(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         if selection.profiles.len() == 1 {
             return View::load(store, selection);

@@ -143,7 +143,9 @@ impl<'a> WholeRun<'a> {
 
     /// Returns a phase, given the borders of all phases as slices.
     ///
-    /// # Errors Returns an error if there are fewer phases.
+    /// # Errors
+    ///
+    /// Returns an error if there are fewer phases.
     pub(crate) fn phase(&self, phase: usize, borders: &[u32]) -> Result<RunWindow, WindowError> {
         let slices = phase.checked_sub(1).and_then(|ix| borders.get(ix..ix + 2));
         let slices = slices.ok_or_else(|| WindowError::NoPhase {
@@ -157,7 +159,9 @@ impl<'a> WholeRun<'a> {
 
     /// Returns the slices between two times, each rounded to the nearest border of slices.
     ///
-    /// # Errors Returns an error if there are no slices between them.
+    /// # Errors
+    ///
+    /// Returns an error if there are no slices between them.
     pub(crate) fn between(
         &self,
         from: Nanoseconds,
@@ -194,7 +198,9 @@ impl<'a> WholeRun<'a> {
 
     /// Returns the complement of the slices between two times.
     ///
-    /// # Errors Returns an error if there is no such window, or its complement is empty.
+    /// # Errors
+    ///
+    /// Returns an error if there is no such window, or its complement is empty.
     pub(crate) fn rest(
         &self,
         from: Nanoseconds,
@@ -223,9 +229,13 @@ impl View {
     /// Returns the view with the costs of the windows that `choose` returns for each run. Each
     /// window becomes a run of its own.
     ///
-    /// # Errors Returns an error if `choose` does, or `store` lacks a profile or its slices.
+    /// # Errors
     ///
-    /// # Panics Panics if stacks were changed since the view was loaded from that store.
+    /// Returns an error if `choose` does, or `store` lacks a profile or its slices.
+    ///
+    /// # Panics
+    ///
+    /// Panics if stacks were changed since the view was loaded from that store.
     pub(crate) fn within<E: From<WindowError>>(
         self,
         store: &Snapshot,

@@ -23,8 +23,10 @@ use sto_lake::places::Machine;
 
 /// Adds profiles to a dataset of Parquet files. Any number of processes can do so concurrently.
 ///
-/// # Errors Returns an error if a selector names nothing, the profiles cannot be read, or the
-/// dataset cannot be written. Profiles that were already added stay.
+/// # Errors
+///
+/// Returns an error if a selector names nothing, the profiles cannot be read, or the dataset cannot
+/// be written. Profiles that were already added stay.
 pub fn add_to_lake(
     sources: &Sources,
     request: &LakeRequest,
@@ -85,7 +87,9 @@ fn add_build(
 /// Checks that a dataset can be written, so that a long recording does not fail at its end. Creates
 /// the dataset if there is none.
 ///
-/// # Errors Returns an error if the place contains something else, or cannot be written.
+/// # Errors
+///
+/// Returns an error if the place contains something else, or cannot be written.
 pub fn check_lake(place: &Path, machine: &Machine) -> Result<(), QueryError> {
     Dataset::open_or_create(place, machine)?;
     Ok(())
@@ -94,7 +98,9 @@ pub fn check_lake(place: &Path, machine: &Machine) -> Result<(), QueryError> {
 /// Adds the profiles of a recording to a dataset without a store. The outcome is the same as for a
 /// store.
 ///
-/// # Errors Returns an error if [`add_to_lake`] would.
+/// # Errors
+///
+/// Returns an error if [`add_to_lake`] would.
 pub fn ingest_to_lake(
     prepared: PreparedFile,
     place: &Path,
@@ -131,8 +137,10 @@ struct Listed {
 /// Adds profiles of a dataset to a store. As in [`merge`](crate::questions::merge), profiles in the
 /// store stay unchanged, and damaged ones are left out. Calls `progress` with the result so far.
 ///
-/// # Errors Returns an error if there is no dataset, a selector names nothing, or the store cannot
-/// be read or written. Profiles that were already added stay.
+/// # Errors
+///
+/// Returns an error if there is no dataset, a selector names nothing, or the store cannot be read
+/// or written. Profiles that were already added stay.
 pub fn import_lake(
     store: &Store,
     surroundings: &dyn Surroundings,

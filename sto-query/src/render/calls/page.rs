@@ -30,7 +30,9 @@ const LISTED: usize = 20;
 /// zoomed into, down to single calls, as far as they fit on the page. `part` returns the command
 /// that shows the rest: for a stored run given its id, otherwise for the file that the user named.
 ///
-/// # Errors Returns an error if the store cannot be read.
+/// # Errors
+///
+/// Returns an error if the store cannot be read.
 pub fn html(
     run: &CalledRun,
     words: Words,

@@ -20,7 +20,9 @@ use sto_core::units::{Cost, Unit};
 /// its place. The cost of a call counts a recursive stack once. Invisible characters in names are
 /// escaped.
 ///
-/// # Errors Returns an error if there are no samples, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, or `writer` fails.
 pub fn callgrind(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let events = events(view);

@@ -17,7 +17,9 @@ self_samples,self_value,total_samples,total_value";
 /// view is lost. Text that begins with `=`, `+`, `-`, `@`, a tab or a line end is preceded by an
 /// apostrophe, as spreadsheets would evaluate it as a formula.
 ///
-/// # Errors Returns an error if there are no samples, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, or `writer` fails.
 pub fn csv(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let depths = view.tree.depths();

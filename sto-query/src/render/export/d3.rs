@@ -17,7 +17,9 @@ use sto_core::units::Cost;
 ///
 /// Modules, source files, lines, and the numbers of samples next to values are left out.
 ///
-/// # Errors Returns an error if there are no samples, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, or `writer` fails.
 pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let costs = view.self_costs(sample_type);
@@ -44,7 +46,9 @@ pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Exp
 
 /// Like [`d3`], for the subtree of one stack, which becomes the root.
 ///
-/// # Errors Returns an error if `writer` fails.
+/// # Errors
+///
+/// Returns an error if `writer` fails.
 #[cfg(feature = "sql")]
 pub(crate) fn d3_below(
     view: &View,

@@ -23,7 +23,9 @@ const RAW_VERSION: u32 = 24;
 /// placed one millisecond apart. Kinds of frames are categories, modules are resources. The numbers
 /// of samples next to values, and build ids, are left out.
 ///
-/// # Errors Returns an error if there are no samples, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, or `writer` fails.
 pub fn firefox(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let mut writer = BufWriter::new(writer);

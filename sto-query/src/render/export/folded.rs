@@ -19,8 +19,10 @@ use sto_core::tree::NodeIx;
 /// `:`, invisible characters are escaped (`\u{a}`), a `#` at the beginning of a line gets a
 /// backslash, and a space before a number at the end of a stack becomes U+00A0.
 ///
-/// # Errors Returns an error if there are no samples, the stacks are too deep to be written out, or
-/// `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, the stacks are too deep to be written out, or `writer`
+/// fails.
 pub fn folded(view: &View, sample_type: usize, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let costs = view.self_costs(sample_type);

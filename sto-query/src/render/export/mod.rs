@@ -52,7 +52,9 @@ const MAX_FRAMES: u64 = 1 << 32;
 /// Writes loaded data in a format, compressed by gzip if `compress` is set. pprof is always
 /// compressed, and only once.
 ///
-/// # Errors Returns an error if the format cannot represent the data, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if the format cannot represent the data, or `writer` fails.
 pub fn write(
     exported: &Exported,
     compress: bool,

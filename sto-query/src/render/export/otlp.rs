@@ -32,8 +32,10 @@ const MAX_BYTES: usize = i32::MAX as usize;
 /// Given the costs in each context, threads and labels of samples are kept as well, unless a
 /// label's key is an attribute of threads, processes or resources.
 ///
-/// # Errors Returns an error if there are no samples, the stacks are too many or too deep for one
-/// message, a value is larger than 2^63 - 1, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, the stacks are too many or too deep for one message, a
+/// value is larger than 2^63 - 1, or `writer` fails.
 pub fn otlp(
     view: &View,
     contexts: Option<&ContextCosts>,

@@ -21,7 +21,9 @@ use sto_core::units::Nanoseconds;
 /// argument `calls`. These slices are placed side by side from the begin of the first call. Modules
 /// are categories, files and lines are source locations. Times are in the clock of the recording.
 ///
-/// # Errors Returns an error if the store cannot be read, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if the store cannot be read, or `writer` fails.
 pub fn perfetto(run: &CalledRun, writer: impl Write) -> Result<(), QueryError> {
     let mut trace = Trace {
         run,

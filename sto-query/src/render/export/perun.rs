@@ -25,7 +25,9 @@ const KNOWN: [ModelKind; 6] = [
 /// Curves that Perun does not know (cubic, n log n) are left out, as it would fail on them. The
 /// certainty of models is left out, too.
 ///
-/// # Errors Returns an error if there are no functions, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no functions, or `writer` fails.
 pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError> {
     let [program, build] = [&models.of.executable, &models.of.build];
     let [program, build] = [program, build].map(|name| name.clone().unwrap_or_default());

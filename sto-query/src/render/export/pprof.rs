@@ -30,8 +30,10 @@ use sto_core::tree::SampleContext;
 /// `thread_id` and `pid` are labels. pprof cannot represent labels whose value is an empty text or
 /// zero without a unit, and mistakes labels with its own keys for threads, processes and times.
 ///
-/// # Errors Returns an error if there are no samples, the stacks are too deep to be written out, a
-/// value is larger than 2^63 - 1, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, the stacks are too deep to be written out, a value is
+/// larger than 2^63 - 1, or `writer` fails.
 pub fn pprof(
     view: &View,
     contexts: Option<&ContextCosts>,
@@ -66,7 +68,7 @@ pub fn pprof(
         let values = columns.iter();
         let values = values.map(|column| column.value(&samples.costs, row, "pprof"));
         let values: Vec<u64> = values.collect::<Result<_, _>>()?;
-        sample.numbers(2, values.into_iter());
+        sample.numbers(2, values);
         if let Some((_, context)) = context {
             add_labels(context, &mut tables, &mut sample);
         }
@@ -99,7 +101,7 @@ fn origin(view: &View, tables: &mut Dictionary, message: &mut MessageWriter) {
         .map(|line| tables.string(line))
         .collect();
     if !comments.is_empty() {
-        message.numbers(13, comments.into_iter());
+        message.numbers(13, comments);
     }
 }
 

@@ -16,7 +16,9 @@ use sto_core::units::Unit;
 /// callees. Units are nanoseconds, bytes or none. Modules, kinds of frames and the numbers of
 /// samples next to values are left out.
 ///
-/// # Errors Returns an error if there are no samples, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, or `writer` fails.
 pub fn speedscope(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let mut writer = BufWriter::new(writer);

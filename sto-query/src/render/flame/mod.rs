@@ -50,7 +50,9 @@ const FOCUS_WIDTH: usize = 20;
 /// Colours show the kinds of frames. Shades depend only on names, so that a function looks the same
 /// in every graph.
 ///
-/// # Errors Returns an error if there are no samples, or the options select none of them.
+/// # Errors
+///
+/// Returns an error if there are no samples, or the options select none of them.
 pub fn svg(
     (view, sample_type): (&View, usize),
     options: &FlameOptions,
@@ -90,7 +92,9 @@ pub fn svg(
 /// if the options select only some. The subtitle gives the share of stacks that only one side has,
 /// if they cannot be drawn.
 ///
-/// # Errors Returns an error if either view has no samples, or there is nothing to draw.
+/// # Errors
+///
+/// Returns an error if either view has no samples, or there is nothing to draw.
 pub fn diff_svg(
     baseline: (&View, usize),
     candidate: (&View, usize),

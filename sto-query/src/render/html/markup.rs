@@ -31,7 +31,9 @@ pub(crate) fn whole_name(symbol: &str) -> Markup {
 /// Returns a script element of type JSON with data for the page's script. No string in it can end
 /// the element.
 ///
-/// # Panics Panics if the data has map keys that are not strings.
+/// # Panics
+///
+/// Panics if the data has map keys that are not strings.
 pub(crate) fn script_data(id: &str, data: &impl Serialize) -> Markup {
     let json = serde_json::to_string(data).expect("there are no keys but strings");
     // A script element ends at `</script`, whatever its type.

@@ -22,7 +22,9 @@ const FRAMES: usize = 20_000;
 /// Writes the stacks in every sample type as a self-contained HTML page that loads nothing and runs
 /// only its own scripts. Without scripts, the events are shown one below the other.
 ///
-/// # Errors Returns an error if there are no samples, or `writer` fails.
+/// # Errors
+///
+/// Returns an error if there are no samples, or `writer` fails.
 pub fn html(view: &View, mut writer: impl Write) -> Result<(), ExportError> {
     let events: Vec<usize> = (0..view.sample_types.len())
         .filter(|&event| view.self_costs(event).iter().any(|cost| !cost.is_zero()))
