@@ -394,7 +394,7 @@ fn rejects_unknown_register_sets() {
     assert_eq!(bytes[abi_of_the_first_sample], 2);
     bytes[abi_of_the_first_sample] = 4;
     let error = error_of("newer", &bytes);
-    assert!(error.contains("newer than this sto"), "{error}");
+    assert!(error.contains("newer than this version of sto"), "{error}");
 }
 
 #[test]

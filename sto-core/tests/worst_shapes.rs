@@ -147,7 +147,7 @@ fn calls_that_end_before_their_callees_are_limited() {
     let calls = (0..4_000).map(|at| complete(at, 4_000));
     let error = error_of(format!("[{}]", joined(calls)).as_bytes());
     assert!(error.contains("outlast their callers"), "{error}");
-    assert!(error.contains("are read of a file of"), "{error}");
+    assert!(error.contains("the limit for a file of"), "{error}");
     let calls = (0..1_000).map(|at| complete(at, 1_000));
     read(None, &format!("[{}]", joined(calls)));
 }

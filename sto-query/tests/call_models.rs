@@ -117,7 +117,7 @@ fn calls_by_their_order_need_all_calls() {
     request.named = Named::from("app@v1");
     request.x = "order".to_owned();
     let error = model(&sources(false), &request, "search").unwrap_err();
-    assert!(error.to_string().contains("were compressed"), "{error}");
+    assert!(error.to_string().contains("were merged"), "{error}");
     assert_eq!(error.hint(), Some(sto_core::Hint::KeepCalls));
 }
 

@@ -292,7 +292,7 @@ fn a_dataset_of_another_version_is_refused() {
             r#"{"layout":"other\u001b","version":1}"#,
             r"is `other\u{1b} 1`",
         ),
-        ("[]", "no manifest of a dataset"),
+        ("[]", "not the manifest of a dataset"),
     ] {
         fs::write(&manifest, text).unwrap();
         let error = tried(&demo_sources(), folder.path(), None).unwrap_err();
@@ -512,7 +512,7 @@ fn a_damaged_file_is_left_out_and_named_and_all_others_come_back() {
         (
             &profile,
             bytes(&other_profile),
-            "not that of the file's name",
+            "differs from the file's name",
         ),
     ];
     for at in (8..written[&sample].len()).step_by(211) {

@@ -54,7 +54,7 @@ fn warns_about_noise_in_a_nearly_constant_stretch() {
     let run = aligned(&a, &b);
     assert!(
         run.stdout
-            .starts_with("work@b goes with work@a by event:cpu-clock"),
+            .starts_with("work@b is aligned with work@a by event:cpu-clock"),
         "{run:?}"
     );
     let warning = "event:cpu-clock is nearly constant from 78.3 ms to 196 ms of the first run and from 78.3 ms to \
@@ -81,7 +81,11 @@ fn warns_about_a_path_between_different_periods() {
     );
     let run = aligned(&b, &b);
     assert!(!run.stdout.contains("repeats"), "{run:?}");
-    assert!(run.stdout.contains("0.00% of its range apart"), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("a mean difference of 0.00% of its range"),
+        "{run:?}"
+    );
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn reports_errors_and_exits_with_3_for_too_few_rows() {
         &sandbox,
         &["--target", "progress", "--by", "linear-pattern"],
     )
-    .fails_with(&["there is none"]);
+    .fails_with(&["none is given"]);
     let few = sto(&sandbox, &["--target", "progress", "--window", "2..4"]);
     assert_eq!((few.status, &*few.stderr), (Some(3), ""), "{few:?}");
     assert!(few.stdout.starts_with("3 rows"), "{few:?}");

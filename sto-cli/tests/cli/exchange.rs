@@ -203,7 +203,7 @@ fn does_not_touch_a_folder_that_is_not_a_place() {
     sandbox.write("file", "");
     for (place, why) in [
         ("full", "no manifest.json of `sto-store`"),
-        ("app", "its manifest.json is none of `sto-store`"),
+        ("app", "its manifest.json is not one of `sto-store`"),
         (
             "next",
             "it is `sto-store 2`, and this sto knows `sto-store 1`",
@@ -386,7 +386,7 @@ fn concurrent_pushes_by_ssh_lose_nothing() {
     }
     let mut without = sandbox.command(&["push", &place]);
     without.env("PATH", sandbox.path("home"));
-    Run::of(&mut without).fails_with(&["there is no program `sftp` here"]);
+    Run::of(&mut without).fails_with(&["the program `sftp` is not installed"]);
     assert!(is_there("sftp"));
 }
 

@@ -179,7 +179,7 @@ fn lists_functions_if_the_built_source_is_unknown() {
     assert!(run.stderr.ends_with(note), "{run:?}");
     let blamed = sandbox.sto(&["blame", "src/demo.c"]).succeeds().stdout;
     assert!(
-        blamed.contains("\nwarning: what this file was when the build was made is not known"),
+        blamed.contains("\nwarning: the content of this file at build time is unknown"),
         "{blamed}"
     );
     let function = "\n                         match_length: 32.4 % self · 32.5 % total\n                    151  static ";

@@ -142,7 +142,7 @@ fn git_errors_have_hints() {
     let log = |args: &[&str]| sandbox.sto(&[&["log"], args].concat());
     log(&["--commits", "nowhere"]).fails_with(&["git knows no commit `nowhere` here"]);
     log(&["--commits=--all"]).fails_with(&["git knows no commit `--all` here"]);
-    log(&["/"]).fails_with(&["/: there is no git repository here"]);
+    log(&["/"]).fails_with(&["/: not a git repository"]);
     let mut command = sandbox.command(&["log"]);
     Run::of(command.env("PATH", sandbox.path("home"))).fails_with(&["cannot find `git`"]);
     let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/history/history.sto");

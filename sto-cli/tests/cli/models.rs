@@ -160,7 +160,7 @@ fn a_function_and_profiles_are_named_or_all_functions_or_a_file() {
             .fails_with(&["expected a function and profiles"]);
     }
     let run = sandbox.sto(&["model", "--all", "find", "v1", "--x", "n"]);
-    run.fails_with(&["expected profiles alone"]);
+    run.fails_with(&["expected only profiles"]);
     let run = sandbox.sto(&["model", "find", "v1"]);
     assert_eq!(run.status, Some(2), "{run:?}");
 }
@@ -208,9 +208,10 @@ fn kinds_of_curves_take_their_own_options_and_refuse_those_of_others() {
         let run = model(args).succeeds();
         assert!(run.stdout.contains(line), "{args:?}: {run:?}");
     }
-    model(&["--window", "3"])
-        .fails_with(&["`--window` belongs to `--kind moving-average`, and the kind is regression"]);
-    model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` belongs to"]);
+    model(&["--window", "3"]).fails_with(&[
+        "`--window` only applies to `--kind moving-average`, but the kind is regression",
+    ]);
+    model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` only applies to"]);
     for (args, said) in [
         (
             ["--kind", "kernel", "--bandwidth", "wide"],

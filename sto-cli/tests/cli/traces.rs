@@ -125,8 +125,7 @@ fn bad_traces_store_nothing() {
         assert!(!sandbox.path("store").join("store.redb").exists());
     }
     let both = ["ingest", "run.txt", "run.txt", "--trace", "late.csv"];
-    let expected =
-        "a trace is of one recording, and there are 2; ingest the one that it belongs to by itself";
+    let expected = "a trace belongs to one recording, but there are 2; ingest the recording of the trace separately";
     sandbox.sto(&both).fails_with(&[expected]);
     let alone = [&INGEST[..], &["--trace-start", "1s"]].concat();
     let run = sandbox.sto(&alone);

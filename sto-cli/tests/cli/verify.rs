@@ -35,7 +35,7 @@ fn a_damaged_store_is_told_on_both_outputs_with_status_2() {
     );
     assert!(run.stdout.lines().all(|line| line.len() <= 80), "{run:?}");
     assert!(run.stderr.starts_with("error: "), "{run:?}");
-    assert!(run.stderr.contains("hint: bring back a copy"), "{run:?}");
+    assert!(run.stderr.contains("hint: restore a backup"), "{run:?}");
 
     let json = sandbox.json(&["verify"]);
     assert_eq!(json["sound"], false);

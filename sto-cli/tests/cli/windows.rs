@@ -134,7 +134,7 @@ fn what_is_no_part_of_a_run_is_refused_with_the_reason() {
         (&["--from", "soon"], &["'soon'", "such as 2.5s or 800ms"]),
         (
             &["--from", "1s", "--to", "1s"],
-            &["has to end after it begins"],
+            &["must end after it begins"],
         ),
         (
             &["--from", "3s"],

@@ -179,7 +179,7 @@ fn finds_the_program_by_the_name_of_the_log() {
     assert_eq!(program, "calls?");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(
-        warnings[0].contains("put the program calls beside the log"),
+        warnings[0].contains("put the program calls next to the log"),
         "{warnings:?}"
     );
     let options = ReadOptions {

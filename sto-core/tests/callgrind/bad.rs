@@ -32,7 +32,7 @@ fn rejects_a_number_without_a_name() {
         ("fl=(1) f\nfn=(1)\n", 1),
     ] {
         let error = error(&file(lines));
-        let expected = format!("a/file: `({number})`: no name with this number");
+        let expected = format!("a/file: `({number})`: the file has no name with this number");
         assert!(error.starts_with(&expected), "{error}");
     }
 }

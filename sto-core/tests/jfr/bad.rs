@@ -361,7 +361,7 @@ fn repairs_invalid_and_long_names() {
     let recording = read(&file).unwrap();
     assert!(shown(&recording)[0].contains("a.A.le\u{fffd}af"));
     assert!(
-        recording.warnings[0].contains("not UTF-8"),
+        recording.warnings[0].contains("not valid UTF-8"),
         "{:?}",
         recording.warnings
     );

@@ -157,8 +157,7 @@ fn limits_the_memory_for_small_files() {
     builder.sample(1, &[1]);
     let error = builder.error();
     assert!(
-        error.contains("frames, including inlined functions")
-            && error.contains("are read of a file of"),
+        error.contains("frames, including inlined functions") && error.contains("of a file of"),
         "{error}"
     );
 }

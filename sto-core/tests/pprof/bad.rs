@@ -157,7 +157,7 @@ fn limits_the_memory_for_small_files() {
     assert!(builder.bytes().len() < 25_000, "{}", builder.bytes().len());
     assert_refused(
         &builder.error(),
-        &["have 4", "frames", "up to 4", "of a file of"],
+        &["have 4", "frames", "the limit is 4", "of a file of"],
     );
 }
 

@@ -170,7 +170,7 @@ fn rejects_dangling_references() {
             &row,
             &[
                 "byte ",
-                &format!("7; expected the id of a {what} that stands before"),
+                &format!("7; expected the id of a {what} defined before"),
             ],
         );
         assert_refused(

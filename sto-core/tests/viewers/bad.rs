@@ -142,7 +142,7 @@ fn rejects_cycles() {
     ];
     assert_refused(
         &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
-        &["samples[0]", "its own caller"],
+        &["samples[0]", "its own direct or indirect caller"],
     );
     let nodes = [
         cpuprofile::node(1, "a", 0, r#","children":[2,3]"#),

@@ -129,7 +129,7 @@ fn reads_objects_and_unterminated_arrays_alike() {
         let open = read(&(open + ",\n")).unwrap();
         assert_eq!(stacks(&open), CALLS);
         assert!(
-            open.warnings[0].contains("does not end"),
+            open.warnings[0].contains("has no end"),
             "{:?}",
             open.warnings
         );

@@ -46,7 +46,7 @@ fn reports_a_missing_frame() {
     );
     let cycle = profile("2").replace(r#""category":"root""#, r#""category":"root","parent":"2""#);
     assert!(
-        error(&cycle).contains("its own caller"),
+        error(&cycle).contains("its own direct or indirect caller"),
         "{}",
         error(&cycle)
     );

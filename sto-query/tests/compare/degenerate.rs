@@ -133,7 +133,7 @@ fn untrustworthy_data_are_insufficient_even_with_findings() {
         ),
         (
             |v| v.selection.profiles[0].profile.quality.truncated = 510,
-            "51% of the candidate's stacks are cut",
+            "51% of the candidate's stacks are truncated",
         ),
         (
             |v| v.selection.profiles[0].profile.quality.lost = 3000,

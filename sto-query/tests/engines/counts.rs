@@ -292,7 +292,7 @@ fn what_is_no_such_counts_is_refused_with_a_sentence() {
     with(0, 1, Some("{}"));
     refused("column record");
     with(last, 6, Some("x"));
-    refused("`x` is no kind");
+    refused("`x` is not a kind");
     with(last, 7, Some("-1"));
     refused("below 0 in column self");
     with(last, 8, None);

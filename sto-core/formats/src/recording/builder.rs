@@ -209,7 +209,7 @@ impl RecordingBuilder {
         let limit = max_frames(self.file);
         if self.expanded > limit {
             Err(RecordingError::new(format!(
-                "its stacks up to here have {} frames, including inlined functions and shared callers; the limit is {limit} are read of a file of {} bytes. Write it without inlined \
+                "its stacks up to here have {} frames, including inlined functions and shared callers; the limit is {limit} for stacks of a file of {} bytes. Write it without inlined \
                  functions, or record for a shorter time",
                 self.expanded, self.file.0
             )))

@@ -14,19 +14,19 @@ pub const CALLS_EVENT: &str = "calls";
 ///
 /// ```
 /// # use sto_model as sto_core;
-/// use sto_core::trace::{CALLS, SPANS, WALL, is_time_of_calls};
+/// use sto_core::trace::{CALLS_EVENT, SPANS_EVENT, WALL_EVENT, is_call_time};
 /// use sto_core::units::{SampleType, Unit};
 ///
-/// let [wall, calls] = [(WALL, Unit::Nanoseconds), (CALLS, Unit::Events)].map(|(event, unit)| SampleType {
+/// let [wall, calls] = [(WALL_EVENT, Unit::Nanoseconds), (CALLS_EVENT, Unit::Events)].map(|(event, unit)| SampleType {
 ///     event: event.to_owned(),
 ///     unit,
 /// });
-/// assert!(is_time_of_calls(&wall, &[wall.clone(), calls.clone()]));
-/// assert!(!is_time_of_calls(&calls, &[wall.clone(), calls.clone()]));
+/// assert!(is_call_time(&wall, &[wall.clone(), calls.clone()]));
+/// assert!(!is_call_time(&calls, &[wall.clone(), calls.clone()]));
 /// // A sampling profiler can have an event of the same name.
-/// assert!(!is_time_of_calls(&wall, std::slice::from_ref(&wall)));
-/// let spans = SampleType { event: SPANS.to_owned(), ..wall.clone() };
-/// assert!(!is_time_of_calls(&wall, &[wall.clone(), spans, calls]));
+/// assert!(!is_call_time(&wall, std::slice::from_ref(&wall)));
+/// let spans = SampleType { event: SPANS_EVENT.to_owned(), ..wall.clone() };
+/// assert!(!is_call_time(&wall, &[wall.clone(), spans, calls]));
 /// ```
 pub fn is_call_time(sample_type: &SampleType, profile_types: &[SampleType]) -> bool {
     let has = |event: &str, unit| {
