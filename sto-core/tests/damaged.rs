@@ -340,7 +340,7 @@ fn what_is_left_of_a_file_is_offered_if_and_only_if_it_can_be_taken() {
     ];
     samples
         .par_iter()
-        .for_each(|sample| check_cuts(sample, &uncompressed(sample)));
+        .for_each(|sample| check_cuts(sample, &std::fs::read(testdata(sample)).unwrap()));
 }
 
 /// The compressed file is cut; whether the profile in it can be read is up to its format.
