@@ -1,9 +1,9 @@
 //! Hostile names in all output: the command itself prints a store in which everything with a name has a
 //! hostile one.
 
-use crate::check::folder;
 use crate::cli::Cli;
 use crate::commands;
+use crate::folders::folder;
 use crate::markup::{self, Own};
 use crate::runtime::{error, store_path};
 use clap::{CommandFactory, Parser};
@@ -17,7 +17,6 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::tree::SliceCount;
 use sto_core::limits::MAX_USER_STRING;
 use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
@@ -27,6 +26,7 @@ use sto_core::recording::{
     Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
 };
 use sto_core::store::{Store, Tag};
+use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// Checks a document, and returns the parts that names must not change.

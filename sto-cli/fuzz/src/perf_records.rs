@@ -1,6 +1,6 @@
 //! Valid recordings of perf with arbitrary records.
 
-use crate::check::folder;
+use crate::folders::folder;
 use crate::perf_data::{self as perf, Sample, Writer};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Stores that are damaged by accident or on purpose.
 
-use crate::check::{folder, testdata};
 use crate::edits;
+use crate::folders::{folder, testdata};
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,6 @@ use std::sync::{Arc, LazyLock};
 use sto_core::formats::{Format, ReadOptions};
 use sto_core::id::RecordingDigest;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::tree::SliceCount;
 use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
 };
@@ -20,9 +19,10 @@ use sto_core::recording::{
 };
 use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, Store, StoreError, StoredBuild, Tag};
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, CallsAt, CallsWith, Expression, LongCall, Meanwhile, Outlier, Record,
-    RunCalls, ThreadCalls, Wait,
+    CallRecord, CallThread, CallThresholds, CalledStack, CallsAtValue, CallsByArgument, Expression,
+    LongCall, Outlier, RunCalls, ThreadActivity, ThreadCalls, Wait,
 };
+use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -37,7 +37,7 @@ const CHECKSUM: usize = 8;
 #[derive(Clone)]
 enum Key {
     Meta(String),
-    Record(u8, [u8; 16]),
+    CallRecord(u8, [u8; 16]),
     Column(u8, u32, u32),
 }
 
@@ -46,7 +46,7 @@ impl Key {
     fn checksum_key(&self) -> Vec<u8> {
         match self {
             Key::Meta(name) => name.as_bytes().to_vec(),
-            Key::Record(kind, id) => [&[b'R', *kind][..], id].concat(),
+            Key::CallRecord(kind, id) => [&[b'R', *kind][..], id].concat(),
             Key::Column(kind, owner, part) => [
                 &[b'C', *kind][..],
                 &owner.to_le_bytes(),
@@ -143,7 +143,7 @@ fn stored(database: &Database) -> Vec<(Key, Vec<u8>)> {
     {
         let (key, value) = entry.expect("a sound entry");
         let (kind, id) = key.value();
-        all.push((Key::Record(kind, id), value.value().to_vec()));
+        all.push((Key::CallRecord(kind, id), value.value().to_vec()));
     }
     let columns = transaction.open_table(COLUMNS).expect("columns");
     for entry in transaction
@@ -281,7 +281,7 @@ fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
         end: Nanoseconds(90_000),
     };
     let short = |at: usize| {
-        Record::Expression(Expression {
+        CallRecord::Expression(Expression {
             begin: Nanoseconds(2_000 * at as u64),
             end: Nanoseconds(2_000 * at as u64 + 900),
             stacks: vec![CalledStack {
@@ -291,7 +291,9 @@ fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
             }],
         })
     };
-    let records = [Record::Call(call)].into_iter().chain((1..40).map(short));
+    let records = [CallRecord::Call(call)]
+        .into_iter()
+        .chain((1..40).map(short));
     let thread = ThreadCalls {
         thread: CallThread {
             pid: 7,
@@ -312,7 +314,7 @@ fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
             call,
             typical: Nanoseconds(9),
             calls: 3,
-            meanwhile: vec![Meanwhile {
+            activities: vec![ThreadActivity {
                 thread: 0,
                 stack: Some(samples[3].stack),
                 time: Nanoseconds(1),
@@ -323,16 +325,16 @@ fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
             call,
             ended_by: Some((0, call)),
         }],
-        arguments: vec![CallsWith {
+        arguments: vec![CallsByArgument {
             thread: 0,
             stack: call.stack,
             argument: "n".to_owned(),
             calls: (1..9)
-                .map(|n| CallsAt {
+                .map(|n| CallsAtValue {
                     value: f64::from(n) * 0.3,
                     calls: u64::from(n == 7) + 1,
                     duration: Nanoseconds(90),
-                    own: Nanoseconds(80),
+                    self_duration: Nanoseconds(80),
                 })
                 .collect(),
         }],
@@ -420,10 +422,10 @@ fn edited(sound: &Sound, mut input: &[u8], folder: &Path) -> PathBuf {
                     meta.insert(name.as_str(), value.as_slice()).map(drop)
                 }
                 (Key::Meta(name), None) => meta.remove(name.as_str()).map(drop),
-                (&Key::Record(kind, id), Some(value)) => {
+                (&Key::CallRecord(kind, id), Some(value)) => {
                     records.insert((kind, id), value.as_slice()).map(drop)
                 }
-                (&Key::Record(kind, id), None) => records.remove((kind, id)).map(drop),
+                (&Key::CallRecord(kind, id), None) => records.remove((kind, id)).map(drop),
                 (&Key::Column(kind, owner, part), value) => {
                     let segments = (kind, owner, part, 0)..=(kind, owner, part, u32::MAX);
                     columns
@@ -515,7 +517,7 @@ fn ask_questions(snapshot: &Snapshot) -> Vec<StoredBuild> {
     let builds = snapshot.builds().unwrap_or_default();
     for build in &builds {
         let profiles: Vec<_> = build.profiles.iter().map(|profile| profile.id).collect();
-        let executable = sto_core::id::ExecutableId::of(&build.build.executable);
+        let executable = sto_core::id::ExecutableId::from_name(&build.build.executable);
         ignore(snapshot.load(executable, &profiles));
         ignore(snapshot.load_build(build.id));
         for &profile in &profiles {

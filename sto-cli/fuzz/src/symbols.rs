@@ -1,7 +1,7 @@
 //! Files with symbols.
 
-use crate::check::{folder, testdata};
 use crate::edits;
+use crate::folders::{folder, testdata};
 use crate::perf_data::{CALLCHAIN, REGS_USER, STACK_USER, Sample, USER, Writer, push_u64s};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -130,7 +130,7 @@ fn inode(path: &Path) -> u64 {
 fn believing_all() -> SymbolOptions {
     SymbolOptions {
         recording_dir: Some(folder().to_owned()),
-        believed_users: vec![User::of_this_process()],
+        trusted_users: vec![User::current()],
         ..SymbolOptions::default()
     }
 }
@@ -167,7 +167,7 @@ fn look_up(recording: &[u8], samples: u64, symbols: SymbolOptions) {
         for ix in 0..recording.locations.len() {
             assert!(
                 !found
-                    .of(sto_core::recording::LocationIx(ix as u32))
+                    .code_lines(sto_core::recording::LocationIx(ix as u32))
                     .is_empty()
             );
         }

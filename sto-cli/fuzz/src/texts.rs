@@ -1,7 +1,7 @@
 //! Text files that users write.
 
-use crate::check::folder;
 use crate::cli::Cli;
+use crate::folders::folder;
 use crate::runtime::config::Config;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;

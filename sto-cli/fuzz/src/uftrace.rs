@@ -1,7 +1,7 @@
 //! Data folders of uftrace that are damaged by accident or on purpose.
 
-use crate::check::{folder, testdata};
 use crate::edits;
+use crate::folders::{folder, testdata};
 use crate::formats::store_it;
 use std::fs;
 use std::sync::LazyLock;

@@ -157,7 +157,8 @@ fn limits_the_memory_for_small_files() {
     builder.sample(1, &[1]);
     let error = builder.error();
     assert!(
-        error.contains("frames, including inlined functions") && error.contains("of a file of"),
+        error.contains("frames, including inlined functions")
+            && error.contains("for stacks of a file of"),
         "{error}"
     );
 }
