@@ -1,5 +1,5 @@
-//! What the tests of several crates share: tests that are skipped, expected outputs, servers, and messages of other
-//! tools' formats.
+//! Support for the tests of several crates: skipped tests, expected outputs, servers, and messages of formats of other
+//! tools.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

@@ -17,7 +17,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 no commit has a verdict to w
 
 /// Write chosen profiles into one file, which `sto merge` adds to another store
 ///
-/// The same profiles always give the same bytes, whichever store they come from.
+/// The bytes depend only on the profiles, not on the store they come from.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportStoreArgs {

@@ -51,7 +51,7 @@ fn by_hand(named: &Path) -> Option<(String, PathBuf)> {
     (!named.is_dir()).then(|| (file.to_owned(), path.into()))
 }
 
-/// Where to look for symbols of a recording on this machine: first in these folders and files (`FILE=PATH`).
+/// Returns the options for finding symbols of a recording on this machine: `named` folders and files (`FILE=PATH`) first.
 pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptions {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());

@@ -16,7 +16,7 @@ fn most_faults() -> usize {
     std::env::var("STO_TEST_FAULTS").map_or(21, |faults| faults.parse().unwrap())
 }
 
-/// What happens at a call, in strace's syntax.
+/// The action at a system call, in strace's syntax.
 struct Fault {
     inject: &'static str,
     /// The expected message, if the command fails; none for a signal.

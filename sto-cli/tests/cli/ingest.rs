@@ -1,4 +1,4 @@
-//! What `sto ingest` stores and prints.
+//! Tests of `sto ingest`: the stored profiles and the output.
 
 use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use serde_json::json;

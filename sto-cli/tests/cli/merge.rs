@@ -1,4 +1,4 @@
-//! What `sto merge` adds and prints, and what remains when it is killed.
+//! Tests of `sto merge`: its additions, its output, and the store after a kill.
 
 use crate::support::{AFTER, BEFORE, Sandbox, killed_after};
 use serde_json::{Value, json};

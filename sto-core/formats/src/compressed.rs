@@ -141,7 +141,7 @@ struct Layer<'a> {
     came: Rc<Cell<u64>>,
     /// The user's limit to expanded bytes; 0 without one.
     max_input: u64,
-    /// Where to record that the data ended early; `None` if that is an error.
+    /// Set if the data ended early; `None` if that is an error.
     cut: Option<Rc<Cell<bool>>>,
 }
 

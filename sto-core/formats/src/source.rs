@@ -26,7 +26,7 @@ pub struct ReadOptions {
     /// its size, whichever is larger), and to the size of a stream whose format must be held in
     /// memory (default: 2 GiB).
     pub max_input: Option<Bytes>,
-    /// Where to find the binaries and symbols used to unwind copied stacks.
+    /// Sources of the binaries and symbols used to unwind copied stacks.
     pub symbols: SymbolOptions,
     /// Sum samples that differ only in time, so that memory depends only on the number of distinct
     /// samples. A sum has the time of its first sample. Samples of perf.data are never summed.

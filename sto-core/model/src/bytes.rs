@@ -36,47 +36,47 @@ pub enum CursorError {
 /// The result of a read.
 pub type Read<T> = Result<T, CursorError>;
 
-/// Most bytes of a number of 64 bits.
+/// Maximum number of bytes of a 64-bit number.
 const MAX_VARINT: usize = 10;
 
 impl<'b> Cursor<'b> {
-    /// A cursor at the beginning of a whole file.
+    /// Creates a cursor at the beginning of a whole file.
     pub fn new(file: &'b [u8]) -> Cursor<'b> {
-        Cursor::of_part(file, 0)
+        Cursor::from_part(file, 0)
     }
 
-    /// A cursor at position `at` of a whole file, or with nothing left to read if the file is shorter.
+    /// Creates a cursor at position `at` of a whole file, or with nothing left to read if the file is shorter.
     pub fn at_position(file: &'b [u8], at: usize) -> Cursor<'b> {
-        Cursor::of_part(file.get(at..).unwrap_or_default(), at)
+        Cursor::from_part(file.get(at..).unwrap_or_default(), at)
     }
 
-    /// A cursor at the beginning of a part of a file, whose first byte is at position `at` of the file.
-    pub fn of_part(part: &'b [u8], at: usize) -> Cursor<'b> {
+    /// Creates a cursor at the beginning of a part of a file, whose first byte is at position `at` of the file.
+    pub fn from_part(part: &'b [u8], at: usize) -> Cursor<'b> {
         Cursor {
             rest: part,
             end: at + part.len(),
         }
     }
 
-    /// Position in the file of the next byte.
+    /// Returns the position in the file of the next byte.
     #[inline]
     pub fn at(&self) -> usize {
         self.end - self.rest.len()
     }
 
-    /// The bytes that are left to read.
+    /// Returns the bytes that are left to read.
     #[inline]
     pub fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
-    /// Number of bytes that are left to read.
+    /// Returns the number of bytes that are left to read.
     #[inline]
     pub fn left(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether all bytes are read.
+    /// Returns `true` if all bytes are read.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
@@ -97,7 +97,7 @@ impl<'b> Cursor<'b> {
     #[inline]
     pub fn part(&mut self, length: u64) -> Read<Cursor<'b>> {
         let at = self.at();
-        Ok(Cursor::of_part(self.take(length)?, at))
+        Ok(Cursor::from_part(self.take(length)?, at))
     }
 
     /// Reads the bytes before the next zero byte, and passes over that.
@@ -334,7 +334,7 @@ mod tests {
         fn varints_that_are_cut_are_named_with_their_place(number in 1u64 << 7.., at in 0usize..100) {
             let bytes = padded(number, 0);
             let left = bytes.len() - 1;
-            let mut cursor = Cursor::of_part(&bytes[..left], at);
+            let mut cursor = Cursor::from_part(&bytes[..left], at);
             let (limit, end) = (at + left, (at + left + 1) as u64);
             prop_assert_eq!(cursor.varint(), Err(CursorError::EndsEarly { at, end, limit }));
             prop_assert_eq!((cursor.at(), cursor.left()), (at, left));
@@ -369,7 +369,7 @@ mod tests {
         let refused = Err(CursorError::TooManyBits { at: 7, bits: 64 });
         for last in [&[2][..], &[0x7f], &[0x81, 0], &[0x80, 0], &[0xff]] {
             let bytes = ending_in(last);
-            let mut cursor = Cursor::of_part(&bytes, 7);
+            let mut cursor = Cursor::from_part(&bytes, 7);
             assert_eq!(cursor.varint(), refused, "{bytes:x?}");
             assert_eq!(cursor.at(), 7);
         }
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn values_are_read_one_after_the_other() {
         let bytes = b"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0fname\0xyz";
-        let mut cursor = Cursor::of_part(bytes, 100);
+        let mut cursor = Cursor::from_part(bytes, 100);
         assert_eq!(cursor.u8(), Ok(1));
         assert_eq!(cursor.u16(), Ok(0x0302));
         assert_eq!(cursor.u32(), Ok(0x0706_0504));
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn errors_say_what_was_found_and_expected() {
         let messages = [
-            Cursor::of_part(&[0x80], 5).varint().unwrap_err(),
+            Cursor::from_part(&[0x80], 5).varint().unwrap_err(),
             Cursor::new(&[0xff; 10]).varint().unwrap_err(),
         ];
         let messages = messages.map(|error| error.to_string());

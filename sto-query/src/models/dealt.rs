@@ -5,7 +5,7 @@ use super::costs::{Costs, FunctionCosts};
 use sto_stats::Random;
 
 impl Costs {
-    /// What the costs were measured in and for.
+    /// Returns the program, build and quantities that are modelled.
     pub(crate) fn about(&self) -> &Modelled {
         &self.of
     }

@@ -51,7 +51,7 @@ pub struct SeriesRequest {
     pub function: String,
     /// The runs.
     pub history: HistoryQuery,
-    /// What counts as one observation.
+    /// The unit of observation.
     pub by: Observation,
     /// Number of observations before each one from which it is predicted.
     pub window: usize,

@@ -116,7 +116,7 @@ pub fn prune(
 pub struct SymbolizeRequest {
     /// Selectors of the profiles; all profiles if empty.
     pub selectors: Vec<String>,
-    /// Where symbols are searched.
+    /// Sources of symbols.
     pub symbols: SymbolOptions,
     /// Cancels the request before the next profile.
     pub cancel: CancelToken,

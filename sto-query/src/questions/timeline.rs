@@ -23,7 +23,7 @@ pub struct TimelineRequest {
     pub named: Named,
     /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// What rows represent.
+    /// The meaning of the rows.
     pub by: RowsBy,
     /// The cost of rows, by which they are ordered.
     pub order: Order,

@@ -337,7 +337,7 @@ struct Chains {
     rows: Vec<u32>,
     /// The innermost node with a row among a node and its callers.
     first: Vec<u32>,
-    /// The same for the node's caller.
+    /// The value of `first` for the node's caller.
     next: Vec<u32>,
 }
 

@@ -62,7 +62,7 @@ pub enum ThreadNames {
     NameAndId,
 }
 
-/// What each root stands for. Written `thread` or `label:KEY`.
+/// Grouping of stacks below new roots, written `thread` or `label:KEY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]

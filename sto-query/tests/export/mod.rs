@@ -17,7 +17,7 @@ use sto_query::results::View;
 
 type Renderer = fn(&View, &mut Vec<u8>) -> Result<(), ExportError>;
 
-/// What is written of an exported selection, not compressed.
+/// Returns the exported selection before compression.
 pub(crate) fn written(exported: &Exported) -> Vec<u8> {
     let mut bytes = Vec::new();
     render::export::write(exported, false, &mut bytes).unwrap();

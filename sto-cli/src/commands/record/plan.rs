@@ -1,4 +1,4 @@
-//! What to record: one program, two, or one with several input sizes.
+//! Programs to record: one, two, or one with several input sizes.
 
 use super::{Place, RecordingArgs};
 use crate::runtime::perf::{Recording, Target};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sto_query::sources::distinct_names;
 use sto_query::text::Command;
 
-/// What to record, how often, and how.
+/// The programs to record, the number of runs, and the options of the recorder.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
     pub(crate) how: &'a RecordingArgs,

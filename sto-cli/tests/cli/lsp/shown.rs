@@ -1,4 +1,4 @@
-//! What the editor shows, also after edits.
+//! Costs in the editor, before and after edits.
 
 use super::session::{Session, with_demo};
 use crate::support::Sandbox;

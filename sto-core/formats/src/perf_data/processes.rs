@@ -34,7 +34,7 @@ pub(super) struct Processes {
     live: HashMap<u32, Live>,
     thread_of: HashMap<u32, ThreadIx>,
     comm_of: HashMap<u32, String>,
-    /// Where to look for jitdumps.
+    /// Folders to search for jitdumps.
     symbols: SymbolOptions,
     /// Jitdumps by path; `None` if there is no file.
     jit_dumps: HashMap<String, Option<(ModuleIx, Arc<JitDump>)>>,

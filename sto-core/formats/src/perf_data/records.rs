@@ -98,7 +98,7 @@ pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfF
     })
 }
 
-/// Where and how the recording was made, from the feature sections of the header.
+/// Returns the machine and command of the recording, from the feature sections of the header.
 pub(super) fn origin(file: &PerfFile) -> Origin {
     let text = |value: Result<Option<&str>, linux_perf_data::Error>| {
         let value: Option<&str> = value.unwrap_or(None);

@@ -18,7 +18,7 @@ pub(crate) struct Column {
     is_shared: bool,
 }
 
-/// Where a column gets its number of samples from.
+/// Source of a column's number of samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Samples {
     /// The value at this index.

@@ -88,7 +88,7 @@ impl RecordingBuilder {
         }
     }
 
-    /// Where and how the recording was made, for changes.
+    /// Returns the machine and command of the recording, to change them.
     pub fn origin(&mut self) -> &mut Origin {
         &mut self.origin
     }

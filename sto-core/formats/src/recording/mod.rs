@@ -55,7 +55,7 @@ pub struct RecordingParts {
     pub source: RecordingDigest,
     /// Size of the source.
     pub source_bytes: Bytes,
-    /// Where and how the recording was made.
+    /// The machine and command of the recording.
     pub origin: Origin,
     /// The measured events.
     pub sample_types: Vec<SampleType>,

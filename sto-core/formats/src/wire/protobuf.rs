@@ -36,7 +36,7 @@ impl<'b> Message<'b> {
 
     /// Makes a message of a part of the file that begins at byte `at`.
     pub(crate) fn from_part(bytes: &'b [u8], at: usize) -> Message<'b> {
-        Message(Cursor::of_part(bytes, at))
+        Message(Cursor::from_part(bytes, at))
     }
 
     /// Offset in the file of the unread part.

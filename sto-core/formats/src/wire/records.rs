@@ -39,7 +39,7 @@ impl Held {
             return Err(DecodeError::new(self.at, problem));
         }
         self.bytes.extend_from_slice(new);
-        let mut rest = Cursor::of_part(&self.bytes, self.at);
+        let mut rest = Cursor::from_part(&self.bytes, self.at);
         let mut done = self.at;
         while !rest.is_empty() {
             match record(&mut rest) {

@@ -176,7 +176,7 @@ pub fn is_wait_function(name: &str) -> bool {
     waits_for(name).is_some()
 }
 
-/// What a function of this name waits for, or `None` if it does not wait.
+/// Returns what a function with this name waits for, or `None` if it does not wait.
 pub(crate) fn waits_for(name: &str) -> Option<WaitsFor> {
     let base = base_name(name);
     let system_call = system_call(base);

@@ -36,9 +36,7 @@ mod stacks;
 #[cfg(feature = "lake")]
 pub use counts::Counts;
 #[cfg(feature = "lake")]
-pub use dataset::Dataset;
-#[cfg(feature = "lake")]
-pub use dataset::Found;
+pub use dataset::{Dataset, Found};
 #[cfg(feature = "lake")]
 pub use error::LakeError;
 pub use questions::{QUESTIONS, Question};

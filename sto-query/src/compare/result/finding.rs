@@ -17,7 +17,7 @@ pub struct Finding {
     /// The line of that file to look at first: the most expensive line of the function. `None` if
     /// lines are not known.
     pub line: Option<u32>,
-    /// What happened to the function.
+    /// The kind of change of the function.
     pub kind: FindingKind,
     /// A summary of the finding, as a sentence.
     pub reason: String,
