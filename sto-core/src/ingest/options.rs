@@ -59,7 +59,7 @@ pub struct IngestOptions {
     /// Number of bytes that a compressed file may expand to, whatever its size is.
     pub max_input: Option<Bytes>,
     /// Refuse a profile if more than 20 % of its samples are unresolved, truncated or without a stack, or more than 5 % of
-    /// its events were lost; see [`IngestError::Poor`].
+    /// its events were lost; see [`IngestError::LowQuality`].
     pub strict: bool,
     /// How symbols are found, and whether frames have lines.
     pub symbols: SymbolOptions,

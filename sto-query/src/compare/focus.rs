@@ -17,7 +17,7 @@ pub struct Focus {
 }
 
 impl Focus {
-    /// Selects the functions that match a [name](FunctionChoice) as the user typed it, by the same
+    /// Selects the functions that match a name as the user typed it, by the same
     /// rule in all views.
     ///
     /// # Errors

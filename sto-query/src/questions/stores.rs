@@ -212,7 +212,7 @@ pub fn average(
 #[serde(default)]
 #[non_exhaustive]
 pub struct AnnotateRequest {
-    /// The table: CSV or JSON lines, as parsed by [`metrics_of`].
+    /// The table: JSON lines if it begins with `{`, otherwise CSV with column names in the first line.
     pub table: String,
     /// Whether existing values may be replaced.
     pub may_replace: bool,

@@ -24,8 +24,7 @@ pub struct Scores {
     pub window_builds: usize,
     /// Number of judged functions.
     pub tested: usize,
-    /// Number of functions whose q is at most
-    /// [`FALSE_DISCOVERIES`](super::scores::FALSE_DISCOVERIES).
+    /// Number of functions whose q is at most 0.05.
     pub far: usize,
     /// Minimum share of a function in some run.
     pub min_share: f64,
@@ -57,7 +56,7 @@ pub struct FunctionScore {
     pub actual: f64,
     /// `actual` minus `expected`.
     pub difference: f64,
-    /// The difference in standard deviations; see [`Score::score`](crate::series::Score::score).
+    /// The difference in standard deviations.
     pub score: f64,
     /// Probability of samples at least as far from those before if nothing had changed.
     pub p: Option<f64>,

@@ -30,7 +30,7 @@ pub struct NamedSeries {
 }
 
 impl RunOverTime {
-    /// Returns metrics on a grid, each given by its name or by a [`Formula`], which may use the metrics before it.
+    /// Returns metrics on a grid, each given by its name or by a formula, which may use the metrics before it.
     /// Counts are per second.
     ///
     /// A recorded metric has its own name. Costs are `self:FUNCTION`, `total:FUNCTION`, `thread:NAME`, `module:NAME`,

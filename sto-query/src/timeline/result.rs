@@ -25,9 +25,9 @@ pub struct Timeline {
     pub from: f64,
     /// End of the last slice, in seconds since the run's first sample.
     pub to: f64,
-    /// Number of slices, all of equal length: those of the run, at most [`MAX_SLICES`].
+    /// Number of slices, all of equal length: those of the run, at most 1000.
     pub slices: usize,
-    /// Start of each [phase](crate::phases) except the first, in seconds since the run's first sample; empty if a
+    /// Start of each phase except the first, in seconds since the run's first sample; empty if a
     /// time window was selected.
     pub phases: Vec<f64>,
     /// Grouping of costs into rows.

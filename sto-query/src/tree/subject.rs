@@ -85,7 +85,7 @@ pub struct CostShare {
     pub samples: u64,
     /// Their value, in the sample type's unit.
     pub value: u64,
-    /// Share of the whole, from 0 to 1; see [`share`].
+    /// Share of the whole, from 0 to 1; 0 if the whole is 0.
     pub share: f64,
 }
 

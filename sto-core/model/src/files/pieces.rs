@@ -66,7 +66,7 @@ impl RegularFile {
 pub struct ByteWindow<'a> {
     source: &'a dyn ReadAt,
     buffer: Arc<Vec<u8>>,
-    /// Earlier buffers that may still be in use by a [`Part`], oldest first.
+    /// Earlier buffers that may still be in use by a [`SharedBytes`], oldest first.
     old_buffers: VecDeque<Arc<Vec<u8>>>,
     /// Minimum number of bytes to read at once.
     read_size: usize,
@@ -181,7 +181,7 @@ impl<'a> ByteWindow<'a> {
     }
 }
 
-/// Replaces `buffer` by one that no [`Part`] uses: itself, the oldest one, or a new one.
+/// Replaces `buffer` by one that no [`SharedBytes`] uses: itself, the oldest one, or a new one.
 fn unused_buffer<'b>(
     buffer: &'b mut Arc<Vec<u8>>,
     old_buffers: &mut VecDeque<Arc<Vec<u8>>>,

@@ -4,7 +4,7 @@ use crate::units::{SampleType, Unit};
 
 /// The event for the self time of calls in nanoseconds. Each call is a sample.
 pub const WALL_EVENT: &str = "wall";
-/// The event for the self time of calls in recordings that also have sampled [`WALL`] time of the same threads.
+/// The event for the self time of calls in recordings that also have sampled [`WALL_EVENT`] time of the same threads.
 pub const SPANS_EVENT: &str = "spans";
 /// The event that counts calls.
 pub const CALLS_EVENT: &str = "calls";

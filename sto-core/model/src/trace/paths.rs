@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 index_types! {
     /// A function of a trace, numbered by the format's reader.
     pub TraceFunctionIx;
-    /// Index of a path in [`Paths`].
+    /// Index of a path in [`CallPaths`].
     pub CallPathIx;
 }
 

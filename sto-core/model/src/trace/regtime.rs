@@ -39,7 +39,7 @@ pub fn compress_calls(
     regtime.finish()
 }
 
-/// Compresses the calls of a thread incrementally. See [`compress`].
+/// Compresses the calls of a thread incrementally. See [`compress_calls`].
 pub struct RegTime<'p> {
     call_duration: Nanoseconds,
     call_gap: Nanoseconds,
@@ -76,7 +76,7 @@ struct Place {
 }
 
 impl<'p> RegTime<'p> {
-    /// Creates a compressor without calls. See [`compress`] for the parameters.
+    /// Creates a compressor without calls. See [`compress_calls`] for the parameters.
     pub fn new(
         thresholds: &CallThresholds,
         time: Nanoseconds,

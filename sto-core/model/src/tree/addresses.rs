@@ -19,7 +19,7 @@ pub struct ProfileAddresses {
     pub stacks: Vec<AddressStack>,
     /// Self costs by sample type. The node indices are indices into [`ProfileAddresses::stacks`].
     pub costs: Vec<SelfCosts>,
-    /// Self costs by context and time slice, if the profile has [slices](super::Interned::slices).
+    /// Self costs by context and time slice, if the profile has [slices](super::ProfileData::slices).
     pub slices: Vec<SliceCosts>,
 }
 

@@ -1,6 +1,6 @@
 //! Numeric arguments of calls, and the durations of calls by the values of their arguments.
 //!
-//! A function together with the values of its arguments gets a [`FunctionNo`](super::paths::FunctionNo) of its own,
+//! A function together with the values of its arguments gets a [`TraceFunctionIx`](super::paths::TraceFunctionIx) of its own,
 //! so that code that sorts, matches and logs calls need not handle arguments. If a function has very many different
 //! argument values, values that are nearly equal share a number.
 
