@@ -86,10 +86,10 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
         version,
     };
     store.tag(&tag, false).expect("there is such a build");
-    Sound::of(folder.path())
+    Sound::read(folder.path())
 });
 
-/// The same with every call of a trace; stored is what that is made of alone.
+/// Like the store above, with every call of a trace; `stored` has only the columns of calls.
 static KEPT: LazyLock<Sound> = LazyLock::new(|| {
     const CALLS: [u8; 2] = [8, 9];
     let folder = tempfile::tempdir().expect("a folder");
@@ -103,7 +103,7 @@ static KEPT: LazyLock<Sound> = LazyLock::new(|| {
     let path = testdata("xray/basic.yaml");
     let recording = sto_core::formats::read(&path, &ReadOptions::default()).expect("it is sound");
     ingest(&store, (&path, recording), &options, &mut |_| ()).expect("a sound recording");
-    let mut sound = Sound::of(folder.path());
+    let mut sound = Sound::read(folder.path());
     let is_of_calls = |key: &Key| matches!(key, Key::Column(kind, ..) if CALLS.contains(kind));
     sound.stored.retain(|(key, _)| is_of_calls(key));
     assert!(
@@ -114,8 +114,8 @@ static KEPT: LazyLock<Sound> = LazyLock::new(|| {
 });
 
 impl Sound {
-    /// What stands in the store of a folder.
-    fn of(folder: &Path) -> Sound {
+    /// Reads the store in a folder.
+    fn read(folder: &Path) -> Sound {
         let file = folder.join(Store::FILE_NAME);
         let bytes = fs::read(&file).expect("the store's file");
         let stored = stored(&Database::open(&file).expect("a redb file"));

@@ -72,7 +72,7 @@ fn json_lines_from_standard_input_add_metrics() {
     let lines = "{\"build\": \"demo@v2\", \"seconds\": 1e-3, \"note\": null}\n\n\
                  {\"profile\": \"v1\", \"label.ci\": \"1\", \"seconds\": 3}\n";
     let file = std::fs::File::open(sandbox.write("lines", lines)).unwrap();
-    let run = Run::of(sandbox.command(&["annotate", "-"]).stdin(file));
+    let run = Run::new(sandbox.command(&["annotate", "-"]).stdin(file));
     assert_eq!(run.succeeds().stdout, "2 metrics of 2 runs: 2 new\n");
     let expected = [r#"{"seconds":3.0}"#, "{}", r#"{"seconds":0.001}"#];
     assert_eq!(metrics(&sandbox), expected);

@@ -82,7 +82,7 @@ fn with_perf(sandbox: &Sandbox, args: &[&str]) -> Command {
 }
 
 fn sto(repository: &Repository, args: &[&str]) -> Run {
-    Run::of(&mut command(repository, args))
+    Run::new(&mut command(repository, args))
 }
 
 const LINE: &str = "sh build.sh && cat bench.out";
@@ -198,7 +198,7 @@ fn rejects_invalid_searches_before_building() {
     bisect(&repository, &[]).fails_with(&["the work tree has uncommitted changes"]);
     repository.git(&["checkout", "-q", "build.sh"]);
     let mut command = command(&repository, &["bisect", "--good", "c0", "--", LINE]);
-    Run::of(command.env("PATH", repository.sandbox.path("home")))
+    Run::new(command.env("PATH", repository.sandbox.path("home")))
         .fails_with(&["cannot find `git`"]);
     let clone = [
         "clone",
@@ -210,7 +210,7 @@ fn rejects_invalid_searches_before_building() {
     ];
     repository.git(&clone);
     let mut command = self::command(&repository, &["bisect", "--good", "HEAD~1", "--", LINE]);
-    let run = Run::of(command.current_dir(repository.sandbox.path("home/shallow")));
+    let run = Run::new(command.current_dir(repository.sandbox.path("home/shallow")));
     let run = run.fails_with(&["git knows no commit `HEAD~1` here"]);
     assert!(run.stderr.contains("git fetch --unshallow"), "{run:?}");
     let Some(broken) = history(&[None, Some(1000)]) else {
@@ -249,7 +249,7 @@ fn a_signal_removes_work_trees_and_keeps_measurements() {
     {
         env.env(name, value);
     }
-    let run = Run::of(env.current_dir(repository.sandbox.path("")));
+    let run = Run::new(env.current_dir(repository.sandbox.path("")));
     assert_eq!(run.status, Some(143), "{run:?}");
     assert!(
         run.stderr.contains("the same command resumes from there"),
@@ -368,7 +368,7 @@ fn finds_a_bubble_sort_and_a_list_in_a_real_program() {
     }
     let sandbox = Sandbox::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/commits/make.sh");
-    Run::of(&mut sandbox.program("sh", &[script.to_str().unwrap(), "six"])).succeeds();
+    Run::new(&mut sandbox.program("sh", &[script.to_str().unwrap(), "six"])).succeeds();
     for (function, tag) in [("sort_numbers", "bubbles"), ("count_distinct", "list")] {
         let args = [
             "bisect",
@@ -381,12 +381,12 @@ fn finds_a_bubble_sort_and_a_list_in_a_real_program() {
         ];
         let args = [&args[..], &["--", "make && ./bench 8000"]].concat();
         let mut command = sandbox.command(&args);
-        let run = Run::of(command.current_dir(sandbox.path("six")));
+        let run = Run::new(command.current_dir(sandbox.path("six")));
         if run.stderr.contains("perf cannot record") {
             return skip("perf may not record here");
         }
         let head = ["-C", "six", "rev-parse", tag];
-        let expected = Run::of(&mut sandbox.program("git", &head))
+        let expected = Run::new(&mut sandbox.program("git", &head))
             .succeeds()
             .stdout;
         assert_eq!(json(&run)["state"]["found"], expected.trim(), "{run:?}");
@@ -402,14 +402,14 @@ fn names_only_commits_that_made_functions_grow_faster() {
     write_perf(&sandbox);
     let counting = sandbox.write("counting.h", COUNTING);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/commits/make.sh");
-    Run::of(&mut sandbox.program("sh", &[script.to_str().unwrap(), "six"])).succeeds();
+    Run::new(&mut sandbox.program("sh", &[script.to_str().unwrap(), "six"])).succeeds();
     let sto = |args: &str| {
         let args: Vec<&str> = args.split(' ').collect();
         let mut command = with_perf(&sandbox, &args);
         command
             .env("CC", format!("cc -include {}", counting.display()))
             .current_dir(sandbox.path("six"));
-        Run::of(&mut command)
+        Run::new(&mut command)
     };
     let sizes = "--scale n=200,400,800,1600 --runs 2";
     let fill = format!("record --commits main --build-with make {sizes} -- ./bench 20 {{n}}");

@@ -204,11 +204,11 @@ fn the_memory_limit_can_be_set_by_environment_and_configuration() {
     let sandbox = many_deep_runs();
     let series = ["series", "recurse", "--benchmark", "deep"];
     let mut by_variable = sandbox.command(&series);
-    Run::of(by_variable.env("STO_MAX_MEMORY", "16MB")).fails_with(&["the limit is 15.3 MiB"]);
+    Run::new(by_variable.env("STO_MAX_MEMORY", "16MB")).fails_with(&["the limit is 15.3 MiB"]);
     sandbox.write("home/.config/sto/config.toml", "max-memory = \"16MB\"\n");
     sandbox.sto(&series).fails_with(&["the limit is 15.3 MiB"]);
     let mut by_variable = sandbox.command(&series);
-    Run::of(by_variable.env("STO_MAX_MEMORY", "1GB")).succeeds();
+    Run::new(by_variable.env("STO_MAX_MEMORY", "1GB")).succeeds();
     let option = [&series[..], &["--max-memory", "much"]].concat();
     let run = sandbox.sto(&option);
     assert_eq!(run.status, Some(2), "{run:?}");
@@ -244,11 +244,11 @@ fn rejects_special_and_oversized_text_files() {
             sandbox.sto(args).fails_with(&[file, why]);
         }
         let mut config = sandbox.command(&["ls"]);
-        Run::of(config.env("STO_CONFIG", file)).fails_with(&[file, why]);
+        Run::new(config.env("STO_CONFIG", file)).fails_with(&[file, why]);
     }
     let endless = "cat /dev/zero | \"$0\" annotate -";
     let mut shell = sandbox.program("sh", &["-c", endless, env!("CARGO_BIN_EXE_sto")]);
     shell.env("STO_STORE", sandbox.path("store"));
-    Run::of(&mut shell).fails_with(&["-", "larger than"]);
+    Run::new(&mut shell).fails_with(&["-", "larger than"]);
     assert!(Path::new(&sandbox.write("a.folded", BEFORE)).exists());
 }

@@ -35,7 +35,7 @@ impl Repository {
             .program("git", &[&identity, arguments].concat());
         git.env("GIT_AUTHOR_DATE", &date)
             .env("GIT_COMMITTER_DATE", &date);
-        Run::of(&mut git).succeeds().stdout.trim().to_owned()
+        Run::new(&mut git).succeeds().stdout.trim().to_owned()
     }
 
     /// Commits all changes and returns the commit's id.
@@ -192,7 +192,7 @@ fn stores_runs_even_if_git_fails() {
         "--exe",
         "demo",
     ];
-    Run::of(
+    Run::new(
         sandbox
             .command(&ingest)
             .current_dir(sandbox.path("home/shallow")),
@@ -212,7 +212,7 @@ fn stores_runs_even_if_git_fails() {
         "--exe",
         "demo",
     ];
-    Run::of(sandbox.command(&ingest).env("PATH", sandbox.path("home"))).succeeds();
+    Run::new(sandbox.command(&ingest).env("PATH", sandbox.path("home"))).succeeds();
     assert_eq!(repository.build("none")["revision"], Value::Null);
 }
 

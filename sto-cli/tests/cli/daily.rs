@@ -17,7 +17,7 @@ fn configuration_sets_defaults_and_aliases() {
     let sandbox = Sandbox::with_two_builds();
     let config = "[top]\nlimit = 1\n[alias]\nworst = 'top --by total'\n";
     let run = |args: &[&str]| {
-        Run::of(&mut with_config(&sandbox, config, args))
+        Run::new(&mut with_config(&sandbox, config, args))
             .succeeds()
             .stdout
     };
@@ -32,12 +32,12 @@ fn configuration_sets_defaults_and_aliases() {
 #[test]
 fn an_invalid_configuration_is_an_error_with_its_line() {
     let sandbox = Sandbox::with_two_builds();
-    let broken = Run::of(&mut with_config(&sandbox, "\n[top]\nlimt = 1\n", &["ls"]));
+    let broken = Run::new(&mut with_config(&sandbox, "\n[top]\nlimt = 1\n", &["ls"]));
     broken.fails_with(&["config.toml, line 3: `sto top` has no option `--limt`"]);
     let mut missing = sandbox.command(&["ls"]);
-    Run::of(missing.env("STO_CONFIG", "nosuch.toml")).fails_with(&["cannot read nosuch.toml"]);
-    Run::of(sandbox.command(&["ls"]).env("STO_CONFIG", "")).succeeds();
-    Run::of(sandbox.command(&["ls"]).env_remove("HOME")).succeeds();
+    Run::new(missing.env("STO_CONFIG", "nosuch.toml")).fails_with(&["cannot read nosuch.toml"]);
+    Run::new(sandbox.command(&["ls"]).env("STO_CONFIG", "")).succeeds();
+    Run::new(sandbox.command(&["ls"]).env_remove("HOME")).succeeds();
 }
 
 #[test]
@@ -45,13 +45,13 @@ fn configuration_sets_colours() {
     let sandbox = Sandbox::with_two_builds();
     let config = "[colors]\nregression = 'bold 208'\nheading = 'none'\n";
     let compare = ["find-regressions", "v1", "v2", "--color", "always"];
-    let compared = Run::of(&mut with_config(&sandbox, config, &compare)).stdout;
+    let compared = Run::new(&mut with_config(&sandbox, config, &compare)).stdout;
     assert!(
         compared.starts_with("\x1b[1;38;5;208mREGRESSION\x1b[0m"),
         "{compared}"
     );
     assert!(!compared.contains("\x1b[1m"), "{compared}");
-    let shown = Run::of(&mut with_config(
+    let shown = Run::new(&mut with_config(
         &sandbox,
         config,
         &["config", "--color=always"],
@@ -62,16 +62,16 @@ fn configuration_sets_colours() {
         "{shown}"
     );
     let wrong = "[colors]\nheading = 'blurple'\n";
-    Run::of(&mut with_config(&sandbox, wrong, &["ls"]))
+    Run::new(&mut with_config(&sandbox, wrong, &["ls"]))
         .fails_with(&["config.toml, line 2: `heading`: `blurple` is not a colour: expected black"]);
-    let nothing = Run::of(sandbox.command(&["config"]).env("STO_CONFIG", ""));
+    let nothing = Run::new(sandbox.command(&["config"]).env("STO_CONFIG", ""));
     assert_eq!(nothing.succeeds().stdout, "no configuration file\n");
 }
 
 /// The completions that a shell offers after these words.
 fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
     let mut command = sandbox.command(&[&["--", "sto"], words].concat());
-    let run = Run::of(command.env("COMPLETE", "fish"));
+    let run = Run::new(command.env("COMPLETE", "fish"));
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
     let name = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
     run.stdout.lines().map(name).collect()
@@ -119,7 +119,7 @@ fn bash_completions_are_quoted() {
                   _sto_complete sto r where\n\
                   printf '%s\\n' \"${COMPREPLY[@]}\"";
     let mut shell = sandbox.program("bash", &["-c", script, env!("CARGO_BIN_EXE_sto")]);
-    let run = Run::of(shell.env("STO_STORE", sandbox.path("store"))).succeeds();
+    let run = Run::new(shell.env("STO_STORE", sandbox.path("store"))).succeeds();
     assert_eq!(run.stdout, "run\\$\\(touch\\ owned\\)\n");
     assert!(offered(&sandbox, &["where", "a"]).is_empty());
     assert!(!sandbox.path("owned").exists());
@@ -138,7 +138,7 @@ fn open_writes_a_private_file_and_starts_the_browser() {
         command
             .env("BROWSER", &browser)
             .env("TMPDIR", sandbox.path("home"));
-        Run::of(&mut command).succeeds();
+        Run::new(&mut command).succeeds();
         std::fs::read_to_string(sandbox.path("shown")).unwrap()
     };
     assert!(open(&["v1"]).starts_with("<?xml"));
@@ -168,7 +168,7 @@ fn open_names_the_file_if_there_is_no_browser() {
     command
         .env("BROWSER", "no-such-browser")
         .env("TMPDIR", sandbox.path("home"));
-    let run = Run::of(&mut command);
+    let run = Run::new(&mut command);
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(run.stderr.contains("found no browser to open"), "{run:?}");
     assert!(run.stderr.contains("flame.svg"), "{run:?}");

@@ -16,7 +16,7 @@ fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
         .args(sto.get_args())
         .env("STO_STORE", sandbox.path("store"))
         .env("RUST_MIN_STACK", "524288");
-    Run::of(&mut shell)
+    Run::new(&mut shell)
 }
 
 /// Two builds of a program that recurses through these functions, `DEPTH` frames in all; in the

@@ -171,7 +171,7 @@ fn a_disk_that_fills_while_a_profile_is_stored() {
         size.div_ceil(512)
     );
     let mut shell = sandbox.program("sh", &["-c", &script, env!("CARGO_BIN_EXE_sto")]);
-    let run = Run::of(shell.env("STO_STORE", sandbox.path("store")));
+    let run = Run::new(shell.env("STO_STORE", sandbox.path("store")));
     run.fails_with(&["store.redb", "File too large"]);
     assert_eq!(
         sandbox.sto(&["ls", "--format", "json"]).succeeds().stdout,

@@ -302,11 +302,11 @@ fn nothing_is_lost_by_two_at_once(command: &dyn Fn(&Sandbox, &[&str]) -> Command
     for push in pushes {
         Run::from(push.wait_with_output().unwrap()).succeeds();
     }
-    let said = Run::of(&mut command(&sandbox, &["push", place]))
+    let said = Run::new(&mut command(&sandbox, &["push", place]))
         .succeeds()
         .stdout;
     assert!(said.contains("all 6 profiles are there"), "{said}");
-    Run::of(&mut command(&sandbox, &["--store", "other", "pull", place])).succeeds();
+    Run::new(&mut command(&sandbox, &["--store", "other", "pull", place])).succeeds();
     assert!(exported(&sandbox, "other") == exported(&sandbox, "store"));
 }
 
@@ -325,7 +325,7 @@ fn concurrent_pushes_to_a_bucket_lose_nothing() {
     };
     nothing_is_lost_by_two_at_once(&command, "s3://bucket/some/folder");
     let sandbox = with_profiles(1);
-    let gone = Run::of(&mut command(&sandbox, &["push", "s3://gone/x"]));
+    let gone = Run::new(&mut command(&sandbox, &["push", "s3://gone/x"]));
     gone.fails_with(&["s3://gone/x: ", "there is no such bucket"]);
 }
 
@@ -359,7 +359,7 @@ fn concurrent_pushes_by_ssh_lose_nothing() {
 
     let sandbox = with_profiles(2);
     // What is at such a place is what is in such a folder.
-    let push = Run::of(&mut command(&sandbox, &["push", &place]));
+    let push = Run::new(&mut command(&sandbox, &["push", &place]));
     assert!(push.succeeds().stdout.starts_with("sent 2 profiles") || only_file(&folder).exists());
     let (host, port) = ("127.0.0.1", server.port);
     for (place, why) in [
@@ -381,12 +381,12 @@ fn concurrent_pushes_by_ssh_lose_nothing() {
             "cannot write manifest.json",
         ),
     ] {
-        let run = Run::of(&mut command(&sandbox, &["push", &place]));
+        let run = Run::new(&mut command(&sandbox, &["push", &place]));
         run.fails_with(&[&place, why]);
     }
     let mut without = sandbox.command(&["push", &place]);
     without.env("PATH", sandbox.path("home"));
-    Run::of(&mut without).fails_with(&["the program `sftp` is not installed"]);
+    Run::new(&mut without).fails_with(&["the program `sftp` is not installed"]);
     assert!(is_there("sftp"));
 }
 
@@ -397,7 +397,7 @@ fn reports_rejected_credentials_of_a_bucket() {
     };
     let sandbox = with_profiles(1);
     let mut push = sandbox.command(&["push", "s3://bucket/x"]);
-    let run = Run::of(push.envs(moto.variables()));
+    let run = Run::new(push.envs(moto.variables()));
     run.fails_with(&[
         "s3://bucket/x: ",
         "it does not accept the credentials; set AWS_ACCESS_KEY_ID",

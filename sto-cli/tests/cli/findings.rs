@@ -76,7 +76,7 @@ fn the_command_of_a_finding_draws_the_stacks_that_have_its_function() {
         let command = report["findings"][0]["command"].as_str().unwrap();
         let script = format!("sto() {{ \"$0\" \"$@\"; }}\n{command}");
         let sto = env!("CARGO_BIN_EXE_sto");
-        Run::of(&mut sandbox.program("bash", &["-c", &script, sto])).succeeds();
+        Run::new(&mut sandbox.program("bash", &["-c", &script, sto])).succeeds();
         let svg = std::fs::read_to_string(sandbox.path("diff.svg")).unwrap();
         assert!(svg.contains("Only stacks with it"), "{svg}");
         assert!(!svg.contains("<title>compute"), "{svg}");

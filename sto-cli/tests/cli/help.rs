@@ -14,7 +14,7 @@ fn help_is_wrapped_to_the_terminal_width() {
     for width in [40, 80, 200] {
         for page in pages {
             let mut command = sandbox.command(page);
-            let help = Run::of(command.env("COLUMNS", width.to_string())).succeeds();
+            let help = Run::new(command.env("COLUMNS", width.to_string())).succeeds();
             for line in help.stdout.lines() {
                 let is_one_word = line.split_whitespace().count() < 2;
                 let columns = line.chars().count();
@@ -27,7 +27,7 @@ fn help_is_wrapped_to_the_terminal_width() {
 #[test]
 fn argument_errors_respect_width_and_colour() {
     let sandbox = Sandbox::new();
-    let run = |args: &[&str]| Run::of(sandbox.command(args).env("COLUMNS", "40"));
+    let run = |args: &[&str]| Run::new(sandbox.command(args).env("COLUMNS", "40"));
     let missing = run(&["find-regressions"]);
     assert_eq!(missing.status, Some(2), "{missing:?}");
     let usage = "Usage: sto find-regressions [OPTIONS]\n         [BASELINE] <CANDIDATE>\n";
@@ -38,7 +38,7 @@ fn argument_errors_respect_width_and_colour() {
     let help = run(&["--color=always", "--help"]).succeeds();
     assert!(help.stdout.contains("\x1b["), "{help:?}");
     let mut plain = sandbox.command(&["--nosuch", "--color", "never"]);
-    let plain = Run::of(plain.env("CLICOLOR_FORCE", "1"));
+    let plain = Run::new(plain.env("CLICOLOR_FORCE", "1"));
     assert!(!plain.stderr.contains('\x1b'), "{plain:?}");
 }
 
@@ -116,7 +116,7 @@ fn the_colour_option_applies_to_all_output() {
     let run = |args: &[&str]| sandbox.sto(args).succeeds().stdout;
     assert!(run(&["top", "v1", "--color", "always"]).contains("\x1b["));
     assert!(!run(&["top", "v1"]).contains('\x1b'));
-    let forced = Run::of(
+    let forced = Run::new(
         sandbox
             .command(&["--color=never", "top", "v1"])
             .env("CLICOLOR_FORCE", "1"),

@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
 fn recorded(args: &[&str]) -> Run {
     let store = folder().join("history.sto");
     let store = ["--store", store.to_str().unwrap()];
-    Run::of(&mut Sandbox::new().bare_command(&[&store, args].concat())).succeeds()
+    Run::new(&mut Sandbox::new().bare_command(&[&store, args].concat())).succeeds()
 }
 
 fn json(args: &[&str]) -> Value {
@@ -88,7 +88,7 @@ fn runs_of_each_release_are_checked_against_those_of_the_one_before() {
             let store = folder().join("history.sto");
             let store = ["--store", store.to_str().unwrap()];
             let find = ["find-regressions", old, new, "--format", "json"];
-            let run = Run::of(&mut Sandbox::new().bare_command(&[&store[..], &find].concat()));
+            let run = Run::new(&mut Sandbox::new().bare_command(&[&store[..], &find].concat()));
             let found: Value = serde_json::from_str(&run.stdout).unwrap();
             let word = |value: &Value| value.as_str().unwrap().to_owned();
             text += &format!(

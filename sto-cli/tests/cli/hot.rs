@@ -40,7 +40,7 @@ pub(crate) fn with_demo() -> Sandbox {
 
 fn in_columns(sandbox: &Sandbox, args: &[&str], columns: usize) -> String {
     let mut command = sandbox.command(args);
-    let run = Run::of(command.env("COLUMNS", columns.to_string()));
+    let run = Run::new(command.env("COLUMNS", columns.to_string()));
     run.succeeds().stdout
 }
 
@@ -92,7 +92,7 @@ fn files_are_named_as_their_folder_was() {
     }
     let mut below = sandbox.command(&["hot", "../src"]);
     fs::create_dir(sandbox.path("docs")).unwrap();
-    let run = Run::of(below.current_dir(sandbox.path("docs"))).succeeds();
+    let run = Run::new(below.current_dir(sandbox.path("docs"))).succeeds();
     assert!(run.stdout.starts_with("../src/demo.c:154: "), "{run:?}");
     let whole = sandbox.path("src");
     let run = sandbox.sto(&["hot", whole.to_str().unwrap()]).succeeds();
@@ -393,7 +393,7 @@ fn vim_walks_the_lines_as_its_quickfix_list() {
     let write = format!("call writefile({lines}, 'found')");
     let args = ["--headless", "-u", "NONE", "-i", "NONE", "-n"];
     let commands = ["-c", "cfile out", "-c", list, "-c", &write, "-c", "qa!"];
-    let run = Run::of(&mut sandbox.program("nvim", &[&args[..], &commands].concat()));
+    let run = Run::new(&mut sandbox.program("nvim", &[&args[..], &commands].concat()));
     let found = fs::read_to_string(sandbox.path("found"));
     assert_places(
         &sandbox,
@@ -428,5 +428,5 @@ fn emacs_takes_the_lines_for_those_of_a_compilation_which_it_runs_on_a_terminal(
         .env("STO_STORE", sandbox.path("store"))
         .env("PAGER", "sed s/^/paged:/")
         .env("TERM", "xterm");
-    assert_places(&sandbox, &Run::of(&mut emacs).succeeds().stdout);
+    assert_places(&sandbox, &Run::new(&mut emacs).succeeds().stdout);
 }

@@ -46,7 +46,7 @@ fn a_file_is_stored_only_once() {
 fn standard_input_is_read() {
     let sandbox = Sandbox::new();
     let stdin = std::fs::File::open(sandbox.write("a.folded", BEFORE)).unwrap();
-    let run = Run::of(
+    let run = Run::new(
         sandbox
             .command(&["ingest", "-", "--build", "v1", "--exe", "demo"])
             .stdin(Stdio::from(stdin)),
@@ -62,7 +62,7 @@ fn a_pipe_is_read_to_its_end() {
     sandbox.write("a.folded", BEFORE);
     let script = r#"cat a.folded | "$0" ingest - --build v1 --exe demo"#;
     let mut shell = sandbox.program("sh", &["-c", script, env!("CARGO_BIN_EXE_sto")]);
-    Run::of(shell.env("STO_STORE", sandbox.path("store"))).succeeds();
+    Run::new(shell.env("STO_STORE", sandbox.path("store"))).succeeds();
     assert_eq!(sandbox.json(&["top", "v1"])["samples"], 10_000);
 }
 
@@ -200,7 +200,7 @@ fn stores_the_revision_that_git_describe_prints() {
         ("no-git", sandbox.path("home"), json!(null)),
     ] {
         let ingest = ["ingest", "a.folded", "--build", build, "--exe", "demo"];
-        Run::of(sandbox.command(&ingest).env("PATH", path)).succeeds();
+        Run::new(sandbox.command(&ingest).env("PATH", path)).succeeds();
         let builds = sandbox.json(&["ls"])["builds"].clone();
         let builds = builds.as_array().unwrap();
         let build = builds
@@ -402,7 +402,7 @@ fn a_terminal_shows_how_many_files_are_done_at_what_rate_where_it_takes_over_a_s
     }
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
-    Run::of(&mut sandbox.program("mkfifo", &["pipe"])).succeeds();
+    Run::new(&mut sandbox.program("mkfifo", &["pipe"])).succeeds();
     let line = format!(
         "'{}' ingest a.folded - --build v1 < pipe",
         env!("CARGO_BIN_EXE_sto")

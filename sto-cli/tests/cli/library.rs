@@ -25,7 +25,7 @@ fn ask<R: DeserializeOwned>(request: Value) -> R {
 
 fn printed(store: &Path, args: &[&str]) -> String {
     let store = ["--store", store.to_str().unwrap()];
-    let run = Run::of(&mut Sandbox::new().bare_command(&[&store, args].concat()));
+    let run = Run::new(&mut Sandbox::new().bare_command(&[&store, args].concat()));
     // 3 where there is too little data.
     assert!(matches!(run.status, Some(0 | 1 | 3)), "{args:?}: {run:?}");
     run.stdout

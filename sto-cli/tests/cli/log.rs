@@ -90,7 +90,7 @@ fn the_history_fits_a_terminal_is_drawn_by_git_and_no_subject_reaches_it() {
     let Some((repository, ids)) = history() else {
         return;
     };
-    let run = Run::of(repository.sandbox.command(&["log"]).env("COLUMNS", "80")).succeeds();
+    let run = Run::new(repository.sandbox.command(&["log"]).env("COLUMNS", "80")).succeeds();
     let text = &run.stdout;
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
@@ -144,7 +144,7 @@ fn git_errors_have_hints() {
     log(&["--commits=--all"]).fails_with(&["git knows no commit `--all` here"]);
     log(&["/"]).fails_with(&["/: not a git repository"]);
     let mut command = sandbox.command(&["log"]);
-    Run::of(command.env("PATH", sandbox.path("home"))).fails_with(&["cannot find `git`"]);
+    Run::new(command.env("PATH", sandbox.path("home"))).fails_with(&["cannot find `git`"]);
     let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/history/history.sto");
     if empty.exists() {
         let run = log(&["--store", empty.to_str().unwrap()]).succeeds();
@@ -164,9 +164,9 @@ fn the_repository_for_tests_is_always_the_same() {
     let sandbox = crate::support::Sandbox::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/commits/make.sh");
     let make = [script.to_str().unwrap(), "six"];
-    Run::of(&mut sandbox.program("sh", &make)).succeeds();
+    Run::new(&mut sandbox.program("sh", &make)).succeeds();
     let head = ["-C", "six", "rev-parse", "HEAD", "bubbles", "list"];
-    let ids = Run::of(&mut sandbox.program("git", &head))
+    let ids = Run::new(&mut sandbox.program("git", &head))
         .succeeds()
         .stdout;
     let ids: Vec<&str> = ids.lines().map(|id| &id[..7]).collect();

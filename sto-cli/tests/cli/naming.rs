@@ -6,7 +6,7 @@ use sto_test_support::missing;
 #[track_caller]
 fn git(sandbox: &Sandbox, arguments: &[&str]) {
     let identity = ["-c", "user.name=u", "-c", "user.email=u@example.org"];
-    Run::of(&mut sandbox.program("git", &[&identity, arguments].concat())).succeeds();
+    Run::new(&mut sandbox.program("git", &[&identity, arguments].concat())).succeeds();
 }
 
 fn commit(sandbox: &Sandbox, what: &str) {
@@ -62,7 +62,7 @@ fn the_baseline_may_be_the_build_before() {
     for (build, time) in [("a", "2026-03-01 10:00"), ("b", "2026-03-01 11:00")] {
         let file = sandbox.write(&format!("{build}.perf.data"), perf_data());
         let touch = ["-d", time, file.to_str().unwrap()];
-        Run::of(&mut sandbox.program("touch", &touch)).succeeds();
+        Run::new(&mut sandbox.program("touch", &touch)).succeeds();
         let file = file.to_str().unwrap();
         sandbox
             .sto(&["ingest", file, "--build", build, "--exe", "demo"])

@@ -195,7 +195,7 @@ fn findings_become_a_page_with_the_stacks_that_it_draws() {
 fn with_reader_gone(sandbox: &Sandbox, args: &[&str]) -> Run {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    Run::of(sandbox.command(args).stdout(writer))
+    Run::new(sandbox.command(args).stdout(writer))
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
         &["flame", "v1"],
         &["find-regressions", "v1", "v2"],
     ] {
-        let run = Run::of(sandbox.command(command).stdout(full()));
+        let run = Run::new(sandbox.command(command).stdout(full()));
         run.fails_with(&["cannot write to standard output", "No space left"]);
     }
 }
@@ -297,7 +297,7 @@ fn color_is_forced_and_forbidden_by_the_usual_variables() {
     let sandbox = Sandbox::with_two_builds();
     let top = |variables: &[(&str, &str)]| {
         let mut command = sandbox.command(&["top", "v1"]);
-        let run = Run::of(command.envs(variables.iter().copied())).succeeds();
+        let run = Run::new(command.envs(variables.iter().copied())).succeeds();
         run.stdout.contains('\x1b')
     };
     assert!(!top(&[]));
@@ -310,7 +310,7 @@ fn columns_narrow_what_goes_to_a_pipe() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", format!("main;{} 10\n", "long_name_".repeat(40)));
     let longest = |command: &mut Command| {
-        let run = Run::of(command).succeeds();
+        let run = Run::new(command).succeeds();
         run.stdout
             .lines()
             .map(|line| line.chars().count())
@@ -351,7 +351,7 @@ fn completions_and_manual_pages_know_every_command() {
         );
     }
     let mut completions = sandbox.command(&["--", "sto", ""]);
-    let completed = Run::of(completions.env("COMPLETE", "fish")).succeeds();
+    let completed = Run::new(completions.env("COMPLETE", "fish")).succeeds();
     let page = sandbox.sto(&["man"]).succeeds();
     assert!(page.stdout.contains(".TH STO 1"), "{page:?}");
     sandbox.sto(&["man", "man1"]).succeeds();
@@ -369,7 +369,7 @@ fn completions_and_manual_pages_know_every_command() {
 fn errors_are_told_even_where_standard_output_is_closed() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.command(&["ls"]);
-    Run::of(command.stdout(Stdio::null())).fails_with(&["there is no store"]);
+    Run::new(command.stdout(Stdio::null())).fails_with(&["there is no store"]);
 }
 
 #[test]

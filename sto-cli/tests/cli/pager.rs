@@ -17,7 +17,7 @@ fn on_terminal(sandbox: &Sandbox, arguments: &str, variables: &[(&str, &str)]) -
         .env_remove("LESS")
         .env("TERM", "xterm");
     script.envs(variables.iter().copied());
-    Run::of(&mut script)
+    Run::new(&mut script)
 }
 
 const COMPARE: &str = "find-regressions v1 v2";
@@ -87,6 +87,6 @@ fn no_pager_runs_where_none_is_wanted_or_needed() {
         );
     }
     let mut piped = sandbox.command(&["find-regressions", "v1", "v2"]);
-    let run = Run::of(piped.envs([pager]));
+    let run = Run::new(piped.envs([pager]));
     assert!(!run.stdout.contains("paged: "), "{run:?}");
 }

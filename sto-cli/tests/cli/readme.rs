@@ -38,7 +38,7 @@ fn commands_print_the_output_that_is_shown() {
     for Shown { command, output } in blocks.into_iter().flatten() {
         let script = format!("exec 2>&1\nsto() {{ \"$0\" \"$@\"; }}\n{command}");
         let mut shell = sandbox.program("sh", &["-c", &script, env!("CARGO_BIN_EXE_sto")]);
-        let run = Run::of(shell.env("STO_STORE", sandbox.path("store")));
+        let run = Run::new(shell.env("STO_STORE", sandbox.path("store")));
         assert_ne!(run.status, Some(2), "$ {command}\n{}", run.stdout);
         let printed: Vec<&str> = run.stdout.lines().map(str::trim_end).collect();
         let expected: Vec<&str> = output.iter().map(|line| line.trim_end()).collect();
@@ -72,7 +72,7 @@ fn shown_commands_that_build_and_record_a_program_run() {
             shell.env(format!("GIT_{who}_NAME"), "a");
             shell.env(format!("GIT_{who}_EMAIL"), "a@b");
         }
-        Run::of(shell.env("STO_STORE", sandbox.path("store")))
+        Run::new(shell.env("STO_STORE", sandbox.path("store")))
     };
     bash("git init -q . && git add . && git commit -qm one && git tag -am v1 v1").succeeds();
     let others = blocks(&documents()).into_iter();

@@ -87,7 +87,7 @@ fn each_of_several_runs_reads_all_of_a_file_that_is_standard_input() {
     shell
         .env("STO_STORE", sandbox.path("store"))
         .stdin(File::open(input).unwrap());
-    let run = Run::of(&mut shell);
+    let run = Run::new(&mut shell);
     if !run.stderr.contains("perf cannot record") {
         assert_eq!(run.stdout, "first\nsecond\n".repeat(2), "{run:?}");
     }
@@ -180,7 +180,7 @@ fn two_programs_are_recorded_in_turns_and_compared() {
     };
     let (old, new) = (work("old one.sh", 60_000), work("new.sh", 180_000));
     let args = ["--compare", &old, &new, "--runs", "4", "--warmup", "1"];
-    let run = Run::of(
+    let run = Run::new(
         sandbox
             .command(&[&["record"], &args[..]].concat())
             .current_dir(sandbox.path("")),
@@ -412,7 +412,7 @@ fn recordings_are_kept_only_where_that_is_asked_for() {
     let args = [
         "record", "--build", "v1", "--keep", kept, "--", "sh", "-c", WORK,
     ];
-    let run = Run::of(sandbox.command(&args).env("TMPDIR", &temporary));
+    let run = Run::new(sandbox.command(&args).env("TMPDIR", &temporary));
     assert_eq!(temporary.read_dir().unwrap().count(), 0, "{run:?}");
     if run.status == Some(0) {
         sandbox
@@ -471,7 +471,7 @@ fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
     if let Some(script) = script {
         as_perf(sandbox, script);
     }
-    Run::of(
+    Run::new(
         sandbox
             .command(&["record", "--", "/bin/sh"])
             .env("PATH", bin)
@@ -502,7 +502,7 @@ fn a_perf_that_lacks_newer_options_records_without_them() {
     let bin = as_perf(&sandbox, &script);
     let args = ["record", "--build", "old", "--", "sh", "-c", WORK];
     let path = format!("{}:{path}", bin.display());
-    Run::of(sandbox.command(&args).env("PATH", path)).succeeds();
+    Run::new(sandbox.command(&args).env("PATH", path)).succeeds();
     assert_eq!(profiles(&sandbox).len(), 2);
 }
 

@@ -62,7 +62,7 @@ fn on_a_small_disk() {
     fs::create_dir(&store).unwrap();
     let original = fs::read(sandbox.path("store/store.redb")).unwrap();
     let file = store.join("store.redb");
-    let sto = |args: &[&str]| Run::of(sandbox.command(args).env("STO_STORE", &store));
+    let sto = |args: &[&str]| Run::new(sandbox.command(args).env("STO_STORE", &store));
     for (command, written) in WRITERS {
         let command: Vec<&str> = command
             .iter()
@@ -107,7 +107,7 @@ fn on_a_small_disk() {
     // A store that is not there yet is not there afterwards.
     let filler = fill(disk, 70_000);
     let new = disk.join("new");
-    let run = Run::of(sandbox.command(WRITERS[0].0).env("STO_STORE", &new));
+    let run = Run::new(sandbox.command(WRITERS[0].0).env("STO_STORE", &new));
     run.fails_with(&["cannot write", "No space left"]);
     assert!(!new.exists());
     fs::remove_file(filler).unwrap();
@@ -175,7 +175,7 @@ fn unprivileged(sandbox: &Sandbox, args: &[&str]) -> Run {
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let sto = [env!("CARGO_BIN_EXE_sto")];
     let mut command = sandbox.program("setpriv", &[&nobody[..], &sto, args].concat());
-    Run::of(command.env("STO_STORE", sandbox.path("store")))
+    Run::new(command.env("STO_STORE", sandbox.path("store")))
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -311,7 +311,7 @@ fn a_pipe_in_place_of_the_store_is_told_and_not_waited_for() {
     let sandbox = Sandbox::new();
     sandbox.write("c.folded", AFTER);
     let ingest = ["ingest", "c.folded", "--build", "v1"];
-    let mkfifo = |name| Run::of(&mut sandbox.program("mkfifo", &[name])).succeeds();
+    let mkfifo = |name| Run::new(&mut sandbox.program("mkfifo", &[name])).succeeds();
     mkfifo("store");
     sandbox
         .sto(&ingest)

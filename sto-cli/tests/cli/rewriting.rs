@@ -246,7 +246,7 @@ fn wrong_arguments_change_nothing() {
 fn hostile_names_stay_on_their_line_of_80_columns() {
     let sandbox = sandbox();
     let prune = ["prune", "--keep-last", "0", "--dry-run"];
-    let run = Run::of(sandbox.command(&prune).env("COLUMNS", "80")).succeeds();
+    let run = Run::new(sandbox.command(&prune).env("COLUMNS", "80")).succeeds();
     assert_eq!(run.stdout.lines().count(), 4 + 2, "{run:?}");
     for line in run.stdout.lines() {
         assert!(line.chars().count() <= 80, "{line}");

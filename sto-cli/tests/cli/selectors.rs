@@ -138,7 +138,7 @@ fn a_name_that_is_not_unicode_is_a_files() {
     let sandbox = Sandbox::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.folded");
     std::fs::write(sandbox.path("").join(name), BEFORE).unwrap();
-    let run = Run::of(sandbox.command(&["top"]).arg(name)).succeeds();
+    let run = Run::new(sandbox.command(&["top"]).arg(name)).succeeds();
     assert!(run.stdout.contains("compute"), "{run:?}");
 }
 

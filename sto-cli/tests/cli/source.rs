@@ -119,7 +119,7 @@ fn lines_are_cut_to_the_width_of_the_terminal() {
     let text = std::fs::read(demo().join("demo.c")).unwrap();
     write_source(&sandbox, "demo.c", &text, SystemTime::UNIX_EPOCH);
     let mut command = sandbox.command(&["source", "count_rules", "v1"]);
-    let shown = crate::support::Run::of(command.env("COLUMNS", "60"))
+    let shown = crate::support::Run::new(command.env("COLUMNS", "60"))
         .succeeds()
         .stdout;
     assert!(

@@ -131,7 +131,7 @@ fn a_reader_that_leaves_early_is_no_failure() {
     );
     let mut command = sandbox.program("bash", &["-c", &line]);
     command.env("STO_STORE", sandbox.path("store"));
-    let run = Run::of(&mut command).succeeds();
+    let run = Run::new(&mut command).succeeds();
     assert_eq!(run.stdout, "x\n1\n2\n");
 }
 

@@ -16,7 +16,7 @@ fn sandbox() -> Sandbox {
 #[track_caller]
 fn makes(command: &mut Command, store: &Path) -> Run {
     assert!(!store.join("store.redb").exists());
-    let run = Run::of(command).succeeds();
+    let run = Run::new(command).succeeds();
     assert!(store.join("store.redb").exists(), "{run:?}");
     run
 }
@@ -60,7 +60,7 @@ fn the_users_data_folder_is_the_last_choice_and_told_once() {
         &store,
     );
     assert!(run.stderr.contains(store.to_str().unwrap()), "{run:?}");
-    let run = Run::of(sandbox.bare_command(&INGEST).env("XDG_DATA_HOME", &data)).succeeds();
+    let run = Run::new(sandbox.bare_command(&INGEST).env("XDG_DATA_HOME", &data)).succeeds();
     assert_eq!(run.stderr, "");
 }
 
@@ -76,7 +76,7 @@ fn without_an_xdg_folder_it_is_in_the_home_folder() {
 #[test]
 fn without_a_home_folder_the_store_must_be_named() {
     let sandbox = sandbox();
-    let run = Run::of(sandbox.bare_command(&INGEST).env_remove("HOME"));
+    let run = Run::new(sandbox.bare_command(&INGEST).env_remove("HOME"));
     let run = run.fails_with(&["HOME is not set"]);
     assert!(run.stderr.contains("--store PATH"), "{run:?}");
 }

@@ -10,7 +10,7 @@ fn a_store_of_version_1_says_what_it_always_said() {
     let sandbox = Sandbox::new();
     let run = |args: &[&str]| {
         let store = ["--store", path.to_str().unwrap()];
-        Run::of(&mut sandbox.bare_command(&[&store, args].concat())).succeeds()
+        Run::new(&mut sandbox.bare_command(&[&store, args].concat())).succeeds()
     };
     run(&["verify"]);
     for (name, args) in [

@@ -113,7 +113,7 @@ impl Sandbox {
     }
 
     pub(crate) fn sto(&self, args: &[&str]) -> Run {
-        Run::of(&mut self.command(args))
+        Run::new(&mut self.command(args))
     }
 
     /// The JSON that a command prints.
@@ -134,7 +134,7 @@ impl Sandbox {
 }
 
 impl Run {
-    pub(crate) fn of(command: &mut Command) -> Run {
+    pub(crate) fn new(command: &mut Command) -> Run {
         command.output().unwrap().into()
     }
 

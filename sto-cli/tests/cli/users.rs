@@ -143,23 +143,23 @@ fn a_store_that_was_found_is_refused_where_it_is_another_users() {
             .env_remove("SUDO_UID");
         command
     };
-    Run::of(&mut ls(&["ls"])).succeeds();
+    Run::new(&mut ls(&["ls"])).succeeds();
     let store = sandbox.path(".sto");
     for path in [store.join("store.redb"), store.clone()] {
         if !give_away(&path) {
             return;
         }
-        let run = Run::of(&mut ls(&["ls"]));
+        let run = Run::new(&mut ls(&["ls"]));
         let run = run.fails_with(&[path.to_str().unwrap(), "belongs to user 65534"]);
         assert!(run.stderr.contains("--store"), "{run:?}");
         // Who names it trusts it.
         let store = store.to_str().unwrap();
-        Run::of(&mut ls(&["--store", store, "ls"])).succeeds();
-        Run::of(ls(&["ls"]).env("STO_STORE", store)).succeeds();
+        Run::new(&mut ls(&["--store", store, "ls"])).succeeds();
+        Run::new(ls(&["ls"]).env("STO_STORE", store)).succeeds();
         let config = sandbox.write("config.toml", format!("safe-stores = ['{store}']\n"));
-        Run::of(ls(&["ls"]).env("STO_CONFIG", config)).succeeds();
+        Run::new(ls(&["ls"]).env("STO_CONFIG", config)).succeeds();
         // Root, called by that user.
-        Run::of(ls(&["ls"]).env("SUDO_UID", "65534")).succeeds();
+        Run::new(ls(&["ls"]).env("SUDO_UID", "65534")).succeeds();
         chown(&path, Some(0), Some(0)).unwrap();
     }
 }
@@ -188,7 +188,7 @@ fn no_program_that_a_repository_names_is_run() {
     }
     let sandbox = Sandbox::with_two_builds();
     let git = |args: &[&str]| {
-        let run = Run::of(&mut sandbox.program("git", args));
+        let run = Run::new(&mut sandbox.program("git", args));
         assert_eq!(run.status, Some(0), "{run:?}");
         run
     };
@@ -408,12 +408,12 @@ fn what_would_go_is_said_though_the_disk_is_full() {
     // A limit on the sizes of files, as the system has it in place of a full disk.
     let mut command = sandbox.program("sh", &["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
     command.arg(env!("CARGO_BIN_EXE_sto")).args(prune);
-    let run = Run::of(command.env("STO_STORE", sandbox.path("store")));
+    let run = Run::new(command.env("STO_STORE", sandbox.path("store")));
     // memory counts as a file, too; there the limit is named.
     if run.status != Some(0) {
         run.fails_with(&["File too large"]);
     }
-    let Some(full) = FullDisk::of(&sandbox) else {
+    let Some(full) = FullDisk::mount(&sandbox) else {
         return;
     };
     let run = sandbox.sto(&[&["--store", full.store.to_str().unwrap()], &prune[..]].concat());
@@ -427,8 +427,8 @@ struct FullDisk {
 }
 
 impl FullDisk {
-    /// `None` where this user may not mount one, which is said.
-    fn of(sandbox: &Sandbox) -> Option<FullDisk> {
+    /// Mounts the disk; skips the test and returns `None` if this user may not mount one.
+    fn mount(sandbox: &Sandbox) -> Option<FullDisk> {
         let disk = sandbox.path("disk");
         fs::create_dir(&disk).unwrap();
         let mut mount = Command::new("mount");
@@ -509,7 +509,7 @@ fn a_limit_on_file_sizes_is_told() {
         let ingest = ["ingest", "b.folded", "--build", "v3", "--exe", "demo"];
         let mut command = sandbox.program("sh", &["-c", &script, "sh", env!("CARGO_BIN_EXE_sto")]);
         command.args(ingest).env("STO_STORE", sandbox.path(store));
-        let run = Run::of(&mut command).fails_with(&["File too large", "raise the limit", store]);
+        let run = Run::new(&mut command).fails_with(&["File too large", "raise the limit", store]);
         for store in ["store", "first", "second"] {
             let left: Vec<_> = files_of(&sandbox.path(store))
                 .into_iter()

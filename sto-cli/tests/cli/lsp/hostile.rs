@@ -34,7 +34,7 @@ fn names_are_escaped_in_markup() {
     sandbox.sto(&ingest).succeeds();
     let source = "int main(void)\n{\n  return evil();\n}\n";
     write_at(&sandbox, "src/evil.c", source, 0);
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/evil.c"));
     let hover = session.hover(&uri, 1, 5)["contents"]["value"].clone();
     let text = hover.as_str().unwrap();
@@ -49,7 +49,7 @@ fn names_are_escaped_in_markup() {
 #[test]
 fn a_document_is_known_by_its_file_however_the_uri_is_written() {
     let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let source = sandbox.path("src/demo.c");
     let text = std::fs::read_to_string(&source).unwrap();
     let folder = uri(sandbox.path("src"));
@@ -80,7 +80,7 @@ fn a_document_is_known_by_its_file_however_the_uri_is_written() {
 #[test]
 fn answers_for_huge_texts_and_positions_outside_of_them() {
     let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = uri(sandbox.path("src/demo.c"));
     session.open_as(&uri, &"int x; // 𝄞\n".repeat(2_000_000));
     assert_eq!(session.hints(&uri, [0, u32::MAX]), []);

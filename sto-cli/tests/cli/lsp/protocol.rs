@@ -52,7 +52,7 @@ fn the_server_exits_when_the_client_disconnects() {
 #[test]
 fn cancelled_requests_are_answered_as_such() {
     let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let symbols =
         json!({ "jsonrpc": "2.0", "method": "workspace/symbol", "params": { "query": "#hot" } });
     let with_id = |id: &str| {
@@ -82,7 +82,7 @@ fn cancelled_requests_are_answered_as_such() {
 #[test]
 fn invalid_messages_do_not_affect_later_requests() {
     let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     let expected = session.hints(&uri, [119, 130]);
     let at =

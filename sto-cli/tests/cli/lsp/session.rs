@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// Starts a server with a loaded store, for a client with all capabilities that matter.
-    pub(super) fn of(sandbox: &Sandbox) -> Session {
+    pub(super) fn start(sandbox: &Sandbox) -> Session {
         let mut session = Session::new(sandbox);
         session.initialize(sandbox, &Value::Null);
         session.loaded();

@@ -9,7 +9,7 @@ fn owned<const N: usize>(hints: [(u64, &str); N]) -> Vec<(u64, String)> {
 }
 
 fn opened(sandbox: &Sandbox) -> (Session, String) {
-    let mut session = Session::of(sandbox);
+    let mut session = Session::start(sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     (session, uri)
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[test]
 fn shows_new_profiles_and_warns_about_regressions() {
     let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     ingest(&sandbox, "v2");
     let published = loop {
@@ -78,7 +78,7 @@ fn shows_new_profiles_and_warns_about_regressions() {
 fn pages_are_shown_by_the_client() {
     let sandbox = with_demo();
     ingest(&sandbox, "v2");
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let mut page = |command: &str, arguments: Value| {
         let params = json!({ "command": command, "arguments": arguments });
         let answer = session.ask("workspace/executeCommand", &params);
@@ -103,7 +103,7 @@ fn pages_are_shown_by_the_client() {
 fn shows_the_build_that_the_user_selects() {
     let sandbox = with_demo();
     ingest(&sandbox, "v2");
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     let command = json!({ "command": "sto.selectBuild" });
     session.ask("workspace/executeCommand", &command);
@@ -132,7 +132,7 @@ fn asks_about_ambiguous_files_once_and_remembers_the_answer() {
     let sandbox = with_demo();
     fs::create_dir(sandbox.path("old")).unwrap();
     fs::copy(sandbox.path("src/demo.c"), sandbox.path("old/demo.c")).unwrap();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     assert_eq!(session.hints(&uri, [119, 130]), []);
     let question = session.hears("window/showMessageRequest");
@@ -144,7 +144,7 @@ fn asks_about_ambiguous_files_once_and_remembers_the_answer() {
     assert_eq!(session.hints(&uri, [119, 130]).len(), 6);
     assert_eq!(session.end(), Some(0));
 
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     session.open(&sandbox.path("src/demo.c"));
     assert_eq!(session.hints(&uri, [119, 130]).len(), 6);
     session.hears_no("window/showMessageRequest");
@@ -159,7 +159,7 @@ fn asks_about_ambiguous_files_once_and_remembers_the_answer() {
 #[test]
 fn a_store_that_goes_away_and_comes_back_or_is_pruned_does_not_end_the_server() {
     let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
+    let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     let hints = session.hints(&uri, [119, 130]);
     fs::rename(sandbox.path("store"), sandbox.path("gone")).unwrap();
