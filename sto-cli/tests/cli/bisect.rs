@@ -379,7 +379,7 @@ fn finds_a_bubble_sort_and_a_list_in_a_real_program() {
             "--format",
             "json",
         ];
-        let args = [&args[..], &["--", "make && ./bench 8000"]].concat();
+        let args = [&args[..], &["--", "make && ./bench 400 1000"]].concat();
         let mut command = sandbox.command(&args);
         let run = Run::new(command.current_dir(sandbox.path("six")));
         if run.stderr.contains("perf cannot record") {
