@@ -16,17 +16,17 @@ use std::env;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    panics::hide_those_of_readers();
-    if complete::answered(cli::Cli::command) {
+    panics::hide_reader_panics();
+    if complete::answer_request(cli::Cli::command) {
         return ExitCode::SUCCESS;
     }
-    error::report(panics::caught(run))
+    error::report(panics::catch(run))
 }
 
 fn run() -> Result<Outcome, CliError> {
     let config = Config::load()?;
-    let command = config.applied(help::laid_out_for_terminal(cli::Cli::command()))?;
-    let args = config.expanded(env::args_os(), &command);
+    let command = config.add_defaults(help::for_terminal(cli::Cli::command()))?;
+    let args = config.expand_alias(env::args_os(), &command);
     let color = cli::color_of(&args, &command);
     let matches = command.try_get_matches_from(args);
     let cli = matches.and_then(|matches| cli::Cli::from_arg_matches(&matches));
@@ -40,7 +40,7 @@ fn run() -> Result<Outcome, CliError> {
         // Only commands that use a store have work for several threads.
         threads::start();
         let found = store_path::find(cli.store, config.store, &config.safe_stores)?;
-        memory::works_on(&found.folder);
+        memory::set_subject(&found.folder);
         Ok(found)
     };
     commands::run(cli.command, store, cli::Cli::command)

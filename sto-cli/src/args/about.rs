@@ -40,10 +40,10 @@ impl About {
     /// Rejects a label or metric with two values, and warns about a revision that git does not know.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         if let Some(revision) = &self.revision
-            && git::described(revision).is_none()
+            && git::describe(revision).is_none()
         {
             let text = format!("git knows no revision `{revision}` here: it is stored as written");
-            ui::say("warning", &text);
+            ui::print_message("warning", &text);
         }
         let labels = self.labels.iter().map(|(key, _)| ("label", key));
         let metrics = self.metrics.iter().map(|(name, _)| ("metric", name));
@@ -59,20 +59,20 @@ impl About {
 
     /// Returns an error if the user gave a value for a metric that sto sets itself.
     pub(crate) fn check_metric(&self, name: &str) -> Result<(), CliError> {
-        match self.metrics.iter().any(|(given, _)| given == name) {
-            false => Ok(()),
-            true => Err(CliError::GivenTwice {
+        if self.metrics.iter().any(|(given, _)| given == name) {
+            return Err(CliError::GivenTwice {
                 what: "metric",
                 name: name.to_owned(),
-            }),
+            });
         }
+        Ok(())
     }
 
     /// The ingestion options for these arguments, with the work tree's revision and commit by default.
     pub(crate) fn options(&self) -> IngestOptions {
         let described = match &self.revision {
-            None => git::work_tree_now(),
-            Some(revision) => git::described(revision),
+            None => git::describe_work_tree(),
+            Some(revision) => git::describe(revision),
         };
         let (revision, commit) = match described {
             Some(known) => (Some(known.revision), known.commit),

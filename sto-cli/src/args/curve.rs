@@ -70,10 +70,12 @@ pub(crate) struct CurveArgs {
 
 impl CurveArgs {
     /// Whether this kind of curve accepts two variables: the normal form, or the default kind.
-    pub(crate) fn is_of_two(&self) -> bool {
+    pub(crate) fn accepts_two_variables(&self) -> bool {
         matches!(&*self.kind, REGRESSION | NORMAL_FORM)
     }
 
+    /// Converts the arguments for the library.
+    ///
     /// # Errors
     /// Returns an error if an option belongs to another kind of curve.
     pub(crate) fn fit(&self) -> Result<Fit, CliError> {

@@ -1,4 +1,4 @@
-//! Options for drawings: what they show and where they are written.
+//! Options for drawings: their stacks, colours and file.
 
 use crate::args::{choice, word};
 use crate::runtime::{CliError, FormatArg, output};
@@ -69,7 +69,7 @@ impl DrawingArgs {
         self.stacks.stacks()
     }
 
-    /// How to draw them: as a page if the file's name ends in `.html`.
+    /// The options for drawing them: as a page if the file's name ends in `.html`.
     pub(crate) fn options(&self) -> FlameOptions {
         let output = self.output.as_deref();
         FlameOptions {
@@ -78,7 +78,7 @@ impl DrawingArgs {
         }
     }
 
-    /// Writes the drawing; if it goes to a file, prints what it shows.
+    /// Writes the drawing. If it goes to a file, prints which profiles it shows.
     pub(crate) fn write(&self, drawn: Drawn) -> Result<(), CliError> {
         drawn.write(self.output.as_deref(), &self.format)
     }
@@ -94,7 +94,7 @@ impl StacksArgs {
         stacks
     }
 
-    /// How to draw them.
+    /// The options for drawing them.
     pub(crate) fn options(&self) -> FlameOptions {
         FlameOptions {
             inverted: self.inverted,
@@ -118,7 +118,7 @@ pub(crate) fn draw_flame(stacks: FlameStacks, options: FlameOptions) -> Result<D
     })
 }
 
-/// A drawing and what it shows.
+/// A drawing, and the profiles in it.
 pub(crate) struct Drawn {
     /// SVG or HTML.
     pub(crate) drawing: String,
@@ -129,7 +129,7 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Writes the drawing; if it goes to a file, prints what it shows to standard output.
+    /// Writes the drawing. If it goes to a file, prints to standard output which profiles it shows.
     pub(crate) fn write(self, file: Option<&Path>, format: &FormatArg) -> Result<(), CliError> {
         let Some(file) = output::file(file) else {
             return output::write_stdout(self.drawing.as_bytes());

@@ -93,7 +93,7 @@ pub(crate) struct ListingArgs {
     #[arg(long, value_name = "NAME")]
     benchmark: Option<String>,
 
-    /// List only what was recorded since this age (36h, 7d, 12w, 1y), day or time in UTC
+    /// List only runs that were recorded since this age (36h, 7d, 12w, 1y), day or time in UTC
     /// (2026-03-01, 2026-03-01T12:30)
     #[arg(long, value_name = "WHEN", value_parser = |text: &str| since(text, now()))]
     since: Option<UnixSeconds>,

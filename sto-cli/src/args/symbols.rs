@@ -23,7 +23,7 @@ pub(crate) struct SymbolArgs {
 }
 
 impl SymbolArgs {
-    /// The servers to ask, or `None` if there are none.
+    /// The debuginfod servers to ask.
     pub(crate) fn debuginfod(&self) -> Result<Option<Debuginfod>, CliError> {
         match &self.debuginfod {
             Some(_) if cfg!(not(feature = "debuginfod")) => Err(CliError::WithoutDebuginfod),

@@ -27,7 +27,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 nothing in the file has a co
 
 /// Show a source file with what each line costs
 ///
-/// Self is the cost of a line by itself; total includes what it calls and what was inlined there.
+/// Self is the cost of the line by itself; total includes the functions that it calls and code that was inlined there.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct BlameArgs {

@@ -9,8 +9,8 @@ use sto_query::render;
 /// Show which functions cost more in runs where a metric is higher
 ///
 /// Correlates the samples of each function with a metric of the runs, such as their
-/// time, within each benchmark of each program. A function that rises and falls with the time of the
-/// whole is likely to be the cause; q is the probability that this is chance.
+/// time, within each benchmark of each program. A function that rises and falls with the total
+/// time is likely to be the cause; q is the probability that this is chance.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 too few runs with the metric."

@@ -108,7 +108,7 @@ pub(crate) struct CorrelateArgs {
 
 pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let ranked = match &args.series {
-        Some(path) => of_table(args, path)?,
+        Some(path) => rank_columns(args, path)?,
         None => {
             let mut request = CorrelateRequest::default();
             request.named = args.selector.iter().map(Named::from).collect();
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, Cl
     })
 }
 
-fn of_table(args: &CorrelateArgs, path: &Path) -> Result<RankedMetrics, CliError> {
+fn rank_columns(args: &CorrelateArgs, path: &Path) -> Result<RankedMetrics, CliError> {
     let mut request = CorrelateTableRequest::default();
     request.table = text::read_or_stdin(path, MAX_TABLE).map_err(|source| CliError::ReadFile {
         path: path.to_owned(),

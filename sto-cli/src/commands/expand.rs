@@ -1,7 +1,7 @@
 //! `sto expand`: shows the contexts of a function that explain its behaviour.
 
 use crate::args::{HistoryArgs, JudgedArgs, choice};
-use crate::runtime::{CliError, FormatArg, OF_WINDOW, Outcome, StorePath};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath, WINDOW_EXIT_STATUS};
 use clap::Args;
 use sto_query::questions::{Direction, ExpandRequest, Method, expand};
 use sto_query::render;
@@ -14,7 +14,7 @@ use sto_query::render;
 /// samples than expected are left out. If several modules have a function of that name, the one
 /// with most samples in the judged run is used.
 #[derive(Debug, Args)]
-#[command(after_help = OF_WINDOW)]
+#[command(after_help = WINDOW_EXIT_STATUS)]
 pub(crate) struct ExpandArgs {
     /// Expand this function: its name, a part of it, or `re:` and a regular expression
     function: String,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ExpandArgs, store_path: &StorePath) -> Result<Outcome, 
     let expansion = expand(&store_path.sources(), &request)?;
     args.format.print(&expansion, render::expansion::text)?;
     Ok(match request.method {
-        Method::Greedy | Method::Informed => Outcome::of_window(expansion.window),
+        Method::Greedy | Method::Informed => Outcome::from_window(expansion.window),
         Method::Correlation => Outcome::Clean,
     })
 }

@@ -38,7 +38,7 @@ HOST:4318/v1development/profiles
 pub(crate) struct ExportArgs {
     /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH; optional for parquet, which by default
     /// exports the whole store
-    #[arg(required_if_eq_any = of_stacks())]
+    #[arg(required_if_eq_any = stack_formats())]
     selector: Option<OsString>,
 
     #[command(flatten)]
@@ -121,7 +121,7 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 /// The formats that require a selector, as values of `--format`.
-fn of_stacks() -> impl Iterator<Item = (&'static str, &'static str)> {
+fn stack_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
     let names = FORMATS.into_iter().map(|(name, _)| name);
     names
         .filter(|&name| name != PARQUET)
@@ -164,7 +164,7 @@ fn run_stacks(
     let mut bytes = Vec::new();
     render::export::write(&exported, compress, &mut bytes)?;
     if let Some(lacks) = render::export::lacks(&exported) {
-        ui::say("warning", &lacks);
+        ui::print_message("warning", &lacks);
     }
     let Some(file) = file else {
         output::write_stdout(&bytes)?;

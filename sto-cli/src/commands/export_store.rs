@@ -48,14 +48,14 @@ pub(crate) fn run(args: &ExportStoreArgs, store_path: &StorePath) -> Result<Outc
             .print(&exported, render::maintain::export_store)?;
     }
     if args.notes {
-        keep_notes(store_path)
+        write_notes(store_path)
     } else {
         Ok(Outcome::Clean)
     }
 }
 
 /// Writes verdicts as notes into the repository of the working directory.
-fn keep_notes(store_path: &StorePath) -> Result<Outcome, CliError> {
+fn write_notes(store_path: &StorePath) -> Result<Outcome, CliError> {
     let repository = Repository::here()?;
     let mut request = LogRequest::default();
     request.shown = repository.log(&Shown {
@@ -65,19 +65,19 @@ fn keep_notes(store_path: &StorePath) -> Result<Outcome, CliError> {
     })?;
     request.ancestry = repository.ancestry("HEAD")?;
     let log = log(&store_path.sources(), &request)?;
-    let mut kept = 0;
+    let mut written = 0;
     for logged in &log.commits {
         if let Some(note) = render::log::note(&log, logged) {
             repository.note(&logged.commit.hash, &note)?;
-            kept += 1;
+            written += 1;
         }
     }
     let notes = Repository::NOTES;
-    ui::say(
+    ui::print_message(
         "note",
-        &format!("verdicts of {kept} commits are in refs/notes/{notes}"),
+        &format!("verdicts of {written} commits are in refs/notes/{notes}"),
     );
-    Ok(match kept {
+    Ok(match written {
         0 => Outcome::TooLittleData,
         _ => Outcome::Clean,
     })

@@ -128,13 +128,13 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     names.has_one = args.sides.has_one();
     names.windows = args.sides.window_options();
     match &args.counts {
-        Some(path) => of_counts(path, request, &args.output),
+        Some(path) => compare_counts(path, request, &args.output),
         None => report(store, request, &names, &args.output),
     }
 }
 
 /// Compares runs of two builds that were just recorded.
-pub(crate) fn of_recorded(
+pub(crate) fn compare_recorded(
     store: &StorePath,
     [baseline, candidate]: [&[ProfileId]; 2],
 ) -> Result<Outcome, CliError> {
@@ -147,7 +147,7 @@ pub(crate) fn of_recorded(
     report(store, request, &Names::default(), &output)
 }
 
-/// The sides as the user named them; by default, builds are named.
+/// The names of the sides as the user typed them; by default the names of the builds.
 #[derive(Default)]
 pub(crate) struct Names {
     baseline: Option<String>,
@@ -170,13 +170,13 @@ pub(crate) fn report(
     request.stacks = output.shows_stacks();
     let mut check = check(&store.sources(), &request)?;
     for comparison in &mut check.comparisons {
-        names.name_in(comparison, &request, store);
+        names.add_commands(comparison, &request, store);
     }
     write(&check, output)
 }
 
-/// Compares counts that an engine summed, without a store; no other command shows details of them.
-fn of_counts(
+/// Compares counts that a query engine summed. There is no store, so no command can show details of them.
+fn compare_counts(
     path: &Path,
     mut request: CheckRequest,
     output: &FindingsOutputArgs,
@@ -206,14 +206,14 @@ impl Names {
     }
 
     /// Adds the commands that show more to a comparison, with the sides as the user named them.
-    fn name_in(&self, comparison: &mut Comparison, request: &CheckRequest, store: &StorePath) {
+    fn add_commands(&self, comparison: &mut Comparison, request: &CheckRequest, store: &StorePath) {
         let mut options = Vec::new();
         if let Some(event) = &request.event {
             options.extend(["--event".to_owned(), event.clone()]);
         }
         options.extend(self.windows.iter().cloned());
         options.extend(store.option());
-        // By name and not by tag, which may be moved later.
+        // Name the build and not a tag, which may be moved later.
         let name = |named: &Option<String>, side: &Side| match named {
             Some(named) => named.clone(),
             None => format!("{}@{}", side.executable, side.build),
@@ -222,7 +222,7 @@ impl Names {
         let candidate = name(&self.candidate, &comparison.candidate);
         let both = [&*baseline, &*candidate];
         let sides = if self.has_one { &both[1..] } else { &both[..] };
-        next_steps::of_comparison(comparison, sides, &options);
+        next_steps::add_comparison_commands(comparison, sides, &options);
     }
 }
 

@@ -28,7 +28,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 nothing here has a cost.";
 
 /// List the most expensive lines of source code, as `FILE:LINE: 12.4 % self, 31 % total`
 ///
-/// Self is the cost of a line by itself; total includes what it calls and what was inlined there. The most expensive line
+/// Self is the cost of the line by itself; total includes the functions that it calls and code that was inlined there. The most expensive line
 /// comes first.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
         output::write_stdout(render::hot::spots(&spots, ui::style()).as_bytes())?;
         // Only lines of the form FILE:LINE go to standard output.
         for note in render::hot::spots_notes(&spots) {
-            ui::say("note", &note);
+            ui::print_message("note", &note);
         }
         for file in &spots.doubtful {
-            ui::say("warning", &render::hot::doubtful(file));
+            ui::print_message("warning", &render::hot::doubtful(file));
         }
     } else {
         args.format.print(&spots, render::hot::spots)?;

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ImportParquetArgs, store_path: &StorePath) -> Result<Ou
     request.place.clone_from(&args.dataset);
     request.selectors.clone_from(&args.selectors);
     let store = store_path.open_or_create()?;
-    let progress = Progress::of_store("importing", &args.dataset);
+    let progress = Progress::for_store("importing", &args.dataset);
     let merges = import_lake(&store, &Machine, &request, &machine(), &mut |merged| {
         progress.merged(merged.done(), merged.profiles);
     });

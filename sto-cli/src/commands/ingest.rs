@@ -49,7 +49,7 @@ pub(crate) struct IngestArgs {
 
     /// Choose what one frame of a stack is
     #[arg(long, default_value = "function", value_parser = choice::<Granularity>([
-        word("function", "A function; the cost of each line is kept next to the stacks"),
+        word("function", "A function; the cost of each line is stored next to the stacks"),
         word("line", "A function at a line"),
     ]))]
     granularity: Granularity,
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
     }
     let to = Destination::open(args.to.as_deref(), store_path)?;
     let options = args.options()?;
-    let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
+    let progress = Progress::for_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
     let mut done = 0;
     // Each file is held in memory, and a large one uses every core by itself.
@@ -127,16 +127,16 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
         let prepared = match prepared {
             Err(IngestError::Format(error)) if input.is_found && is_no_profile(&error) => {
                 let note = format!("{name}: skipped, as it is not a profile");
-                progress.say("note", &note);
+                progress.print_message("note", &note);
                 progress.files_done(done);
                 return Ok(());
             }
             prepared => prepared?,
         };
-        let report = to.keep(prepared, &mut |stage| progress.stage(stage))?;
-        let file = IngestedFile::new(name, &report, hints::say);
+        let report = to.add(prepared, &mut |stage| progress.stage(stage))?;
+        let file = IngestedFile::new(name, &report, hints::notice_text);
         for warning in &file.warnings {
-            progress.say("warning", &format!("{}: {warning}", file.path));
+            progress.print_message("warning", &format!("{}: {warning}", file.path));
         }
         recordings.push(file);
         progress.files_done(done);

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &MergeArgs, store_path: &StorePath) -> Result<Outcome, C
     let merged = merge(&store, &request, &mut |path, merged| match merged {
         None => {
             progress.take();
-            progress = Some(Progress::of_store("merging", path));
+            progress = Some(Progress::for_store("merging", path));
         }
         Some(merged) => {
             let progress = progress.iter();

@@ -132,7 +132,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         (None, false, [function, profiles]) => {
             let function = function.to_string_lossy();
             if let [_, other] = &args.x[..] {
-                args.takes_two()?;
+                args.check_two_variables()?;
                 let request = args.request(profiles)?;
                 let found = model_of_two(&store.sources(), &request, other, &function)?;
                 args.format.print(&found, render::models::of_two)?;
@@ -170,8 +170,12 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
 
 impl ModelArgs {
     /// Returns an error if an option is given that only applies to one variable.
-    fn takes_two(&self) -> Result<(), CliError> {
-        let option = match (self.output.is_some(), self.log, self.curve.is_of_two()) {
+    fn check_two_variables(&self) -> Result<(), CliError> {
+        let option = match (
+            self.output.is_some(),
+            self.log,
+            self.curve.accepts_two_variables(),
+        ) {
             (true, ..) => "--output",
             (_, true, _) => "--log",
             (.., false) => "--kind",

@@ -24,7 +24,7 @@ pub(crate) struct PotentialArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     degree: u32,
 
-    /// Rank functions by self cost, or with what they call
+    /// Rank functions by self cost, or by cost including these calls
     #[arg(long, value_enum, default_value = "subtree")]
     by: By,
 

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &PruneArgs, store_path: &StorePath) -> Result<Outcome, C
     options.max_size = args.max_size;
     options.dry_run = args.dry_run;
     let store = store_path.open()?;
-    let progress = Progress::of_store("pruning", &store_path.folder);
+    let progress = Progress::for_store("pruning", &store_path.folder);
     let pruned = prune(&store, &Machine, &request)?;
     drop(progress);
     args.format.print(&pruned, render::maintain::prune)?;

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &PullArgs, store_path: &StorePath) -> Result<Outcome, Cl
     request.dry_run = args.dry_run;
     let place = Place::parse(&args.place, &machine())?;
     let store = store_path.open_or_create()?;
-    let progress = Progress::of_store("taking from", Path::new(&place.to_string()));
+    let progress = Progress::for_store("taking from", Path::new(&place.to_string()));
     let show = |done, profiles| progress.merged(done, profiles);
     let pulled = pull(&store, &place, &request, &show);
     drop(progress);

@@ -26,7 +26,7 @@ Exit status: 0 success, 2 wrong usage or failure.";
 /// AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; ...
 ///
 /// Only missing profiles are sent, and existing ones are never changed, so any number of machines may push at once. To
-/// resume an interrupted push, run it again. Metrics are sent as they are at that time; tags are not
+/// resume an interrupted push, run it again. Metrics are sent with their current values; tags are not
 /// sent.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &PushArgs, store_path: &StorePath) -> Result<Outcome, Cl
     request.dry_run = args.dry_run;
     let place = Place::parse(&args.place, &machine())?;
     let store = store_path.open()?;
-    let progress = Progress::of_store("sending to", Path::new(&place.to_string()));
+    let progress = Progress::for_store("sending to", Path::new(&place.to_string()));
     let show = |done, profiles| progress.merged(done, profiles);
     let pushed = push(&store, &Machine, &place, &request, &show);
     drop(progress);

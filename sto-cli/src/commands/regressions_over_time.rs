@@ -1,7 +1,7 @@
 //! `sto regressions-over-time`: compares the functions of one run with the runs before it.
 
 use crate::args::{HistoryArgs, JudgedArgs, Percent};
-use crate::runtime::{CliError, FormatArg, LimitArg, OF_WINDOW, Outcome, StorePath};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WINDOW_EXIT_STATUS};
 use clap::Args;
 use sto_query::questions::{RegressionsRequest, regressions_over_time};
 use sto_query::render;
@@ -12,7 +12,7 @@ use sto_query::render;
 /// runs before; a run without the function counts as zero samples. Level shifts of a function's samples
 /// over all runs are listed below it: an old step, or a slow drift.
 #[derive(Debug, Args)]
-#[command(after_help = OF_WINDOW)]
+#[command(after_help = WINDOW_EXIT_STATUS)]
 pub(crate) struct RegressionsOverTimeArgs {
     #[command(flatten)]
     history: HistoryArgs,
@@ -47,5 +47,5 @@ pub(crate) fn run(
     request.limit = args.limit.for_format(&args.format);
     let scores = regressions_over_time(&store_path.sources(), &request)?;
     args.format.print(&scores, render::scores::text)?;
-    Ok(Outcome::of_window(scores.window))
+    Ok(Outcome::from_window(scores.window))
 }

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ReportArgs, store_path: &StorePath) -> Result<Outcome, 
     request.options.min_score = args.min_score;
     request.options.limit = args.limit;
     let mut found = suspects(&store_path.sources(), &request)?;
-    next_steps::of_suspects(&mut found, &store_path.option());
+    next_steps::add_suspect_commands(&mut found, &store_path.option());
     let outcome = match found.expected {
         Some(_) => Outcome::Clean,
         None => Outcome::TooLittleData,

@@ -23,7 +23,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 the lines of the function ar
 
 /// Show a function's source with what each line cost
 ///
-/// Self is the function's cost at a line by itself; total includes what the line calls and what was
+/// Self is the function's cost at a line by itself; total includes the functions that the line calls and code that was
 /// inlined there. Only lines with cost are shown, and a few lines around them.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]

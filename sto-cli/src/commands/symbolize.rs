@@ -45,8 +45,8 @@ pub(crate) fn run(args: &SymbolizeArgs, store_path: &StorePath) -> Result<Outcom
         ..environment::symbol_options(&args.symbols.files, Path::new(""))
     };
     let store = store_path.open()?;
-    let progress = Progress::of_store("symbolizing", &store_path.folder);
-    let symbolized = symbolize(&store, &Machine, &request, &hints::say)?;
+    let progress = Progress::for_store("symbolizing", &store_path.folder);
+    let symbolized = symbolize(&store, &Machine, &request, &hints::notice_text)?;
     drop(progress);
     let report = InStore {
         store: store_path.folder.display().to_string(),

@@ -43,7 +43,7 @@ runs, the newest is shown.";
 const SHORT_ID: usize = 12;
 
 /// Options that only apply to traces of calls.
-const OF_CALLS: [&str; 3] = ["call_duration", "call_gap", "total_time"];
+const CALL_OPTIONS: [&str; 3] = ["call_duration", "call_gap", "total_time"];
 
 /// Show what a run did over time
 ///
@@ -60,15 +60,15 @@ pub(crate) struct TimelineArgs {
 
     /// Show a row for each of these: function, thread, module or label:KEY [default: function; threads for traces of
     /// calls]
-    #[arg(long, value_name = "WHAT", conflicts_with_all = OF_CALLS)]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = CALL_OPTIONS)]
     by: Option<RowsBy>,
 
     /// Show the total cost of functions or modules, with everything they call, instead of self cost
-    #[arg(long, conflicts_with_all = OF_CALLS)]
+    #[arg(long, conflicts_with_all = CALL_OPTIONS)]
     total: bool,
 
     /// Also show this metric; may be given several times
-    #[arg(long, value_name = "METRIC", conflicts_with_all = OF_CALLS)]
+    #[arg(long, value_name = "METRIC", conflicts_with_all = CALL_OPTIONS)]
     metric: Vec<String>,
 
     #[command(flatten)]
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     Ok(Outcome::Clean)
 }
 
-/// Shows the calls of each thread; returns `false` if the run has none.
+/// Shows the calls of each thread; returns `false` if the run is no trace of calls.
 fn calls(
     args: &TimelineArgs,
     filter: &Filter,
@@ -177,10 +177,11 @@ fn part_command(args: &TimelineArgs, store: &StorePath, run: Option<ProfileId>) 
         }
         None => args.select.selector().to_string_lossy().into_owned(),
     };
-    match named.starts_with('-') {
-        // It would be parsed as an option.
-        true => command.after.extend(["--".to_owned(), named]),
-        false => command.before.push(named),
+    // A name that begins with `-` would be parsed as an option.
+    if named.starts_with('-') {
+        command.after.extend(["--".to_owned(), named]);
+    } else {
+        command.before.push(named);
     }
     command.before.push("--from".to_owned());
     command

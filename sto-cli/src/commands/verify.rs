@@ -19,7 +19,7 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let progress = Progress::of_store("checking", &store.folder);
+    let progress = Progress::for_store("checking", &store.folder);
     let verification = Store::verify(&store.folder, options().on_wait, &mut |_| Ok(()))?;
     drop(progress);
     let report = InStore {

@@ -33,7 +33,7 @@ pub(super) struct Bash;
 #[derive(Debug, PartialEq, Eq)]
 struct Words<'a> {
     before: Vec<String>,
-    /// The last word as typed.
+    /// The last word as the user typed it.
     raw: &'a str,
     /// The last word without escapes; `None` in quotes, where nothing is completed.
     last: Option<String>,
@@ -83,13 +83,13 @@ impl EnvCompleter for Bash {
         };
         let index = words.before.len();
         let args = words.before.into_iter().chain([last]);
-        let kept = words.raw.len() - replaced(words.raw, breaks).len();
+        let unchanged = words.raw.len() - replaced(words.raw, breaks).len();
         let found = engine::complete(cmd, args.map(OsString::from).collect(), index, current_dir)?;
         for candidate in found {
             let value = quoted(&candidate.get_value().to_string_lossy());
-            // A value with other escapes than typed, such as `\d` for `d`, cannot be appended.
+            // A value whose escapes differ from the typed ones, such as `\d` for `d`, cannot be appended.
             if value.starts_with(words.raw) {
-                writeln!(buf, "{}", &value[kept..])?;
+                writeln!(buf, "{}", &value[unchanged..])?;
             }
         }
         Ok(())

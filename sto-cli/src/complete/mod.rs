@@ -1,7 +1,7 @@
 //! Shell completion of commands, options, and names in the store.
 //!
 //! The script of `sto completions SHELL` makes the shell run `sto` again with `$COMPLETE` set. It answers
-//! within [`PATIENCE`] or not at all, and reports no failures: the user is in the middle of a line.
+//! within [`TIME_LIMIT`] or not at all, and reports no failures: the user is in the middle of a line.
 
 mod bash;
 mod names;
@@ -24,10 +24,10 @@ use std::time::Duration;
 use std::{env, thread};
 
 /// Time limit for reading the store, which another process may be writing.
-const PATIENCE: Duration = Duration::from_millis(800);
+const TIME_LIMIT: Duration = Duration::from_millis(800);
 
 /// Maximum number of names to offer.
-const MOST: usize = 500;
+const MAX_NAMES: usize = 500;
 
 /// The environment variable that a shell sets to request completions.
 const VARIABLE: &str = "COMPLETE";
@@ -35,7 +35,7 @@ const VARIABLE: &str = "COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a request of a shell for completions; returns whether there was one.
-pub(crate) fn answered(line: fn() -> Command) -> bool {
+pub(crate) fn answer_request(line: fn() -> Command) -> bool {
     if env::var_os(VARIABLE).is_none_or(|shell| shell.is_empty()) {
         return false;
     }
@@ -64,7 +64,7 @@ pub(crate) fn registration(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// The path of this program for the shell: as it was run now.
+/// The path by which the shell can run this program.
 fn program() -> String {
     let name = env::args_os()
         .next()
@@ -107,7 +107,7 @@ fn with_names_of(argument: Arg) -> Arg {
         }))
 }
 
-/// The names in the store that begin with what was typed; empty if it cannot be read.
+/// The names in the store that begin with `typed`; empty if the store cannot be read.
 fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str().map(str::to_owned) else {
         return Vec::new();
@@ -123,19 +123,19 @@ fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
         let found = names::matching(names, &store.folder, &typed).unwrap_or_default();
         let _ = sender.send(found);
     });
-    let found = receiver.recv_timeout(PATIENCE).unwrap_or_default();
-    let found = found.into_iter().take(MOST).enumerate();
+    let found = receiver.recv_timeout(TIME_LIMIT).unwrap_or_default();
+    let found = found.into_iter().take(MAX_NAMES).enumerate();
     found
         .map(|(order, (name, what))| {
             CompletionCandidate::new(name)
                 .help(what.map(Into::into))
-                // The newest first.
+                // Keep the order: newest builds first.
                 .display_order(Some(order))
         })
         .collect()
 }
 
-/// The store that the line names so far.
+/// The store that the unfinished line names.
 fn store_option() -> Option<PathBuf> {
     let words = env::args_os().skip_while(|word| word != "--").skip(1);
     let words: Vec<String> = words

@@ -21,7 +21,7 @@ pub(super) enum Name {
 /// A name and its description.
 type Found = (String, Option<String>);
 
-/// Names of these kinds that begin with what was typed, newest builds first.
+/// The names of these kinds that begin with `typed`, newest builds first.
 pub(super) fn matching(
     names: &[Name],
     store: &Path,
@@ -35,10 +35,10 @@ pub(super) fn matching(
         match name {
             Name::Build => found.extend(build_names(&builds, typed)),
             Name::Tag => found.extend(tags(&builds, typed)),
-            Name::Benchmark => found.extend(of_runs(&builds, |profile| {
+            Name::Benchmark => found.extend(run_names(&builds, |profile| {
                 profile.benchmark.iter().cloned().collect()
             })),
-            Name::Metric => found.extend(of_runs(&builds, |profile| {
+            Name::Metric => found.extend(run_names(&builds, |profile| {
                 profile.metrics.keys().cloned().collect()
             })),
             Name::Executable => {
@@ -107,7 +107,8 @@ fn tags(builds: &[StoredBuild], typed: &str) -> Vec<Found> {
     .collect()
 }
 
-fn of_runs(
+/// The names that `names` returns for the runs, without duplicates.
+fn run_names(
     builds: &[StoredBuild],
     names: impl Fn(&sto_core::model::Profile) -> Vec<String>,
 ) -> Vec<Found> {

@@ -167,12 +167,12 @@ fn commands(command: &Command) -> Roff {
 }
 
 fn exit_status(roff: &mut Roff, notes: &[Block]) {
-    let said = notes.iter().find_map(|block| match block {
+    let statuses = notes.iter().find_map(|block| match block {
         Block::ExitStatus(statuses) => Some(statuses.as_str()),
         _ => None,
     });
     roff.control("SH", ["EXIT STATUS"]);
-    roff.text([roman(said.unwrap_or(super::EXIT_STATUS))]);
+    roff.text([roman(statuses.unwrap_or(super::EXIT_STATUS))]);
 }
 
 fn entries(roff: &mut Roff, section: &str, entries: &[(&str, &str)]) {
@@ -205,9 +205,9 @@ fn examples(roff: &mut Roff, notes: &[Block]) {
 fn see_also(roff: &mut Roff, command: &Command, parent: Option<&Command>) {
     roff.control("SH", ["SEE ALSO"]);
     let name = command.get_name();
-    let beside =
+    let of_group =
         |(_, names): &(&str, &'static [&'static str])| names.contains(&name).then_some(*names);
-    let related = GROUPS.iter().find_map(beside).unwrap_or_default();
+    let related = GROUPS.iter().find_map(of_group).unwrap_or_default();
     let related = related
         .iter()
         .filter(|other| **other != name && **other != "help");

@@ -1,5 +1,5 @@
 //! Help: clap's help, with grouped commands on the front page and notes wrapped for
-//! the terminal; and the same as manual pages.
+//! the terminal, and manual pages with the same text.
 
 pub(crate) mod man;
 mod text;
@@ -9,7 +9,7 @@ use clap::builder::Styles;
 use clap::{ColorChoice, Command, Error};
 use std::io::{self, IsTerminal, Write};
 use std::process;
-use text::{blocks, entry, laid_out, with_usage_in};
+use text::{blocks, entry, lay_out, with_usage_in};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum width of help: long lines are hard to read.
@@ -98,7 +98,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 /// The command with its help laid out for the terminal.
-pub(crate) fn laid_out_for_terminal(command: Command) -> Command {
+pub(crate) fn for_terminal(command: Command) -> Command {
     for_width(command, width())
 }
 
@@ -145,7 +145,7 @@ fn for_width(command: Command, width: usize) -> Command {
 fn with_notes(command: Command, width: usize) -> Command {
     match command.get_after_help().map(ToString::to_string) {
         Some(notes) => {
-            let notes = laid_out(&blocks(&notes), width);
+            let notes = lay_out(&blocks(&notes), width);
             // clap replaces `{n}` with a line break.
             command.after_help(notes.replace("{n}", "{\u{1b}[0mn}"))
         }
@@ -248,10 +248,10 @@ mod tests {
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => sources(&path, found),
-                false if path.extension().is_some_and(|ending| ending == "rs") => found.push(path),
-                false => {}
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
             }
         }
     }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     Examples(Vec<Example>),
-    /// What follows `Exit status: `.
+    /// The text after `Exit status: `.
     ExitStatus(String),
     Paragraph(String),
     /// Lines to print unchanged: they are indented in the source.
@@ -61,7 +61,7 @@ fn example(line: &str) -> Example {
 }
 
 /// The blocks as text of at most this width, if the words allow it.
-pub(super) fn laid_out(blocks: &[Block], width: usize) -> String {
+pub(super) fn lay_out(blocks: &[Block], width: usize) -> String {
     let text = |block: &Block| match block {
         Block::Examples(examples) => {
             "Examples:\n".to_owned() + &columns(examples, width).join("\n")
@@ -79,10 +79,10 @@ fn columns(examples: &[Example], width: usize) -> Vec<String> {
     let widths = described.map(|example| example.command.width());
     let widest = widths.filter(|&width| width <= WIDEST_COMMAND).max();
     let column = 2 + widest.unwrap_or(0) + 2;
-    let is_beside = column + NARROWEST_COLUMN <= width;
+    let has_columns = column + NARROWEST_COLUMN <= width;
     let mut lines = Vec::new();
     for Example { command, what } in examples {
-        if is_beside && !what.is_empty() && 2 + command.width() + 2 <= column {
+        if has_columns && !what.is_empty() && 2 + command.width() + 2 <= column {
             entry(&mut lines, command, what, column, width);
             continue;
         }
@@ -211,14 +211,14 @@ Exit status: 0 fine,
     #[test]
     fn fills_lines_up_to_the_width() {
         for width in [40, 60, 80, 100] {
-            let text = laid_out(&blocks(SOURCE), width);
+            let text = lay_out(&blocks(SOURCE), width);
             assert!(
                 text.lines().all(|line| line.width() <= width),
                 "{width}:\n{text}"
             );
         }
         assert!(
-            laid_out(&blocks(SOURCE), 80)
+            lay_out(&blocks(SOURCE), 80)
                 .contains("  sto top v1  Show which functions cost most of all that there are\n")
         );
     }

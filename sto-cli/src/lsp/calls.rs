@@ -12,8 +12,8 @@ use sto_query::internal::hot::{FunctionNo, HotFunction};
 use sto_query::render::hot;
 use sto_query::text::printable;
 
-/// The function at a position: the one that is named there, otherwise the one whose body contains it.
-pub(super) fn meant<'a>(
+/// The function at a position: the one that is named there, otherwise the one whose body contains the position.
+pub(super) fn function_at<'a>(
     document: &mut Document,
     costs: &'a Costs,
     at: Position,

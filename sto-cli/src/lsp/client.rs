@@ -94,5 +94,5 @@ impl Client {
 pub(super) fn folder(params: &Value) -> Option<PathBuf> {
     let uri = params.pointer("/workspaceFolders/0/uri");
     let uri = uri.or_else(|| params.get("rootUri"))?.as_str()?;
-    super::uri::path_of(&Uri::from(uri))
+    super::uri::to_path(&Uri::from(uri))
 }

@@ -1,4 +1,4 @@
-//! The open documents, and where costs are in them.
+//! The open documents and their costs.
 
 use super::costs::Costs;
 use super::text::{Encoding, Text};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sto_query::internal::hot::{FunctionNo, HotFunction, HotIndex, HotLine, InText};
 
 /// Size limit of a text that counts as source code, in bytes.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// An open document.
 pub(super) struct Document {
@@ -28,7 +28,7 @@ impl Document {
     fn new(path: Option<PathBuf>, text: String) -> Document {
         let path = path.and_then(|path| path.canonicalize().ok());
         Document {
-            path: path.filter(|_| text.len() <= MOST_BYTES),
+            path: path.filter(|_| text.len() <= MAX_BYTES),
             text: Text::new(text),
             built: None,
             shown: None,
@@ -39,12 +39,12 @@ impl Document {
     pub(super) fn edit(&mut self, part: Option<Range>, by: &str, encoding: Encoding) {
         self.text.replace(part, by, encoding);
         self.shown = None;
-        if self.text.as_str().len() > MOST_BYTES {
+        if self.text.as_str().len() > MAX_BYTES {
             self.path = None;
         }
     }
 
-    /// The costs by line; `None` if the document has none.
+    /// The costs by line; `None` if the profiles have no costs for this document.
     pub(super) fn shown(&mut self, costs: &Costs) -> Option<&InText> {
         let path = self.path.as_deref()?;
         let files = costs.placed.of(path);
@@ -69,7 +69,7 @@ pub(super) struct Documents {
 
 impl Documents {
     pub(super) fn open(&mut self, uri: Uri, text: String) {
-        let document = Document::new(uri::path_of(&uri), text);
+        let document = Document::new(uri::to_path(&uri), text);
         self.open.insert(uri, document);
     }
 
@@ -88,13 +88,13 @@ impl Documents {
         open.any(|document| document.path.as_deref() == Some(path))
     }
 
-    /// Forgets what is known about files that are not open, because they changed on disk.
-    pub(super) fn saved(&mut self) {
+    /// Forgets the closed files, because they changed on disk.
+    pub(super) fn forget_closed(&mut self) {
         self.closed.clear();
     }
 
     /// Forgets everything that depends on costs, because they changed.
-    pub(super) fn rebuilt(&mut self) {
+    pub(super) fn forget_costs(&mut self) {
         self.closed.clear();
         for document in self.open.values_mut() {
             document.built = None;
@@ -128,7 +128,7 @@ impl Documents {
         }
         let mut begins = self.closed.get(path)?.iter();
         Some(Location {
-            uri: uri::of_path(path),
+            uri: uri::from_path(path),
             range: begins.find(|(n, _)| *n == function.number)?.1,
         })
     }

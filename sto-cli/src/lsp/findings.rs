@@ -20,10 +20,10 @@ use sto_query::results::Finding;
 use sto_query::text::{Date, printable};
 
 /// Maximum number of callers that a finding lists.
-const MOST_CALLERS: usize = 5;
+const MAX_CALLERS: usize = 5;
 
-/// Number of days for which an ignored finding is ignored.
-const IGNORED: u64 = 30;
+/// Number of days after which an ignored finding is reported again.
+const IGNORED_DAYS: u64 = 30;
 
 /// The warnings by document, in the order of the findings.
 pub(super) fn diagnostics(
@@ -52,7 +52,7 @@ pub(super) fn diagnostics(
                 message,
             })
         });
-        let related = callers.take(MOST_CALLERS).collect();
+        let related = callers.take(MAX_CALLERS).collect();
         let message = format!(
             "{}: {} (since {})",
             printable(&finding.function),
@@ -103,7 +103,7 @@ pub(super) fn actions(
             command: Some(commands::difference(show)),
             ..CodeAction::default()
         });
-        let until = Date::of(UnixSeconds(now().0 + IGNORED * 24 * 60 * 60));
+        let until = Date::of(UnixSeconds(now().0 + IGNORED_DAYS * 24 * 60 * 60));
         let edit = ignoring(documents, finding, &until, encoding, creates_files);
         actions.extend(edit.map(|edit| CodeAction {
             title: format!(
@@ -130,7 +130,7 @@ fn ignoring(
     let found = PolicyArg::found();
     let path = env::current_dir().ok()?;
     let path = path.join(found.as_deref().unwrap_or("sto.toml".as_ref()));
-    let uri = uri::of_path(&path);
+    let uri = uri::from_path(&path);
     let (last, ends_line) = match documents.get(&uri) {
         Some(document) => end(&document.text, encoding),
         None => end(

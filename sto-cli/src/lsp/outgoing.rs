@@ -11,8 +11,8 @@ pub(super) struct Outgoing {
     output: io::Stdout,
     /// Number of requests sent, which is the id of the last one.
     sent: i64,
-    /// Whether messages could be written so far.
-    is_heard: bool,
+    /// Whether all messages so far could be written.
+    is_connected: bool,
 }
 
 impl Outgoing {
@@ -20,16 +20,16 @@ impl Outgoing {
         Outgoing {
             output: io::stdout(),
             sent: 0,
-            is_heard: true,
+            is_connected: true,
         }
     }
 
-    pub(super) fn is_heard(&self) -> bool {
-        self.is_heard
+    pub(super) fn is_connected(&self) -> bool {
+        self.is_connected
     }
 
     pub(super) fn respond(&mut self, id: &Id, answer: Result<Value, Failure>) {
-        self.is_heard &= wire::respond(&mut self.output, id, answer).is_ok();
+        self.is_connected &= wire::respond(&mut self.output, id, answer).is_ok();
     }
 
     /// Sends a request and returns its id.
@@ -37,16 +37,16 @@ impl Outgoing {
         self.sent += 1;
         let id = Id::Number(self.sent);
         let (method, params) = (R::METHOD.as_str(), json!(params));
-        self.is_heard &= wire::send(&mut self.output, Some(&id), method, &params).is_ok();
+        self.is_connected &= wire::send(&mut self.output, Some(&id), method, &params).is_ok();
         id
     }
 
     pub(super) fn notify(&mut self, method: &str, params: &Value) {
-        self.is_heard &= wire::send(&mut self.output, None, method, params).is_ok();
+        self.is_connected &= wire::send(&mut self.output, None, method, params).is_ok();
     }
 
     /// Shows the user a message.
-    pub(super) fn say(&mut self, kind: MessageType, message: &str) {
+    pub(super) fn show_message(&mut self, kind: MessageType, message: &str) {
         let params = json!({ "type": kind, "message": format!("sto: {message}") });
         self.notify("window/showMessage", &params);
     }

@@ -36,12 +36,15 @@ use sto_query::text::printable;
 
 /// A question that the client was asked.
 pub(super) enum Question {
-    /// Its settings.
+    /// Its settings for sto.
     Settings,
     /// Which build to show.
     Build,
     /// Which of these files corresponds to a source file in the profiles.
-    File { meant: String, files: Vec<PathBuf> },
+    File {
+        profile_path: String,
+        files: Vec<PathBuf>,
+    },
 }
 
 pub(super) struct Server {
@@ -84,7 +87,7 @@ impl Server {
                 choices
             }
             Err(error) => {
-                outgoing.say(MessageType::Error, &sentence(&error));
+                outgoing.show_message(MessageType::Error, &sentence(&error));
                 Choices::load(None, &root)
             }
         };
@@ -100,13 +103,13 @@ impl Server {
             warned: BTreeSet::new(),
             is_shut_down: false,
         };
-        server.set(&params["initializationOptions"]);
+        server.apply_settings(&params["initializationOptions"]);
         server
     }
 
     /// Whether the client is still connected.
-    pub(super) fn is_heard(&self) -> bool {
-        self.outgoing.is_heard()
+    pub(super) fn is_connected(&self) -> bool {
+        self.outgoing.is_connected()
     }
 
     pub(super) fn respond(&mut self, id: &Id, answer: Result<Value, Failure>) {
@@ -128,12 +131,12 @@ impl Server {
             let message = format!("`{method}` came after `shutdown`");
             return Err(Failure::new(ErrorCodes::InvalidRequest, message));
         }
-        let answered = panics::caught(|| Ok(self.answer_to(method, params)));
+        let answer = panics::catch(|| Ok(self.dispatch(method, params)));
         let failed = |error| Failure::new(ErrorCodes::InternalError, sentence(&error));
-        answered.unwrap_or_else(|error| Err(failed(error)))
+        answer.unwrap_or_else(|error| Err(failed(error)))
     }
 
-    fn answer_to(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
+    fn dispatch(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
         let encoding = self.client.encoding;
         let (documents, settings) = (&mut self.documents, &self.settings);
         // Without costs, answers are empty.
@@ -170,7 +173,7 @@ impl Server {
                 };
                 let place = (&p.text_document.uri, p.range);
                 let document = opened(documents, place.0)?;
-                let function = calls::meant(document, costs, p.range.start, encoding);
+                let function = calls::function_at(document, costs, p.range.start, encoding);
                 let creates = self.client.creates_files;
                 let mut actions = findings::actions(documents, costs, place, encoding, creates);
                 actions.extend(function.map(flame_graph_action));
@@ -188,7 +191,7 @@ impl Server {
                     let Some(costs) = costs else {
                         return Ok(None);
                     };
-                    let function = calls::meant(document, costs, p.position, encoding);
+                    let function = calls::function_at(document, costs, p.position, encoding);
                     let item = function.and_then(|function| {
                         let change = costs.change(function.number);
                         let words = settings.words(&function.costs, change);
@@ -222,10 +225,12 @@ impl Server {
         let argument = params.arguments.as_ref().and_then(|all| all.first());
         let argument = argument.and_then(Value::as_str).map(str::to_owned);
         match (&*params.command, argument) {
-            (commands::FLAME_GRAPH, function) => self.tell(Job::Draw(Page::FlameGraph(function))),
-            (commands::DIFFERENCE, _) => self.tell(Job::Draw(Page::Difference)),
+            (commands::FLAME_GRAPH, function) => {
+                self.send_job(Job::Draw(Page::FlameGraph(function)))
+            }
+            (commands::DIFFERENCE, _) => self.send_job(Job::Draw(Page::Difference)),
             (commands::SELECT_BUILD, Some(build)) => self.select(build),
-            (commands::SELECT_BUILD, None) => self.tell(Job::List),
+            (commands::SELECT_BUILD, None) => self.send_job(Job::List),
             (other, _) => {
                 let message = format!("sto has no command `{other}`");
                 return Err(Failure::new(ErrorCodes::InvalidParams, message));
@@ -235,7 +240,7 @@ impl Server {
     }
 
     /// Handles a notification; an invalid one is ignored.
-    pub(super) fn heed(&mut self, method: &str, params: Value) {
+    pub(super) fn handle_notification(&mut self, method: &str, params: Value) {
         match LspNotificationMethod::from(method) {
             LspNotificationMethod::TextDocumentDidOpen => {
                 if let Ok(opened) = parsed::<DidOpenTextDocumentParams>(params) {
@@ -255,13 +260,15 @@ impl Server {
                 }
             }
             LspNotificationMethod::TextDocumentDidSave => {
-                self.documents.saved();
-                self.warn();
+                self.documents.forget_closed();
+                self.publish_warnings();
             }
             LspNotificationMethod::WorkspaceDidChangeConfiguration => {
                 match parsed::<DidChangeConfigurationParams>(params) {
                     // Some clients only report that something changed.
-                    Ok(changed) if !changed.settings.is_null() => self.set(&changed.settings),
+                    Ok(changed) if !changed.settings.is_null() => {
+                        self.apply_settings(&changed.settings)
+                    }
                     _ if self.client.has_settings => self.ask_for_settings(),
                     _ => {}
                 }
@@ -286,12 +293,12 @@ impl Server {
     }
 
     /// Applies settings.
-    fn set(&mut self, settings: &Value) {
+    fn apply_settings(&mut self, settings: &Value) {
         match Settings::parse(settings) {
             Ok(settings) => self.settings = settings,
             Err(error) => {
                 let message = format!("sto ignores invalid settings: {error}");
-                self.outgoing.say(MessageType::Warning, &message);
+                self.outgoing.show_message(MessageType::Warning, &message);
             }
         }
         self.show_wanted();
@@ -306,25 +313,28 @@ impl Server {
         };
         wanted.filter.benchmark.clone_from(&self.settings.benchmark);
         wanted.filter.event.clone_from(&self.settings.event);
-        self.tell(Job::Show(wanted));
+        self.send_job(Job::Show(wanted));
     }
 
-    fn tell(&self, job: Job) {
+    fn send_job(&self, job: Job) {
         // Without a store there is no worker; the user was told.
         let _ = self.jobs.send(job);
     }
 
     /// Handles a report of the worker.
-    pub(super) fn take(&mut self, report: Report) {
+    pub(super) fn handle_report(&mut self, report: Report) {
         match report {
             Report::Costs(index, placed) => self.costs = Some(Costs::new(index, placed)),
             Report::Drawn(page) => return self.show_page(&page),
             Report::Builds(builds) => return self.ask_for_build(builds),
-            Report::Failed { message, is_usual } => {
-                return if is_usual {
+            Report::Failed {
+                message,
+                is_expected,
+            } => {
+                return if is_expected {
                     self.outgoing.log(&message)
                 } else {
-                    self.outgoing.say(MessageType::Warning, &message)
+                    self.outgoing.show_message(MessageType::Warning, &message)
                 };
             }
             later => {
@@ -333,7 +343,7 @@ impl Server {
                 }
             }
         }
-        self.documents.rebuilt();
+        self.documents.forget_costs();
         self.ask_for_files();
         self.refresh();
     }
@@ -346,10 +356,10 @@ impl Server {
         if self.client.refreshes_lenses {
             self.outgoing.request::<CodeLensRefreshRequest>(());
         }
-        self.warn();
+        self.publish_warnings();
     }
 
-    fn warn(&mut self) {
+    fn publish_warnings(&mut self) {
         let costs = self.costs.as_ref().filter(|_| self.settings.diagnostics);
         let encoding = self.client.encoding;
         let of = |costs| findings::diagnostics(&mut self.documents, costs, encoding);
@@ -369,14 +379,14 @@ impl Server {
         if self.client.shows_documents {
             self.outgoing
                 .request::<ShowDocumentRequest>(ShowDocumentParams {
-                    uri: uri::of_path(page),
+                    uri: uri::from_path(page),
                     external: Some(true),
                     take_focus: None,
                     selection: None,
                 });
         } else {
             let message = format!("open {} in a browser", page.display());
-            self.outgoing.say(MessageType::Info, &message);
+            self.outgoing.show_message(MessageType::Info, &message);
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn serve(
     };
     let report = move |report| drop(sender.send(Event::Report(report)));
     let mut server = Server::start(&id, &params, find, report);
-    while server.is_heard() {
+    while server.is_connected() {
         match events.next() {
             Event::Message(Incoming::Request { id, method, params }) => {
                 let answer = if events.cancels(&id) {
@@ -61,13 +61,15 @@ pub(crate) fn serve(
             }
             Event::Message(Incoming::Notification { method, .. }) if method == "exit" => break,
             Event::Message(Incoming::Notification { method, params }) => {
-                server.heed(&method, params);
+                server.handle_notification(&method, params);
             }
-            Event::Message(Incoming::Response { id, result }) => server.hear(&id, &result),
+            Event::Message(Incoming::Response { id, result }) => {
+                server.handle_response(&id, &result)
+            }
             Event::Message(Incoming::Unreadable(failure)) => {
                 server.respond(&Id::Null, Err(failure));
             }
-            Event::Report(report) => server.take(report),
+            Event::Report(report) => server.handle_report(report),
             Event::End => break,
         }
     }
@@ -78,7 +80,7 @@ pub(crate) fn serve(
 fn wait_for_initialize(events: &mut Queue) -> Result<Option<(Id, Value)>, CliError> {
     let mut output = io::stdout().lock();
     loop {
-        let answered = match events.next() {
+        let sent = match events.next() {
             Event::Message(Incoming::Request { id, method, params }) => {
                 if method == "initialize" {
                     return Ok(Some((id, params)));
@@ -96,7 +98,7 @@ fn wait_for_initialize(events: &mut Queue) -> Result<Option<(Id, Value)>, CliErr
             Event::End => return Ok(None),
             Event::Message(_) | Event::Report(_) => Ok(()),
         };
-        answered.map_err(CliError::Stdout)?;
+        sent.map_err(CliError::Stdout)?;
     }
 }
 

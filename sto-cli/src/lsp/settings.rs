@@ -9,9 +9,9 @@ use sto_query::render::hot;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Settings {
-    /// The build whose costs are shown, as for commands; by default the newest of the branch.
+    /// The selector of the build whose costs are shown; by default the newest of the branch.
     pub(super) build: Option<String>,
-    /// The baseline; by default that of `sto.toml`, otherwise the newest earlier build with a tag, otherwise the
+    /// The baseline; by default the one in `sto.toml`, otherwise the newest earlier build with a tag, otherwise the
     /// previous build.
     pub(super) baseline: Option<String>,
     /// Only runs of this benchmark are used; required if the build has runs of several.

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Characters to encode: all that RFC 3986 does not allow in a path.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+/// Characters to encode: all except those that RFC 3986 allows in a path.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
@@ -15,7 +15,7 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/');
 
 /// The path in a URI, without resolving links; `None` if the URI is not a file of this machine.
-pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
+pub(super) fn to_path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.0.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     let path = path.split(['?', '#']).next()?;
@@ -25,8 +25,8 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
 }
 
 /// The URI of an absolute path.
-pub(super) fn of_path(path: &Path) -> Uri {
-    let path = percent_encode(path.as_os_str().as_bytes(), KEPT);
+pub(super) fn from_path(path: &Path) -> Uri {
+    let path = percent_encode(path.as_os_str().as_bytes(), ESCAPED);
     Uri(format!("file://{path}"))
 }
 
@@ -35,15 +35,15 @@ mod tests {
     use super::*;
 
     fn path(uri: &str) -> Option<PathBuf> {
-        path_of(&uri.into())
+        to_path(&uri.into())
     }
 
     #[test]
     fn every_path_survives_the_conversion_to_a_uri() {
         let strange = OsStr::from_bytes(b"/a b/%20/\xff#?\"/gr\xc3\xb6\xc3\x9fe.c");
-        let uri = of_path(Path::new(strange));
+        let uri = from_path(Path::new(strange));
         assert_eq!(uri.0, "file:///a%20b/%2520/%FF%23%3F%22/gr%C3%B6%C3%9Fe.c");
-        assert_eq!(path_of(&uri).as_deref(), Some(Path::new(strange)));
+        assert_eq!(to_path(&uri).as_deref(), Some(Path::new(strange)));
     }
 
     #[test]

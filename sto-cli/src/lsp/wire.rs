@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 
 /// Size limit of a message in bytes; a message that opens a document contains its whole text.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Size limit of a header line in bytes.
-const LONGEST_LINE: u64 = 64 << 10;
+const MAX_LINE: u64 = 64 << 10;
 
 /// The name of the header field with the length of a message.
 const LENGTH: &str = "content-length:";
@@ -58,9 +58,9 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = read_header(input)? else {
         return Ok(None);
     };
-    if length > MOST_BYTES {
+    if length > MAX_BYTES {
         let passed = io::copy(&mut input.take(length), &mut io::sink())?;
-        let message = format!("a message has {length} bytes, and at most {MOST_BYTES} are read");
+        let message = format!("a message has {length} bytes, and at most {MAX_BYTES} are read");
         let failure = Failure::new(ErrorCodes::InvalidRequest, message);
         return Ok((passed == length).then_some(Incoming::Unreadable(failure)));
     }
@@ -77,7 +77,7 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     let mut length = None;
     loop {
         let mut line = Vec::new();
-        if input.take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+        if input.take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
         let line = String::from_utf8_lossy(&line).to_ascii_lowercase();

@@ -75,8 +75,8 @@ pub(super) enum Report {
     Builds(Vec<String>),
     /// The path of a drawn page.
     Drawn(PathBuf),
-    /// A failure. `is_usual` is set if the store does not exist yet or is empty.
-    Failed { message: String, is_usual: bool },
+    /// A failure. `is_expected` is set if the store does not exist yet or is empty.
+    Failed { message: String, is_expected: bool },
 }
 
 pub(super) struct Worker<R> {
@@ -149,28 +149,31 @@ impl<R: Fn(Report)> Worker<R> {
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         loop {
             let done = match jobs.recv_timeout(POLL) {
-                Ok(job) => panics::caught(|| self.work(job)),
-                Err(RecvTimeoutError::Timeout) => panics::caught(|| self.look()),
+                Ok(job) => panics::catch(|| self.work(job)),
+                Err(RecvTimeoutError::Timeout) => panics::catch(|| self.reload_if_changed()),
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             if let Err(error) = done {
-                self.say(&error);
+                self.report_error(&error);
             }
         }
     }
 
-    fn say(&mut self, error: &CliError) {
+    fn report_error(&mut self, error: &CliError) {
         let message = sentence(error);
         if self.failed.as_ref() == Some(&message) {
             return;
         }
-        let is_usual = match error {
+        let is_expected = match error {
             CliError::Store(error) => matches!(error, StoreError::NotFound { .. }),
             CliError::Query(QueryError::Select(error)) => matches!(error, SelectError::EmptyStore),
             _ => false,
         };
         self.failed = Some(message.clone());
-        (self.report)(Report::Failed { message, is_usual });
+        (self.report)(Report::Failed {
+            message,
+            is_expected,
+        });
     }
 
     fn work(&mut self, job: Job) -> Result<(), CliError> {
@@ -205,8 +208,8 @@ impl<R: Fn(Report)> Worker<R> {
         }
     }
 
-    /// Loads data again if files changed. If the store is gone, the loaded data is kept until it is back.
-    fn look(&mut self) -> Result<(), CliError> {
+    /// Loads data again if files changed. If the store is gone, the loaded data stays until the store is back.
+    fn reload_if_changed(&mut self) -> Result<(), CliError> {
         let now = Watched::now(&self.store.folder, &self.root);
         if now == self.watched {
             return Ok(());
@@ -280,7 +283,7 @@ impl<R: Fn(Report)> Worker<R> {
         index.placed(&tree, &self.chosen)
     }
 
-    /// Draws a page into a folder that only this user can read. It is not removed, because the browser may read it again.
+    /// Draws a page into a folder that only this user can read. The folder is not removed, because the browser may read the page again.
     fn draw(&mut self, page: &Page) -> Result<PathBuf, CliError> {
         let loaded = self.loaded.as_ref().ok_or(CliError::NothingShown)?;
         let sources = sources(self.snapshot()?);
@@ -306,7 +309,7 @@ impl<R: Fn(Report)> Worker<R> {
                     let name = |side: &Side| format!("{}@{}", side.executable, side.build);
                     let sides = [&comparison.baseline, &comparison.candidate].map(name);
                     let sides = [&*sides[0], &*sides[1]];
-                    next_steps::of_comparison(comparison, &sides, &self.store.option());
+                    next_steps::add_comparison_commands(comparison, &sides, &self.store.option());
                 }
                 ("comparison", render::html(&check.comparisons, WORDS))
             }
@@ -315,7 +318,7 @@ impl<R: Fn(Report)> Worker<R> {
             Some(folder) => folder,
             None => self.pages.insert(browser::folder()?),
         };
-        // Earlier pages are kept.
+        // Earlier pages stay, because the browser may read them again.
         let mut names = (1..).map(|number| folder.join(format!("{name}-{number}.html")));
         let path = names.find(|path| !path.exists());
         let path = path.expect("numbers do not end");

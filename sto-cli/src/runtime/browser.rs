@@ -51,7 +51,7 @@ pub(crate) fn open(file: &Path) -> Result<(), CliError> {
     })
 }
 
-/// The commands to try: those in `$BROWSER`, separated by colons, otherwise that of the desktop.
+/// The commands to try: those in `$BROWSER`, separated by colons, otherwise the desktop's default.
 fn candidates(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Vec<String>> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(browsers) = set("BROWSER") {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 use sto_core::units::UnixSeconds;
 
-/// Times of the last change of each file before some time.
+/// When each file was last changed before a given time.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     before: u64,
@@ -29,7 +29,7 @@ impl Changes {
         // Only names of files are requested, so that git runs no external diff program.
         let log = ["log", "--format=@%ct", "--name-only", "-z"];
         let quiet = ["--no-ext-diff", "--no-textconv", &since, &until];
-        match git::said(Path::new("."), &[&log[..], &quiet[..]].concat()) {
+        match git::trimmed_output(Path::new("."), &[&log[..], &quiet[..]].concat()) {
             Some(log) => Changes {
                 before,
                 last: last_changes(&log),

@@ -37,7 +37,7 @@ impl<'a> Destination<'a> {
         })
     }
 
-    /// Returns an error if no profile could be added, before work that takes long.
+    /// Returns an error if no profile can be added, so that long work is not started in vain.
     pub(crate) fn check_writable(&self) -> Result<(), CliError> {
         match self {
             Destination::Store { store, .. } => Ok(store.check_writable()?),
@@ -46,7 +46,7 @@ impl<'a> Destination<'a> {
     }
 
     /// Adds a recording.
-    pub(crate) fn keep(
+    pub(crate) fn add(
         &self,
         prepared: PreparedFile,
         progress: &mut dyn FnMut(Stage),
@@ -63,11 +63,11 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Summarizes what was added and where. Notes if a store was created in the default folder.
+    /// Summarizes the added recordings. Notes if a store was created in the default folder.
     pub(crate) fn summary(&self, recordings: Vec<IngestedFile>) -> InStore<IngestSummary> {
         let (store, is_dataset) = match self {
             Destination::Store { path, is_new, .. } => {
-                path.say_if_new(*is_new);
+                path.note_if_new(*is_new);
                 (path.folder.as_path(), false)
             }
             Destination::Dataset(place) => (*place, true),
@@ -82,7 +82,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// The parts of this machine that remote places need.
+/// The temporary files and environment variables that remote places need.
 pub(crate) fn machine() -> Machine {
     Machine {
         temporaries: temporaries().clone(),

@@ -1,4 +1,4 @@
-//! The user and machine as seen by the libraries.
+//! Gives the libraries access to the user and the machine.
 
 use crate::runtime::changes::Changes;
 use crate::runtime::{Progress, git, interrupt, ui};
@@ -14,7 +14,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::select::Commit;
 use sto_query::sources::{Ages, Surroundings};
 
-/// Servers at these addresses, separated by spaces, with the settings and the cache of elfutils
+/// The debuginfod servers at these URLs, separated by spaces, with the settings and the cache of elfutils
 /// (debuginfod-client-config(7)); `None` without servers or without a folder for the cache.
 pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -46,7 +46,7 @@ pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
 }
 
 /// Splits `FILE=PATH`, unless there is a folder of that name.
-fn by_hand(named: &Path) -> Option<(String, PathBuf)> {
+fn split_symbol_file(named: &Path) -> Option<(String, PathBuf)> {
     let (file, path) = named.to_str()?.split_once('=')?;
     (!named.is_dir()).then(|| (file.to_owned(), path.into()))
 }
@@ -57,10 +57,13 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
     let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());
     let found = recording.metadata().ok();
     SymbolOptions {
-        symbol_files: named.iter().filter_map(|named| by_hand(named)).collect(),
+        symbol_files: named
+            .iter()
+            .filter_map(|named| split_symbol_file(named))
+            .collect(),
         symbol_dirs: named
             .iter()
-            .filter(|named| by_hand(named).is_none())
+            .filter(|named| split_symbol_file(named).is_none())
             .cloned()
             .collect(),
         recording_dir: recording.parent().map(|folder| match folder.as_os_str() {
@@ -122,7 +125,7 @@ impl Surroundings for Machine {
 
     fn takes_all(&self, name: &str, functions: &[String]) {
         let fits = format!("`{name}` matches {} functions", functions.len());
-        ui::list(&fits, functions);
+        ui::print_list(&fits, functions);
     }
 
     fn source_folder(&self) -> Option<PathBuf> {

@@ -31,9 +31,9 @@ pub(crate) enum Outcome {
     Regressions,
     /// Two symbols are not matched as one function.
     NoMatch,
-    /// There is too little data for a verdict, or nothing matches the request.
+    /// Too little data for a verdict, or nothing that matches the request.
     TooLittleData,
-    /// A signal from the user ended it.
+    /// A signal from the user ended the command.
     Interrupted(i32),
     /// The recorded command ended with this status.
     Command(ExitStatus),
@@ -42,12 +42,12 @@ pub(crate) enum Outcome {
 }
 
 /// Exit statuses in the help of commands that need previous runs.
-pub(crate) const OF_WINDOW: &str =
+pub(crate) const WINDOW_EXIT_STATUS: &str =
     "Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
 
 impl Outcome {
-    /// The outcome of a command that judges a run by the previous ones.
-    pub(crate) fn of_window(runs: usize) -> Outcome {
+    /// The outcome of a command that judges a run by `runs` previous runs.
+    pub(crate) fn from_window(runs: usize) -> Outcome {
         match runs {
             0 | 1 => Outcome::TooLittleData,
             _ => Outcome::Clean,
@@ -197,8 +197,8 @@ pub(crate) enum CliError {
     Terminal(String),
     #[error("cannot find `perf`, which is needed to record")]
     NoPerf,
-    #[error("perf cannot record: {said}")]
-    PerfRefused { said: String },
+    #[error("perf cannot record: {message}")]
+    PerfRefused { message: String },
     #[error("perf recorded nothing: it ended with status {status}")]
     NothingRecorded { status: u8 },
     #[error("no sample was taken: the program ended too soon, or only waited")]
@@ -221,8 +221,8 @@ pub(crate) enum CliError {
     CommandLine { line: String },
     #[error("`{line}` has no placeholder `{place}` for the sizes")]
     NoPlace { place: String, line: String },
-    #[error("perf does not know the event: {said}")]
-    NoEvent { said: String },
+    #[error("perf does not know the event: {message}")]
+    NoEvent { message: String },
     #[error("{}: there is no room for the recording on this file system", folder.display())]
     NoRoom { folder: PathBuf },
     #[error("cannot run {program}")]
@@ -463,15 +463,15 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     let message = sentence(&error);
     let takes_too_much = causes(&error).any(|cause| cause.is::<MemoryLimitExceeded>());
     match error.functions() {
-        [] => ui::say("error", &message),
-        names => ui::list(&format!("error: {message}"), names),
+        [] => ui::print_message("error", &message),
+        names => ui::print_list(&format!("error: {message}"), names),
     }
     if let CliError::Sql(SqlError::Syntax { place, .. }) = &error {
-        ui::write(&place.clone().map(|line| format!("  {line}\n")).concat());
+        ui::print_text(&place.clone().map(|line| format!("  {line}\n")).concat());
     }
     let hint = error.hint();
     if let Some(hint) = hint.or_else(|| takes_too_much.then(|| MORE_MEMORY.to_owned())) {
-        ui::say("hint", &hint);
+        ui::print_message("hint", &hint);
     }
     ExitCode::from(FAILURE)
 }

@@ -23,17 +23,17 @@ use sto_query::select;
 
 /// Runs git in a folder and returns its trimmed output; `None` if git fails, for example outside of a work tree, or prints
 /// nothing.
-pub(crate) fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
-    let said = answered(folder, arguments)?;
-    let said = said.trim();
-    (!said.is_empty()).then(|| said.to_owned())
+pub(crate) fn trimmed_output(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let output = output(folder, arguments)?;
+    let trimmed = output.trim();
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// Like [`said`], but the output may be empty.
-fn answered(folder: &Path, arguments: &[&str]) -> Option<String> {
+/// Like [`trimmed_output`], but the output may be empty.
+fn output(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = git(folder).args(arguments).output().ok()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    output.status.success().then(|| said.into_owned())
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.into_owned())
 }
 
 fn git(folder: &Path) -> Command {
@@ -60,14 +60,14 @@ fn git(folder: &Path) -> Command {
 /// Changes within submodules are ignored, because git would look for them with the submodules' own settings: so
 /// this is not `git describe --dirty`.
 pub(crate) fn revision_of(folder: &Path) -> Option<String> {
-    let revision = said(folder, &DESCRIBE)?;
+    let revision = trimmed_output(folder, &DESCRIBE)?;
     let dirty = if is_dirty(folder)? { "-dirty" } else { "" };
     Some(format!("{revision}{dirty}"))
 }
 
 const DESCRIBE: [&str; 5] = ["describe", "--always", "--tags", "--long", "--abbrev=40"];
 
-/// A revision as it is stored with a build, and git's data about its commit.
+/// A revision in the form that is stored with a build, and its commit.
 #[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) revision: String,
@@ -85,29 +85,28 @@ impl Described {
 }
 
 /// The current state of the work tree that contains the working directory.
-pub(crate) fn work_tree_now() -> Option<Described> {
+pub(crate) fn describe_work_tree() -> Option<Described> {
     let revision = revision_of(here())?;
     Some(Described::new(here(), revision))
 }
 
 /// A revision of the repository of the working directory, without uncommitted changes; `None` if git does not
 /// know it.
-pub(crate) fn described(revision: &str) -> Option<Described> {
+pub(crate) fn describe(revision: &str) -> Option<Described> {
     let id = id_of(revision)?;
-    let revision = said(here(), &[&DESCRIBE[..], &[id.as_str()]].concat())?;
+    let revision = trimmed_output(here(), &[&DESCRIBE[..], &[id.as_str()]].concat())?;
     Some(Described::new(here(), revision))
 }
 
 /// The name of a commit of the repository of the working directory: `v1.2-3-g0123456789ab`.
-pub(crate) fn name(commit: &str) -> Option<String> {
-    said(
+pub(crate) fn short_name(commit: &str) -> Option<String> {
+    trimmed_output(
         here(),
         &["describe", "--always", "--tags", "--abbrev=12", commit],
     )
 }
 
-/// Git's data about a commit. Its parents are those that are stored in the commit, even if a shallow clone lacks
-/// them.
+/// Reads a commit. Its parents include commits that a shallow clone lacks.
 fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
     let id = hash.to_string();
     let log = [
@@ -117,7 +116,7 @@ fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
         "--no-show-signature",
         "--encoding=UTF-8",
     ];
-    let raw = said(folder, &[&log[..], &["--format=raw", &id, "--"]].concat())?;
+    let raw = trimmed_output(folder, &[&log[..], &["--format=raw", &id, "--"]].concat())?;
     let (head, message) = raw.split_once("\n\n").unwrap_or((&raw, ""));
     let fields = |name: &'static str| head.lines().filter_map(move |line| line.strip_prefix(name));
     let parents = fields("parent ").map(str::parse).collect::<Result<_, _>>();
@@ -150,22 +149,22 @@ fn id_of(revision: &str) -> Option<String> {
         "--end-of-options",
         &commit,
     ];
-    said(here(), &arguments)
+    trimmed_output(here(), &arguments)
 }
 
-/// The commit of a revision, to find builds by.
+/// The commit of a revision, for finding its builds.
 pub(crate) fn commit(revision: &str) -> Option<select::Commit> {
     let id = id_of(revision)?;
-    let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
+    let tags = trimmed_output(here(), &["tag", "--points-at", &id]).unwrap_or_default();
     let tags = tags.lines().map(str::to_owned).collect();
     Some(select::Commit { id, tags })
 }
 
-/// The commits of a range of revisions such as `v1.2..HEAD`, newest first, to find builds by.
+/// The commits of a range of revisions such as `v1.2..HEAD`, newest first, for finding their builds.
 pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
-    let listed = answered(here(), &["rev-list", "--end-of-options", range, "--"])?;
+    let listed = output(here(), &["rev-list", "--end-of-options", range, "--"])?;
     let named = "--format=%(objectname) %(*objectname) %(refname:strip=2)";
-    let tags = answered(here(), &["for-each-ref", named, "refs/tags"]).unwrap_or_default();
+    let tags = output(here(), &["for-each-ref", named, "refs/tags"]).unwrap_or_default();
     let mut of_commit: HashMap<&str, Vec<String>> = HashMap::new();
     for line in tags.lines() {
         // The second field is the commit that an annotated tag points to; it is empty for other tags.
@@ -181,12 +180,11 @@ pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
     Some(commits.collect())
 }
 
-/// The text of a file of a work tree at a revision, as it is stored: filters that the repository configures
-/// are not applied.
+/// The text of a file of a work tree at a revision. Filters that the repository configures are not applied.
 pub(crate) fn text_at(path: &Path, revision: &str) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let id = CommitHash::from_revision(revision)?;
-    answered(
+    output(
         path.parent()?,
         &["cat-file", "blob", &format!("{id}:./{name}")],
     )
@@ -214,7 +212,7 @@ fn filters(folder: &Path) -> Option<Vec<String>> {
         .args(["--get-regexp", r"^filter\."])
         .output()
         .ok()?;
-    // 1 means that there are none; another status, that this version of git lacks an option.
+    // Status 1 means that there are no filters, any other that this version of git lacks an option.
     if !matches!(listed.status.code(), Some(0 | 1)) {
         return None;
     }

@@ -10,7 +10,7 @@ pub(crate) const WORDS: Words = Words {
 };
 
 /// The notice, with the option or command for its hint.
-pub(crate) fn say(notice: &Notice) -> String {
+pub(crate) fn notice_text(notice: &Notice) -> String {
     with_hint(&notice.text, notice.hint)
 }
 

@@ -23,11 +23,11 @@ pub(crate) fn try_abandon_temporaries() {
     }
 }
 
-/// Waits for requests to end this process, except signals that its parent set to be ignored.
+/// Registers handlers for requests to end this process, except signals that its parent set to be ignored.
 pub(crate) fn requests() -> io::Result<Signals> {
     let ignored = ignored_signals();
-    let heeded = [SIGINT, SIGTERM].into_iter();
-    Signals::new(heeded.filter(|signal| ignored >> (signal - 1) & 1 == 0))
+    let handled = [SIGINT, SIGTERM].into_iter();
+    Signals::new(handled.filter(|signal| ignored >> (signal - 1) & 1 == 0))
 }
 
 /// From now on, removes half-written files when this process is asked to end.
@@ -37,13 +37,13 @@ pub(crate) fn leave_no_temporary_files() {
 }
 
 fn take_requests() {
-    let (give, take) = mpsc::channel::<Signals>();
+    let (sender, receiver) = mpsc::channel::<Signals>();
     let handle = move || {
-        let Ok(mut requests) = take.recv() else {
+        let Ok(mut requests) = receiver.recv() else {
             return;
         };
         for signal in requests.forever() {
-            // The pager has the terminal then, and handles Ctrl-C itself.
+            // While a pager is using the terminal, it handles Ctrl-C itself.
             if signal == SIGINT && pager::is_running() {
                 continue;
             }
@@ -56,7 +56,7 @@ fn take_requests() {
     if thread::Builder::new().spawn(handle).is_ok()
         && let Ok(requests) = requests()
     {
-        let _ = give.send(requests);
+        let _ = sender.send(requests);
     }
 }
 

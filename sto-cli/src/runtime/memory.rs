@@ -1,6 +1,6 @@
 //! Memory limit of a command.
 //!
-//! The global allocator counts all memory, including that of libraries. A command that reaches the limit ends with
+//! The global allocator counts all memory, including what libraries allocate. A command that reaches the limit ends with
 //! a message and an exit status, instead of being killed by the kernel, possibly along with other processes. Uncommitted
 //! changes to a store are lost and temporary files are removed, as after `kill -9`, except that the
 //! reason is printed.
@@ -21,19 +21,19 @@ use sto_core::memory::{self, HumanBytes};
 use sto_core::units::Bytes;
 
 #[global_allocator]
-static COUNTED: Counted = Counted;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The system's allocator, with counting.
-struct Counted;
+/// The system's allocator; counts the allocated bytes.
+struct CountingAllocator;
 
 /// Bytes that all threads have allocated, except for less than [`STEP`] per thread.
 static TAKEN: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
-static ENDS: AtomicBool = AtomicBool::new(false);
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// Bytes that this thread has allocated or freed since it last updated [`TAKEN`].
-    static UNSAID: Cell<i64> = const { Cell::new(0) };
+    static UNREPORTED: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Bytes that a thread allocates before it updates the shared counter, which is slow to write to.
@@ -42,48 +42,48 @@ const STEP: i64 = 256 << 10;
 /// The file or store that the command works on, for the message.
 static SUBJECT: Mutex<String> = Mutex::new(String::new());
 
-// SAFETY: everything is the system allocator's work; counting neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counted {
+// SAFETY: the system allocator does all of the work; counting neither allocates nor unwinds.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        take(layout.size() as i64);
+        count(layout.size() as i64);
         // SAFETY: the caller keeps the same promise.
-        given(unsafe { System.alloc(layout) })
+        checked(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        take(layout.size() as i64);
+        count(layout.size() as i64);
         // SAFETY: the caller keeps the same promise.
-        given(unsafe { System.alloc_zeroed(layout) })
+        checked(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        take(size as i64 - layout.size() as i64);
+        count(size as i64 - layout.size() as i64);
         // SAFETY: the caller keeps the same promise.
-        given(unsafe { System.realloc(old, layout, size) })
+        checked(unsafe { System.realloc(old, layout, size) })
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        take(-(layout.size() as i64));
+        count(-(layout.size() as i64));
         // SAFETY: the caller keeps the same promise.
         unsafe { System.dealloc(old, layout) }
     }
 }
 
 #[inline]
-fn take(bytes: i64) {
-    let said = UNSAID.try_with(|unsaid| {
-        let sum = unsaid.get() + bytes;
-        let is_much = sum.abs() >= STEP;
-        unsaid.set(if is_much { 0 } else { sum });
-        is_much.then_some(sum)
+fn count(bytes: i64) {
+    let due = UNREPORTED.try_with(|unreported| {
+        let sum = unreported.get() + bytes;
+        let is_due = sum.abs() >= STEP;
+        unreported.set(if is_due { 0 } else { sum });
+        is_due.then_some(sum)
     });
-    if let Some(sum) = said.unwrap_or(Some(bytes)) {
-        say(sum);
+    if let Some(sum) = due.unwrap_or(Some(bytes)) {
+        add_to_total(sum);
     }
 }
 
 #[cold]
-fn say(bytes: i64) {
+fn add_to_total(bytes: i64) {
     let taken = TAKEN.fetch_add(bytes, Relaxed) + bytes;
     if bytes > 0 && taken > LIMIT.load(Relaxed) {
         end(format_args!(
@@ -94,7 +94,7 @@ fn say(bytes: i64) {
 }
 
 #[inline]
-fn given(memory: *mut u8) -> *mut u8 {
+fn checked(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
         end(format_args!(
             "needs more memory than the system provides; it already uses {}",
@@ -107,7 +107,7 @@ fn given(memory: *mut u8) -> *mut u8 {
 /// Ends the process without allocating or waiting, because another thread may hold any lock.
 #[cold]
 fn end(why: std::fmt::Arguments<'_>) -> ! {
-    if ENDS.swap(true, Relaxed) {
+    if IS_ENDING.swap(true, Relaxed) {
         loop {
             thread::sleep(Duration::from_secs(1));
         }
@@ -133,33 +133,33 @@ fn end(why: std::fmt::Arguments<'_>) -> ! {
     exit(FAILURE.into())
 }
 
-/// Sets the limit of this process: the user's, otherwise a quarter of the machine's memory, otherwise none if
-/// the size of memory is unknown.
+/// Sets the memory limit of this process: `given`, otherwise a quarter of the machine's memory. If the size of memory is
+/// unknown, there is no limit.
 pub(crate) fn set_limit(given: Option<Bytes>) {
     let Some(Bytes(limit)) = given.or_else(default_limit) else {
         return;
     };
     LIMIT.store(limit.try_into().unwrap_or(i64::MAX), Relaxed);
-    // Work that is known to need more is not started.
+    // Let the libraries refuse work that is known to need more.
     memory::set_limit(Bytes(limit));
 }
 
 /// Sets the file or store that the command works on.
-pub(crate) fn works_on(path: &Path) {
+pub(crate) fn set_subject(path: &Path) {
     if let Ok(mut subject) = SUBJECT.lock() {
         *subject = sto_query::text::printable(&path.display().to_string()).into_owned();
     }
 }
 
-/// A quarter of the available memory, but at least 1 GiB or all of it: a small container runs one program.
+/// A quarter of the available memory, but at least 1 GiB, or all of it if there is less: a small container runs one program.
 fn default_limit() -> Option<Bytes> {
-    let all = of_machine(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let all = of_container().map_or(all, |of_container| all.min(of_container));
+    let all = machine_memory(&fs::read_to_string("/proc/meminfo").ok()?)?;
+    let all = container_limit().map_or(all, |limit| all.min(limit));
     Some(Bytes((all / 4).max(all.min(1 << 30))))
 }
 
 /// Parses `MemTotal` of proc_meminfo(5).
-fn of_machine(meminfo: &str) -> Option<u64> {
+fn machine_memory(meminfo: &str) -> Option<u64> {
     let total = meminfo
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -168,7 +168,7 @@ fn of_machine(meminfo: &str) -> Option<u64> {
 }
 
 /// The smallest `memory.max` of this process's cgroup and its ancestors (cgroups(7), version 2).
-fn of_container() -> Option<u64> {
+fn container_limit() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let group = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let limit = |group: &Path| {
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn reads_memory_of_the_machine_from_proc_meminfo() {
         let meminfo = "MemTotal:       24688964 kB\nMemFree:        1 kB\n";
-        assert_eq!(of_machine(meminfo), Some(24_688_964 << 10));
-        assert_eq!(of_machine("MemTotal: much\n"), None);
+        assert_eq!(machine_memory(meminfo), Some(24_688_964 << 10));
+        assert_eq!(machine_memory("MemTotal: much\n"), None);
     }
 
     #[test]

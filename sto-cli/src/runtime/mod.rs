@@ -27,7 +27,7 @@ pub(crate) mod ui;
 pub(crate) mod user_folder;
 
 pub(crate) use environment::{Machine, now};
-pub(crate) use error::{CliError, OF_WINDOW, Outcome};
+pub(crate) use error::{CliError, Outcome, WINDOW_EXIT_STATUS};
 pub(crate) use hints::WORDS;
 pub(crate) use output::{FormatArg, LimitArg};
 pub(crate) use progress::Progress;

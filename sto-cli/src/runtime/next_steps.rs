@@ -4,21 +4,25 @@ use sto_query::questions::{CompareOptions, KeyOptions, NormalisationMethod, Susp
 use sto_query::results::{Comparison, Suspects};
 use sto_query::text::Command;
 
-/// Fills in the commands of a comparison. `sides` are the names of the sides, `options` the other options
+/// Fills in the commands of a comparison. `sides` are the names of the sides, and `options` are the other options
 /// that are needed to repeat it.
-pub(crate) fn of_comparison(comparison: &mut Comparison, sides: &[&str], options: &[String]) {
+pub(crate) fn add_comparison_commands(
+    comparison: &mut Comparison,
+    sides: &[&str],
+    options: &[String],
+) {
     let mut words = thresholds(&comparison.thresholds);
     if let Some(benchmark) = &comparison.benchmark {
         words.extend(["--benchmark".to_owned(), benchmark.clone()]);
     }
-    comparison.command = of_sides("find-regressions", sides, [&words, options].concat());
+    comparison.command = command_for_sides("find-regressions", sides, [&words, options].concat());
     for finding in &mut comparison.findings {
         let focus = ["--focus", &finding.function, "-o", "diff.svg"].map(str::to_owned);
-        finding.command = of_sides("diff", sides, [&focus, options].concat());
+        finding.command = command_for_sides("diff", sides, [&focus, options].concat());
     }
 }
 
-fn of_sides(subcommand: &str, sides: &[&str], options: Vec<String>) -> Command {
+fn command_for_sides(subcommand: &str, sides: &[&str], options: Vec<String>) -> Command {
     let sides: Vec<String> = sides.iter().map(|&side| side.to_owned()).collect();
     let mut words = vec!["sto".to_owned(), subcommand.to_owned()];
     // A name that begins with `-` would be parsed as an option.
@@ -67,8 +71,8 @@ fn thresholds(thresholds: &CompareOptions) -> Vec<String> {
     words
 }
 
-/// Fills in the commands of suspects.
-pub(crate) fn of_suspects(found: &mut Suspects, options: &[String]) {
+/// Fills in the commands of suspects. `options` are the other options that are needed to repeat them.
+pub(crate) fn add_suspect_commands(found: &mut Suspects, options: &[String]) {
     let history = &found.history;
     let profile = &found.run().run.profile;
     let named = [
@@ -81,13 +85,14 @@ pub(crate) fn of_suspects(found: &mut Suspects, options: &[String]) {
         .into_iter()
         .filter_map(|(option, value)| Some((option, value?)));
     let mut words = options.to_vec();
-    words.extend(
-        named.flat_map(|(option, value)| match value.starts_with('-') {
-            // It would be parsed as an option.
-            true => vec![format!("{option}={value}")],
-            false => vec![option.to_owned(), value.to_owned()],
-        }),
-    );
+    words.extend(named.flat_map(|(option, value)| {
+        // A separate value that begins with `-` would be parsed as an option.
+        if value.starts_with('-') {
+            vec![format!("{option}={value}")]
+        } else {
+            vec![option.to_owned(), value.to_owned()]
+        }
+    }));
     words.extend(matching(found.matching));
     let command = |subcommand: &str, rest: &[&str]| {
         let head = ["sto", subcommand].map(str::to_owned);

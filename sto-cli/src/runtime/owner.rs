@@ -1,7 +1,7 @@
 //! Checks the owner of files that were found by searching upwards from the working directory.
 //!
-//! `/tmp`, or a folder above a shared one, may contain a store or a policy of anybody. As git does with a
-//! repository (`safe.directory`), those of another user are refused unless they are named.
+//! Any user may put a store or a policy into `/tmp` or into a folder above a shared one. Files of another user are refused
+//! unless they are named, as git refuses repositories (`safe.directory`).
 
 use crate::runtime::CliError;
 use std::os::unix::fs::MetadataExt;

@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 /// Hides panics of redb and parquet on damaged files, which the library turns into errors.
 /// Other panics are printed as before.
-pub(crate) fn hide_those_of_readers() {
+pub(crate) fn hide_reader_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         let is_of = |reader| {
@@ -19,8 +19,8 @@ pub(crate) fn hide_those_of_readers() {
     }));
 }
 
-/// Runs `run`, and returns a panic as an error, because the panic message may have been hidden.
-pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
+/// Calls `run`, and returns a panic as an error, because the message of the panic may have been hidden.
+pub(crate) fn catch<T>(run: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_panic_becomes_an_error_with_its_message() {
         let index = std::hint::black_box(1);
-        let result = caught(|| {
+        let result = catch(|| {
             let _ = [0][index];
             Ok(())
         });

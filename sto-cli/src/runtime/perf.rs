@@ -39,11 +39,11 @@ pub(crate) struct Recording<'a> {
 /// The processes to record.
 #[derive(Clone, Copy)]
 pub(crate) enum Target<'a> {
-    /// The command and what it starts.
+    /// The command and the processes that it starts.
     Command,
     /// These processes.
     Processes(&'a [u32]),
-    /// Everything.
+    /// All processes of the machine.
     System,
 }
 
@@ -71,14 +71,14 @@ struct Running {
     pid: Pid,
     /// The signal to send; perf finishes its recording on SIGINT.
     signal: Signal,
-    /// Whether to end its whole process group.
-    leads: bool,
+    /// Whether to signal its whole process group.
+    is_group: bool,
 }
 
 impl Running {
-    /// Errors are ignored: the terminal may have signalled the process already, or it is gone.
+    /// Sends the signal. Errors are ignored: the terminal may have signalled the process already, or it is gone.
     fn end(self) {
-        let _ = if self.leads {
+        let _ = if self.is_group {
             kill_process_group(self.pid, self.signal)
         } else {
             kill_process(self.pid, self.signal)
@@ -87,7 +87,7 @@ impl Running {
 }
 
 impl Perf {
-    /// From now on, a request to end this process is only recorded and passed on to its children.
+    /// Handles requests to end this process: from now on, they are only recorded and passed on to its children.
     pub(crate) fn new() -> Result<Perf, CliError> {
         let mut requests = interrupt::requests().map_err(cannot_run)?;
         let perf = Perf {
@@ -96,7 +96,7 @@ impl Perf {
             newer: NEWER.into(),
         };
         let (running, asked) = (Arc::clone(&perf.running), Arc::clone(&perf.signal));
-        let hand_on = move || {
+        let pass_on = move || {
             for signal in requests.forever() {
                 asked.store(signal, Ordering::SeqCst);
                 if let Ok(running) = running.lock() {
@@ -104,7 +104,7 @@ impl Perf {
                 }
             }
         };
-        thread::Builder::new().spawn(hand_on).map_err(cannot_run)?;
+        thread::Builder::new().spawn(pass_on).map_err(cannot_run)?;
         Ok(perf)
     }
 
@@ -166,10 +166,19 @@ impl Perf {
         self.wait(&mut shell, Signal::TERM, true)
     }
 
-    fn wait(&self, command: &mut Command, signal: Signal, leads: bool) -> io::Result<ExitStatus> {
+    fn wait(
+        &self,
+        command: &mut Command,
+        signal: Signal,
+        is_group: bool,
+    ) -> io::Result<ExitStatus> {
         let mut child = command.spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let running = pid.map(|pid| Running { pid, signal, leads });
+        let running = pid.map(|pid| Running {
+            pid,
+            signal,
+            is_group,
+        });
         self.running().extend(running);
         if let Some(running) = running.filter(|_| self.interrupted().is_some()) {
             running.end();
@@ -202,12 +211,12 @@ impl Perf {
             probe.args(["--", "true"]).stdin(Stdio::null());
             probe.output().map_err(cannot_run)
         };
-        let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
         let mut output = probe(&self.newer)?;
         // perf names the first option that it does not know.
         for option in NEWER {
             let unknown = format!("unknown option `{}'", option.trim_start_matches('-'));
-            if said(&output).contains(&unknown) {
+            if stderr(&output).contains(&unknown) {
                 self.newer.retain(|&known| known != option);
                 output = probe(&self.newer)?;
             }
@@ -215,23 +224,26 @@ impl Perf {
         if output.status.success() {
             return Ok(());
         }
-        let said = said(&output);
-        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let stderr = stderr(&output);
+        let lines = stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty());
         // The first lines say what is wrong; pages of advice for other cases follow.
         let lines: Vec<&str> = lines
             .skip_while(|line| line.trim_end_matches(':') == "Error")
             .take(2)
             .collect();
-        let is_event = said.contains("event syntax error");
-        let said = if is_event {
+        let is_event = stderr.contains("event syntax error");
+        let message = if is_event {
             lines[0].to_owned()
         } else {
             lines.join(" ")
         };
         Err(if is_event {
-            CliError::NoEvent { said }
+            CliError::NoEvent { message }
         } else {
-            CliError::PerfRefused { said }
+            CliError::PerfRefused { message }
         })
     }
 }
@@ -269,7 +281,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Must be called last: all further arguments belong to the command.
+    /// Adds the command. Must be called last: all further arguments belong to the command.
     fn add_command(&self, perf: &mut Command) {
         if !self.command.is_empty() {
             perf.arg("--").args(self.command);

@@ -27,18 +27,18 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shorter work would end before the display could be read.
-    const WORTH_SHOWING: Duration = Duration::from_secs(1);
+    /// Time without a display, because shorter work would end before the display could be read.
+    const DELAY: Duration = Duration::from_secs(1);
 
-    /// Progress of reading a file.
+    /// Shows the progress of reading a file.
     pub(crate) fn new(file: &Path) -> Progress {
         let mut progress = Progress::begin(Vec::new(), file);
         progress.size = size(file);
         progress
     }
 
-    /// Progress of reading files: by bytes, or by number of files if a size is unknown.
-    pub(crate) fn of_files<'a>(files: impl Iterator<Item = &'a Path>) -> Progress {
+    /// Shows the progress of reading files: by bytes, or by number of files if a size is unknown.
+    pub(crate) fn for_files<'a>(files: impl Iterator<Item = &'a Path>) -> Progress {
         let files: Vec<&Path> = files.collect();
         if let [file] = files[..] {
             return Progress::new(file);
@@ -56,8 +56,8 @@ impl Progress {
         progress
     }
 
-    /// Progress of work on a store.
-    pub(crate) fn of_store(doing: &str, path: &Path) -> Progress {
+    /// Shows the progress of work on a store.
+    pub(crate) fn for_store(doing: &str, path: &Path) -> Progress {
         let progress = Progress::begin(Vec::new(), path);
         progress
             .bar
@@ -74,21 +74,21 @@ impl Progress {
     }
 
     /// Prints a line above the display.
-    pub(crate) fn say(&self, kind: &str, message: &str) {
-        self.bar.suspend(|| ui::say(kind, message));
+    pub(crate) fn print_message(&self, kind: &str, message: &str) {
+        self.bar.suspend(|| ui::print_message(kind, message));
     }
 
     fn begin(files: Vec<u64>, path: &Path) -> Progress {
         if files.is_empty() {
-            memory::works_on(path);
+            memory::set_subject(path);
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(spinner_style());
         let shown = bar.clone();
         let wait = move |ended: Receiver<()>| {
-            if ended.recv_timeout(Self::WORTH_SHOWING) == Err(RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(Self::DELAY) == Err(RecvTimeoutError::Timeout) {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
-                // A thread of its own keeps it moving.
+                // Keep the display moving between reports.
                 shown.enable_steady_tick(Duration::from_millis(100));
             }
         };
@@ -112,9 +112,9 @@ impl Progress {
         }
     }
 
-    /// Shows the display when it is due, if there is no thread to do so.
+    /// Shows the display after the delay, if no thread does so.
     fn show_if_late(&self) {
-        let is_late = self.begun.elapsed() >= Self::WORTH_SHOWING;
+        let is_late = self.begun.elapsed() >= Self::DELAY;
         if self.waiting.is_none() && is_late && self.bar.is_hidden() && io::stderr().is_terminal() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -136,7 +136,7 @@ impl Progress {
         }
     }
 
-    /// Reports how much of a single file was read, if its reader tells.
+    /// Returns a callback by which the reader of a single file reports how much it has read.
     pub(crate) fn on_read(&self) -> OnRead {
         let Some(size) = self.size else {
             return OnRead::default();
@@ -154,14 +154,14 @@ impl Progress {
         })
     }
 
-    /// Reports that this many of the profiles are merged or need not be.
+    /// Reports that `done` of the profiles are merged or need no merging.
     pub(crate) fn merged(&self, done: usize, profiles: usize) {
         if self.bar.length().is_none() {
             self.bar.set_style(bar_style(
                 "{wide_bar} {msg}: {pos} of {len} profiles, {rate}/s{left}",
             ));
             self.bar.set_length(profiles as u64);
-            // Profiles that need not be merged do not count for the rate.
+            // Profiles that need no merging do not count for the rate.
             self.bar.set_position(done as u64);
             self.bar.reset_eta();
         }

@@ -1,5 +1,5 @@
-//! The user's choices between several source files that may match one file of the profiles. Each is
-//! asked for once, and kept in the store's folder.
+//! The user's choices between several source files that match one file of the profiles. They are saved in the store's
+//! folder.
 
 use super::environment::source_folder;
 use super::{CliError, StorePath, output};
@@ -29,11 +29,11 @@ impl Choices {
         let folder = store.filter(|store| !store.is_file());
         let file = folder.map(|folder| folder.join(FILE_NAME));
         let all = file.as_deref().map(read).unwrap_or_default();
-        let of_root = all.get(root.to_string_lossy().as_ref());
-        let said = of_root.and_then(Value::as_object).into_iter().flatten();
-        let chosen = said.filter_map(|(meant, path)| {
+        let choices = all.get(root.to_string_lossy().as_ref());
+        let entries = choices.and_then(Value::as_object).into_iter().flatten();
+        let chosen = entries.filter_map(|(profile_path, path)| {
             // Ignore values that are not paths.
-            Some((meant.clone(), root.join(path.as_str()?)))
+            Some((profile_path.clone(), root.join(path.as_str()?)))
         });
         Choices {
             file,
@@ -43,20 +43,20 @@ impl Choices {
         }
     }
 
-    /// Whether to ask about a file of the profiles: only once per session.
-    pub(crate) fn asks(&mut self, meant: &str) -> bool {
-        self.asked.insert(meant.to_owned())
+    /// Whether to ask about a file of the profiles; `true` only once per session.
+    pub(crate) fn should_ask(&mut self, profile_path: &str) -> bool {
+        self.asked.insert(profile_path.to_owned())
     }
 
-    /// A path relative to the work tree, as it is shown and stored.
+    /// The path relative to the work tree, for display and storage.
     pub(crate) fn name(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.root).unwrap_or(path);
         below.to_string_lossy().into_owned()
     }
 
     /// Stores a choice.
-    pub(crate) fn choose(&mut self, meant: &str, path: &Path) -> Result<(), CliError> {
-        self.chosen.insert(meant.to_owned(), path.to_owned());
+    pub(crate) fn choose(&mut self, profile_path: &str, path: &Path) -> Result<(), CliError> {
+        self.chosen.insert(profile_path.to_owned(), path.to_owned());
         let Some(file) = &self.file else {
             return Ok(());
         };
@@ -65,7 +65,7 @@ impl Choices {
         if !all[&*root].is_object() {
             all[&*root] = json!({});
         }
-        all[&*root][meant] = json!(self.name(path));
+        all[&*root][profile_path] = json!(self.name(path));
         output::write_file(file, format!("{all:#}\n").as_bytes())
     }
 }

@@ -22,14 +22,14 @@ pub(crate) struct StorePath {
 }
 
 impl StorePath {
-    /// The sources for queries: the store, and files.
+    /// The store and files, as sources for queries.
     pub(crate) fn sources(&self) -> Sources {
         let folder = self.folder.clone();
         let open = move || Snapshot::open(&folder, options());
         Sources::opened_by(open).within(Arc::new(Machine))
     }
 
-    /// Like [`StorePath::sources`], but of the store's current state; creates the store if there is none.
+    /// Like [`StorePath::sources`], with the store's current state. Creates the store if it does not exist.
     pub(crate) fn sources_or_empty(&self) -> Result<Sources, StoreError> {
         let snapshot = self.open_or_create()?.snapshot()?;
         Ok(Sources::of_snapshot(snapshot).within(Arc::new(Machine)))
@@ -40,7 +40,7 @@ impl StorePath {
         Store::open_with(&self.folder, options())
     }
 
-    /// Opens the store; if there is none, the first profile creates it.
+    /// Opens the store. If it does not exist, adding a profile creates it.
     pub(crate) fn open_or_create(&self) -> Result<Store, StoreError> {
         let options = StoreOptions {
             create: true,
@@ -59,38 +59,39 @@ impl StorePath {
     }
 
     /// Notes that a new store was created in the default folder.
-    pub(crate) fn say_if_new(&self, is_new: bool) {
+    pub(crate) fn note_if_new(&self, is_new: bool) {
         if is_new && self.is_default {
             let folder = self.folder.display();
             let note = format!("made a new store in {folder}; `--store` names another folder");
-            ui::say("note", &note);
+            ui::print_message("note", &note);
         }
     }
 }
 
-/// Options for opening stores: prints what it waits for, and leaves no temporary files.
+/// Options for opening stores: the user is told which process is waited for, and temporary files are removed at exit.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
-        on_wait: Some(Arc::new(ui::say_waiting)),
+        on_wait: Some(Arc::new(ui::note_waiting)),
         temporaries: temporaries().clone(),
         ..StoreOptions::default()
     }
 }
 
 /// Finds the store: `--store`, otherwise `$STO_STORE`, otherwise the nearest `.sto/` from the
-/// working directory upwards, otherwise `usual`, otherwise `$XDG_DATA_HOME/sto`, otherwise `~/.local/share/sto`.
+/// working directory upwards, otherwise `configured`, otherwise `$XDG_DATA_HOME/sto`, otherwise `~/.local/share/sto`.
 ///
 /// # Errors
-/// Returns an error if there is none, or if it was found by searching, belongs to another user and is not in `safe`.
+/// Returns an error if `$HOME` is needed and not set, or if the store was found by searching, belongs to another user and is
+/// not in `safe`.
 pub(crate) fn find(
     option: Option<PathBuf>,
-    usual: Option<PathBuf>,
+    configured: Option<PathBuf>,
     safe: &[PathBuf],
 ) -> Result<StorePath, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let working = std::env::current_dir().ok();
     let found =
-        find_in(option, &variable, working.as_deref(), usual).ok_or(CliError::NoStorePath)?;
+        find_in(option, &variable, working.as_deref(), configured).ok_or(CliError::NoStorePath)?;
     if found.is_searched_for && !safe.contains(&found.folder) {
         for path in [&found.folder, &found.folder.join(Store::FILE_NAME)] {
             owner::check(
@@ -107,7 +108,7 @@ fn find_in(
     option: Option<PathBuf>,
     variable: &dyn Fn(&str) -> Option<OsString>,
     working: Option<&Path>,
-    usual: Option<PathBuf>,
+    configured: Option<PathBuf>,
 ) -> Option<StorePath> {
     // An empty variable counts as unset.
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -119,7 +120,7 @@ fn find_in(
     };
     let found = named.is_none().then(found).flatten();
     let is_searched_for = found.is_some();
-    if let Some(folder) = named.or(found).or(usual) {
+    if let Some(folder) = named.or(found).or(configured) {
         return Some(StorePath {
             folder,
             is_named,

@@ -19,10 +19,10 @@ pub(crate) fn start() {
     SCARCE.get_or_init(|| {
         // rayon tries to start its threads only once, so start them before.
         let wanted = wanted();
-        let mut threads: Vec<_> = (0..wanted).map_while(|_| waiting().ok()).collect();
+        let mut threads: Vec<_> = (0..wanted).map_while(|_| spawn_waiting().ok()).collect();
         let are_scarce = threads.len() < wanted;
         if are_scarce {
-            // The others exit: something else may need a thread.
+            // Let the others exit, because something else may need a thread.
             threads.truncate(1);
         }
         let pool = ThreadPoolBuilder::new().num_threads(threads.len().max(1));
@@ -48,14 +48,14 @@ fn wanted() -> usize {
     named.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// A thread that waits for work, and exits if there is none.
-fn waiting() -> io::Result<Sender<ThreadBuilder>> {
-    let (give, take) = channel::<ThreadBuilder>();
+/// Starts a thread that waits for work, and exits when the sender is dropped.
+fn spawn_waiting() -> io::Result<Sender<ThreadBuilder>> {
+    let (sender, receiver) = channel::<ThreadBuilder>();
     let work = move || {
-        if let Ok(work) = take.recv() {
+        if let Ok(work) = receiver.recv() {
             work.run();
         }
     };
     thread::Builder::new().spawn(work)?;
-    Ok(give)
+    Ok(sender)
 }

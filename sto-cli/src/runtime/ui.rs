@@ -83,7 +83,7 @@ fn wants_color_by(
 /// Prints a line on standard error, such as `warning: ...`.
 ///
 /// Errors are ignored, as they could not be reported.
-pub(crate) fn say(kind: &str, message: &str) {
+pub(crate) fn print_message(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn say(kind: &str, message: &str) {
 const LISTED: usize = 20;
 
 /// Prints a line on standard error, and below it names that can be pasted into a command.
-pub(crate) fn list(message: &str, names: &[String]) {
+pub(crate) fn print_list(message: &str, names: &[String]) {
     let mut text = format!("{}:\n", printable(message));
     for name in names.iter().take(LISTED) {
         text += &format!("  {}\n", printable(name));
@@ -99,19 +99,19 @@ pub(crate) fn list(message: &str, names: &[String]) {
     if let Some(more @ 1..) = names.len().checked_sub(LISTED) {
         text += &format!("  and {more} more\n");
     }
-    write(&text);
+    print_text(&text);
 }
 
-/// Writes text to standard error, when standard output belongs to another program.
-pub(crate) fn write(text: &str) {
+/// Writes text to standard error; errors are ignored.
+pub(crate) fn print_text(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Notes which process this command waits for.
-pub(crate) fn say_waiting(waiting: &Waiting) {
+pub(crate) fn note_waiting(waiting: &Waiting) {
     let by = waiting.holders.as_deref().unwrap_or("another process");
     let locked = waiting.path.display();
-    say(
+    print_message(
         "note",
         &format!("waiting for {by}, which has {locked} locked"),
     );
@@ -120,8 +120,8 @@ pub(crate) fn say_waiting(waiting: &Waiting) {
 /// Prints warnings about a file that was read nevertheless.
 pub(crate) fn warn(file: &Path, warnings: &[Notice]) {
     for warning in warnings {
-        let warning = hints::say(warning);
-        say("warning", &format!("{}: {warning}", file.display()));
+        let warning = hints::notice_text(warning);
+        print_message("warning", &format!("{}: {warning}", file.display()));
     }
 }
 
@@ -142,22 +142,21 @@ impl Counter {
 
     pub(crate) fn show(&self, text: &str) {
         let text = printable(text);
-        match self.is_one_line {
+        if self.is_one_line {
             // A wrapped line could not be erased.
-            true => {
-                let width = terminal_size::terminal_size_of(io::stderr());
-                let width = width.map_or(80, |(width, _)| usize::from(width.0));
-                let text: String = text.chars().take(width.saturating_sub(1)).collect();
-                write(&format!("\r\x1b[K{text}"));
-            }
-            false => write(&format!("{text}\n")),
+            let width = terminal_size::terminal_size_of(io::stderr());
+            let width = width.map_or(80, |(width, _)| usize::from(width.0));
+            let text: String = text.chars().take(width.saturating_sub(1)).collect();
+            print_text(&format!("\r\x1b[K{text}"));
+        } else {
+            print_text(&format!("{text}\n"));
         }
     }
 
     /// Clears the line for other messages.
     pub(crate) fn end(&self) {
         if self.is_one_line {
-            write("\r\x1b[K");
+            print_text("\r\x1b[K");
         }
     }
 }

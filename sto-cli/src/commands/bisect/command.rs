@@ -12,7 +12,7 @@ pub(super) struct Commands {
 }
 
 /// Characters that only a shell interprets.
-const OF_SHELL: &str = "|&;<>()$`*?[]#~=%!{}\n";
+const SHELL_CHARACTERS: &str = "|&;<>()$`*?[]#~=%!{}\n";
 
 impl Commands {
     /// Splits the words of the command line. A single word is a shell command line; without `build`, everything
@@ -65,7 +65,7 @@ fn last_and(line: &str) -> Option<usize> {
 
 /// The words of a program and its arguments; `sh -c` runs the line if it needs a shell.
 fn words_of(line: &str) -> Vec<OsString> {
-    let is_plain = !line.contains(|c| OF_SHELL.contains(c));
+    let is_plain = !line.contains(|c| SHELL_CHARACTERS.contains(c));
     let words = shlex::split(line).filter(|words| is_plain && !words.is_empty());
     let words = words.unwrap_or_else(|| ["sh", "-c", line].map(str::to_owned).into());
     words.into_iter().map(OsString::from).collect()

@@ -6,8 +6,8 @@ use crate::runtime::{CliError, Outcome};
 use std::ffi::OsString;
 use sto_core::model::CommitHash;
 
-/// Number of work trees that are kept for further runs; the end of a bisection needs several runs of a few commits.
-const KEPT: usize = 4;
+/// Number of work trees that are kept for further runs: at its end, a bisection needs several runs of a few commits.
+const MAX_WORK_TREES: usize = 4;
 
 /// Builds and measures commits.
 pub(super) struct Lab<'a> {
@@ -66,7 +66,7 @@ impl<'a> Lab<'a> {
         };
         let which = entry.2;
         self.built.push(entry);
-        if self.built.len() > KEPT {
+        if self.built.len() > MAX_WORK_TREES {
             self.built.remove(0);
         }
         Ok(match self.session.record_next(which)? {
@@ -90,7 +90,7 @@ impl<'a> Lab<'a> {
             Some(Err(why)) => return Ok(Err(why)),
             None => return Ok(Err("it was not built".to_owned())),
         };
-        let program = match Program::of_commit(self.command, built.place()) {
+        let program = match Program::from_commit(self.command, built.place()) {
             Ok(program) => program,
             // The program may have another name in that commit.
             Err(error) => return Ok(Err(error.to_string())),

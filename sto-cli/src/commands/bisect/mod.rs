@@ -121,14 +121,14 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
                 if next.information.is_none() {
                     return Err(CliError::EndNotMeasured { id, why });
                 }
-                ui::say("note", &format!("commit {} is skipped: {why}", &id[..12]));
+                ui::print_message("note", &format!("commit {} is skipped: {why}", &id[..12]));
                 request.skipped.insert(next.commit.clone(), why);
             }
             Measured::Interrupted(outcome) => {
                 counter.end();
                 let note =
                     "the measurements stay in the store; the same command resumes from there";
-                ui::say("note", note);
+                ui::print_message("note", note);
                 return Ok(outcome);
             }
         }

@@ -35,11 +35,11 @@ pub(crate) struct Place {
     pub(crate) described: Described,
 }
 
-/// The reason why a commit could not be built: a clause.
+/// The reason why a commit could not be built, such as `its build ended with status 2`.
 pub(crate) type NotBuilt = String;
 
 /// Number of characters to show of the last line that a build printed.
-const SAID: usize = 120;
+const SHOWN_CHARACTERS: usize = 120;
 
 impl Built<'_> {
     /// The place where the commit's program runs.
@@ -103,12 +103,12 @@ impl<'a> Checkouts<'a> {
             source,
         })?;
         let folder = folder.join(&id[..12]);
-        let known = git::described(&id);
+        let known = git::describe(&id);
         Ok(Built {
             worktree: self.repository.worktree(commit, &folder)?,
             place: Place {
                 folder,
-                name: git::name(&id).unwrap_or_else(|| id[..12].to_owned()),
+                name: git::short_name(&id).unwrap_or_else(|| id[..12].to_owned()),
                 described: known.unwrap_or(Described {
                     revision: id,
                     commit: None,
@@ -127,11 +127,14 @@ impl<'a> Checkouts<'a> {
         match status {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => {
-                let said =
+                let output =
                     String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
-                let mut said = said.lines().map(str::trim).filter(|line| !line.is_empty());
-                let last = said.next_back().unwrap_or_default();
-                let last: String = last.chars().take(SAID).collect();
+                let mut lines = output
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty());
+                let last = lines.next_back().unwrap_or_default();
+                let last: String = last.chars().take(SHOWN_CHARACTERS).collect();
                 let colon = if last.is_empty() { "" } else { ": " };
                 Err(format!(
                     "its build ended with status {}{colon}{last}",

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use sto_core::model::CommitHash;
 use sto_query::internal::commits::recorded_runs;
 
-/// Number of commits that are checked out at a time, and whose runs are made alternately.
-const TOGETHER: usize = 8;
+/// Number of commits that are checked out at a time; their runs are made alternately.
+const BATCH: usize = 8;
 
 /// The commits of a range that are to be recorded.
 pub(super) struct Commits {
@@ -25,7 +25,7 @@ pub(super) struct Commits {
     are_some_measured: bool,
 }
 
-/// The outcome and what was recorded.
+/// The outcome, and the recorded runs.
 pub(super) struct Filled {
     pub(super) outcome: Result<Outcome, CliError>,
     pub(super) recorded: Vec<Recorded>,
@@ -41,7 +41,7 @@ impl Commits {
         let repository = Repository::here()?;
         match repository.check_clean() {
             Err(GitError::Dirty) => {
-                ui::say(
+                ui::print_message(
                     "warning",
                     "the work tree has uncommitted changes, which are not recorded",
                 );
@@ -73,7 +73,7 @@ impl Commits {
             let of_each = of_each.map_or(String::new(), |scale| format!(" of each {}", scale.name));
             let text =
                 format!("{left_out} of {all} commits have {enough} runs{of_each} or more already");
-            ui::say("note", &text);
+            ui::print_message("note", &text);
         }
         Ok(Commits {
             repository,
@@ -109,7 +109,7 @@ impl Commits {
         };
         let jobs = usize::from(args.jobs);
         let mut are_measured = self.are_some_measured;
-        for commits in self.commits.chunks(TOGETHER.max(jobs)) {
+        for commits in self.commits.chunks(BATCH.max(jobs)) {
             let built = checkouts.build(commits, jobs);
             if let Some(interrupted) = perf.interrupted() {
                 return Ok(interrupted);
@@ -118,7 +118,7 @@ impl Commits {
             let mut programs = Vec::new();
             for (commit, built) in commits.iter().zip(&built) {
                 let program = match built {
-                    Ok(built) => Program::of_commit(&args.command, built.place())
+                    Ok(built) => Program::from_commit(&args.command, built.place())
                         .map_err(|error| error.to_string()),
                     Err(why) => Err(why.clone()),
                 };
@@ -129,7 +129,10 @@ impl Commits {
                     },
                     Err(why) => {
                         let id = commit.to_string();
-                        ui::say("note", &format!("commit {} is skipped: {why}", &id[..12]));
+                        ui::print_message(
+                            "note",
+                            &format!("commit {} is skipped: {why}", &id[..12]),
+                        );
                     }
                 }
             }

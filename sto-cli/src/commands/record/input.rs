@@ -1,4 +1,4 @@
-//! Standard input from a file: every run has to read the same.
+//! Standard input from a file, which every run has to read from the same place.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};

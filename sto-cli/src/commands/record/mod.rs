@@ -6,7 +6,7 @@ mod args;
 mod checkouts;
 mod commits;
 mod input;
-mod kept;
+mod jit_files;
 mod options;
 mod plan;
 mod runs;
@@ -63,25 +63,25 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
             .recorded
             .into_iter()
             .flat_map(|recorded| recorded.reports);
-        say(reports.collect(), &to);
+        print_summary(reports.collect(), &to);
         return filled.outcome;
     }
     let mut session = Session::new(plan, &perf, &work, &to, programs);
     let outcome = session.record();
     let recorded = session.finish();
-    say(recorded.reports, &to);
+    print_summary(recorded.reports, &to);
     match (outcome?, &recorded.ids[..]) {
         (Outcome::Clean, [baseline, candidate]) if !args.compare.is_empty() => {
-            find_regressions::of_recorded(store_path, [baseline, candidate])
+            find_regressions::compare_recorded(store_path, [baseline, candidate])
         }
         (outcome, _) => Ok(outcome),
     }
 }
 
-/// Prints what was stored.
-fn say(recordings: Vec<IngestedFile>, to: &Destination<'_>) {
+/// Prints a summary of the stored runs.
+fn print_summary(recordings: Vec<IngestedFile>, to: &Destination<'_>) {
     if !recordings.is_empty() {
         let summary = to.summary(recordings);
-        ui::write(&render::recorded::text(&summary, ui::plain()));
+        ui::print_text(&render::recorded::text(&summary, ui::plain()));
     }
 }

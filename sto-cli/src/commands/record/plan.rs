@@ -19,7 +19,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) is_silent: bool,
     /// Whether to stop after a run that fails.
     pub(crate) ends_with_failure: bool,
-    /// The folder in which recordings are kept.
+    /// The folder in which recordings are stored.
     pub(crate) keep: Option<&'a Path>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Plan<'a> {
 /// A program with its arguments, and the build that its runs belong to.
 pub(crate) struct Program {
     pub(super) command: Vec<OsString>,
-    /// `None` if the user names the build, or nobody does.
+    /// The build's name; `None` if the user names the build, or if it gets its default name.
     pub(super) build: Option<String>,
     /// The program's subfolder for recordings.
     pub(super) folder: PathBuf,
@@ -69,7 +69,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Reads `NAME=NUMBER,NUMBER,...`.
+    /// Parses `NAME=NUMBER,NUMBER,...`.
     pub(super) fn parse(text: &str) -> Result<Scale, String> {
         let expected = "expected NAME=NUMBER,NUMBER,..., as in n=1000,2000,4000";
         let (name, sizes) = text.split_once('=').ok_or(expected)?;
@@ -130,8 +130,8 @@ impl Program {
         })
     }
 
-    /// A program as it was built from a commit.
-    pub(crate) fn of_commit(command: &[OsString], place: Place) -> Result<Program, CliError> {
+    /// A program that was built from a commit.
+    pub(crate) fn from_commit(command: &[OsString], place: Place) -> Result<Program, CliError> {
         if let Some(program) = command.first() {
             perf::check_command_in(&place.folder, program)?;
         }
@@ -151,14 +151,14 @@ impl Program {
             Some(word) => OsString::from(word.replace(&place, size)),
             None => word.clone(),
         };
-        let of_size = |(text, size): &(String, f64)| Program {
+        let with_size = |(text, size): &(String, f64)| Program {
             command: self.command.iter().map(|word| with(word, text)).collect(),
             build: self.build.clone(),
             folder: self.folder.join(format!("{}={text}", scale.name)),
             size: Some((scale.name.clone(), *size)),
             place: self.place.clone(),
         };
-        scale.sizes.iter().map(of_size).collect()
+        scale.sizes.iter().map(with_size).collect()
     }
 
     /// Two programs to compare, from their command lines. Their builds have the shortest distinct names:

@@ -1,7 +1,7 @@
 //! Makes runs one after another; each is recorded, and stored when it has ended.
 
 use super::input::Input;
-use super::kept::{copy_all, copy_perf_map};
+use super::jit_files::{copy_all, copy_perf_map};
 use super::plan::{Plan, Program};
 use super::warnings::Warnings;
 use super::work_folder::{WorkFolder, is_full};
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
                     return Ok(outcome);
                 }
                 if self.plan.ends_with_failure {
-                    self.say_last(run, outcome);
+                    self.warn_of_missing_runs(run, outcome);
                     return Ok(outcome);
                 }
             }
@@ -121,12 +121,12 @@ impl<'a> Session<'a> {
     /// Prints the warnings and returns the stored runs.
     pub(crate) fn finish(self) -> Recorded {
         self.counter.end();
-        self.warnings.say(self.recorded.reports.len());
+        self.warnings.print(self.recorded.reports.len());
         self.recorded
     }
 
     /// Warns that the remaining runs were not made.
-    fn say_last(&self, run: u32, outcome: Outcome) {
+    fn warn_of_missing_runs(&self, run: u32, outcome: Outcome) {
         let (Outcome::Command(status), left @ 1..) = (outcome, self.plan.runs - run) else {
             return;
         };
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
             1 => "the other one was",
             _ => &format!("the other {left} were"),
         };
-        ui::say(
+        ui::print_message(
             "warning",
             &format!("run {run} of {runs} ended with status {status}; {were} not made"),
         );
@@ -169,7 +169,7 @@ impl<'a> Session<'a> {
             let line = self.programs[which].line();
             let status = status_of(status);
             let text = format!("warm-up {number} of {line} ended with status {status}");
-            ui::say("warning", &text);
+            ui::print_message("warning", &text);
         }
         Ok(Outcome::Clean)
     }
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
             // A partial run is useless for comparisons.
             self.counter.end();
             let note = format!("run {run} was interrupted, and is not stored");
-            ui::say("note", &note);
+            ui::print_message("note", &note);
             return Ok(interrupted);
         }
         let report = match self.ingest(&file, status, which) {
@@ -213,13 +213,13 @@ impl<'a> Session<'a> {
             {
                 self.counter.end();
                 let text = format!("{name}: not stored, as it has no samples");
-                ui::say("warning", &text);
+                ui::print_message("warning", &text);
                 return Ok(self.outcome(status));
             }
             report => report?,
         };
         for warning in &report.warnings {
-            self.warnings.add(&hints::say(warning));
+            self.warnings.add(&hints::notice_text(warning));
         }
         if plan.keep.is_some() {
             copy_all(&report, &folder)?;
@@ -231,7 +231,7 @@ impl<'a> Session<'a> {
             self.executables[which].get_or_insert(profile.build.executable.clone());
             self.recorded.ids[which].push(profile.id);
         }
-        let report = IngestedFile::new(name, &report, hints::say);
+        let report = IngestedFile::new(name, &report, hints::notice_text);
         self.recorded.reports.push(report);
         Ok(self.outcome(status))
     }
@@ -239,11 +239,15 @@ impl<'a> Session<'a> {
     /// The outcome of a recording.
     fn outcome(&self, status: ExitStatus) -> Outcome {
         match self.perf.interrupted() {
-            // The recording of a process is meant to be ended by Ctrl-C or by the command.
-            Some(interrupted @ Outcome::Interrupted(signal)) => match self.plan.records_command() {
-                false if signal == signal_hook::consts::SIGINT => Outcome::Clean,
-                _ => interrupted,
-            },
+            Some(interrupted @ Outcome::Interrupted(signal)) => {
+                // Ctrl-C is the usual way to end the recording of a running process.
+                let is_usual = signal == signal_hook::consts::SIGINT;
+                if is_usual && !self.plan.records_command() {
+                    Outcome::Clean
+                } else {
+                    interrupted
+                }
+            }
             _ if !self.plan.records_command() || status.success() => Outcome::Clean,
             _ => Outcome::Command(status),
         }
@@ -261,7 +265,7 @@ impl<'a> Session<'a> {
         };
         for &pid in pids {
             if let Err(why) = copy_perf_map(pid, file) {
-                ui::say("warning", &why);
+                ui::print_message("warning", &why);
             }
         }
         let mut options = IngestOptions {
@@ -305,6 +309,6 @@ impl<'a> Session<'a> {
             }
             error => error.into(),
         })?;
-        self.to.keep(prepared, &mut show)
+        self.to.add(prepared, &mut show)
     }
 }

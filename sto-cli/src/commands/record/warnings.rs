@@ -2,41 +2,46 @@
 
 use crate::runtime::ui;
 
-/// Warnings, each with the number of runs it concerns.
+/// Distinct warnings.
 #[derive(Default)]
 pub(super) struct Warnings {
-    said: Vec<Warning>,
+    distinct: Vec<Warning>,
 }
 
 struct Warning {
     /// The text without the digits in it, which differ from run to run.
-    sort: String,
+    pattern: String,
     text: String,
+    /// The number of runs that the warning concerns.
     runs: usize,
 }
 
 impl Warnings {
     pub(super) fn add(&mut self, text: &str) {
-        let sort: String = text.chars().filter(|c| !c.is_ascii_hexdigit()).collect();
-        match self.said.iter_mut().find(|known| known.sort == sort) {
+        let pattern: String = text.chars().filter(|c| !c.is_ascii_hexdigit()).collect();
+        match self
+            .distinct
+            .iter_mut()
+            .find(|known| known.pattern == pattern)
+        {
             Some(known) => known.runs += 1,
-            None => self.said.push(Warning {
-                sort,
+            None => self.distinct.push(Warning {
+                pattern,
                 text: text.to_owned(),
                 runs: 1,
             }),
         }
     }
 
-    /// Prints all warnings about `of` runs.
-    pub(super) fn say(&self, of: usize) {
-        for Warning { text, runs, .. } in &self.said {
-            let text = match (of, *runs) {
+    /// Prints all warnings, out of `total` runs.
+    pub(super) fn print(&self, total: usize) {
+        for Warning { text, runs, .. } in &self.distinct {
+            let text = match (total, *runs) {
                 (1, _) => text.clone(),
-                (of, runs) if of == runs => format!("all {of} runs: {text}"),
-                (of, runs) => format!("{runs} of {of} runs: {text}"),
+                (total, runs) if total == runs => format!("all {total} runs: {text}"),
+                (total, runs) => format!("{runs} of {total} runs: {text}"),
             };
-            ui::say("warning", &text);
+            ui::print_message("warning", &text);
         }
     }
 }

@@ -9,21 +9,21 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use sto_core::files::{User, random_name};
 
-/// A folder of this process that is removed when it is dropped.
+/// A temporary folder of this process. It is removed when the value is dropped.
 pub(crate) struct WorkFolder {
     pub(crate) path: PathBuf,
-    /// Locked for as long as this process lives, however it ends.
+    /// The folder, locked until this process ends.
     _alive: File,
 }
 
 impl WorkFolder {
     const PREFIX: &str = "sto-record-";
 
-    /// Creates a folder in the temporary folder of the system, which every user may write to.
+    /// Creates a folder in the temporary folder of the system, to which every user may write.
     pub(crate) fn make() -> Result<WorkFolder, CliError> {
         let parent = std::env::temp_dir();
         remove_abandoned(&parent);
-        // Copies of stacks contain any data of the program.
+        // Only this user may read the folder, because copies of stacks can contain any data of the program.
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         let start = format!("{}{}-", Self::PREFIX, std::process::id());
@@ -36,7 +36,7 @@ impl WorkFolder {
             path: parent,
             source,
         })?;
-        // If folders cannot be locked here, no other process considers this one abandoned either.
+        // On a file system without locks, no other process can lock this folder and consider it abandoned either.
         let _ = alive.lock();
         Ok(WorkFolder {
             path,
@@ -55,12 +55,12 @@ pub(super) fn is_full(folder: &Path) -> bool {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // A folder that cannot be removed is left to the cleaning of the temporary folder.
+        // A folder that cannot be removed stays until the temporary folder is cleaned.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Removes folders of this user's processes that were killed, because recordings are large.
+/// Removes the folders of processes of this user that were killed, because recordings are large.
 fn remove_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -123,14 +123,14 @@ impl Completer for SqlHelper {
 }
 
 /// Whether a line is a command or ends with a complete statement.
-pub(super) fn is_whole(line: &str) -> bool {
+pub(super) fn is_complete(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('.') || line.ends_with(';')
 }
 
 impl Validator for SqlHelper {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if is_whole(context.input()) {
+        Ok(if is_complete(context.input()) {
             ValidationResult::Valid(None)
         } else {
             ValidationResult::Incomplete

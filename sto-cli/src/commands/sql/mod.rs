@@ -133,19 +133,19 @@ fn print(
     let style = ui::style();
     if format == SqlFormat::Table {
         let mut writer = SqlWriter::new(format, style, Vec::new());
-        let answered = database.query(sql, options, &mut writer);
-        // Statements before one that failed have answers, too.
+        let result = database.query(sql, options, &mut writer);
+        // Show the rows of the statements before one that failed, too.
         output::show(&String::from_utf8_lossy(&writer.into_inner()))?;
-        return Ok(answered?);
+        return Ok(result?);
     }
     let out = BufWriter::new(io::stdout().lock());
     let mut writer = SqlWriter::new(format, style, out);
-    let answered = database.query(sql, options, &mut writer);
+    let result = database.query(sql, options, &mut writer);
     let flushed = io::Write::flush(&mut writer.into_inner());
-    match answered.and_then(|()| Ok(flushed?)) {
+    match result.and_then(|()| Ok(flushed?)) {
         // The reader of the output has closed it.
         Err(SqlError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(SqlError::Write(error)) => Err(CliError::Stdout(error)),
-        answered => Ok(answered?),
+        result => Ok(result?),
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn run(
         // There is no history file at first.
         let _ = editor.load_history(file);
     }
-    ui::write("SQL of SQLite; `.help` lists commands, Ctrl-D leaves.\n");
+    ui::print_text("SQL of SQLite; `.help` lists commands, Ctrl-D leaves.\n");
     loop {
         let line = match editor.readline("sto> ") {
             Ok(line) => line,
@@ -45,17 +45,8 @@ pub(super) fn run(
             continue;
         }
         let _ = editor.add_history_entry(text);
-        let answered = match text.starts_with('.') {
-            false => {
-                options.cancel = CancelToken::default();
-                *running.lock().unwrap_or_else(PoisonError::into_inner) = options.cancel.clone();
-                match print(&mut database, text, format, &options) {
-                    // Parameters may be set before a query uses them.
-                    Err(CliError::Sql(SqlError::UnknownParameter(_))) => Ok(()),
-                    answered => answered,
-                }
-            }
-            true => match text.parse() {
+        let result = if text.starts_with('.') {
+            match text.parse() {
                 Ok(DotCommand::Quit) => break,
                 Ok(DotCommand::Format(chosen)) => {
                     format = chosen;
@@ -69,10 +60,18 @@ pub(super) fn run(
                     dot::answer(&command, ui::style()).and_then(|text| output::show(&text))
                 }
                 Err(error) => Err(error),
-            },
+            }
+        } else {
+            options.cancel = CancelToken::default();
+            *running.lock().unwrap_or_else(PoisonError::into_inner) = options.cancel.clone();
+            match print(&mut database, text, format, &options) {
+                // Parameters may be set before a query uses them.
+                Err(CliError::Sql(SqlError::UnknownParameter(_))) => Ok(()),
+                result => result,
+            }
         };
-        if answered.is_err() {
-            report(answered.map(|()| Outcome::Clean));
+        if result.is_err() {
+            report(result.map(|()| Outcome::Clean));
         }
     }
     if let Some(file) = history {

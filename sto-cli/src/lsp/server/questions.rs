@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use sto_query::text::printable;
 
 /// Maximum number of choices in a question.
-const MOST_CHOICES: usize = 12;
+const MAX_CHOICES: usize = 12;
 
 /// The choice for the default build.
 const NEWEST: &str = "the newest of the branch";
@@ -32,12 +32,12 @@ impl Server {
     }
 
     pub(super) fn ask_for_build(&mut self, mut builds: Vec<String>) {
-        builds.truncate(MOST_CHOICES);
+        builds.truncate(MAX_CHOICES);
         builds.insert(0, NEWEST.to_owned());
         self.ask("Costs of which build?", builds, Question::Build);
     }
 
-    /// Asks which file is meant if an open document is one of several candidates.
+    /// Asks which candidate is right, for each file of the profiles that several files match if one of them is open.
     pub(super) fn ask_for_files(&mut self) {
         let Some(costs) = &self.costs else {
             return;
@@ -48,12 +48,22 @@ impl Server {
             .filter(|(_, files)| is_open(files))
             .map(|(file, files)| (costs.index.file(*file).path.to_owned(), files.clone()))
             .collect();
-        for (meant, mut files) in found {
-            if self.choices.asks(&meant) {
-                files.truncate(MOST_CHOICES);
+        for (profile_path, mut files) in found {
+            if self.choices.should_ask(&profile_path) {
+                files.truncate(MAX_CHOICES);
                 let names = files.iter().map(|file| self.choices.name(file)).collect();
-                let message = format!("Which file is `{}` of the profiles?", printable(&meant));
-                self.ask(&message, names, Question::File { meant, files });
+                let message = format!(
+                    "Which file is `{}` of the profiles?",
+                    printable(&profile_path)
+                );
+                self.ask(
+                    &message,
+                    names,
+                    Question::File {
+                        profile_path,
+                        files,
+                    },
+                );
             }
         }
     }
@@ -73,20 +83,27 @@ impl Server {
     }
 
     /// Handles the answer to a question.
-    pub(in crate::lsp) fn hear(&mut self, id: &Id, answer: &Value) {
+    pub(in crate::lsp) fn handle_response(&mut self, id: &Id, answer: &Value) {
         let title = answer["title"].as_str();
         match (self.asked.remove(id), title) {
-            (Some(Question::Settings), _) => self.set(&answer[0]),
+            (Some(Question::Settings), _) => self.apply_settings(&answer[0]),
             (Some(Question::Build), Some(build)) => self.select(build.to_owned()),
-            (Some(Question::File { meant, files }), Some(title)) => {
+            (
+                Some(Question::File {
+                    profile_path,
+                    files,
+                }),
+                Some(title),
+            ) => {
                 let named = files.iter().find(|file| self.choices.name(file) == title);
                 let Some(file) = named else {
                     return;
                 };
-                if let Err(error) = self.choices.choose(&meant, file) {
-                    self.outgoing.say(MessageType::Warning, &sentence(&error));
+                if let Err(error) = self.choices.choose(&profile_path, file) {
+                    self.outgoing
+                        .show_message(MessageType::Warning, &sentence(&error));
                 }
-                self.tell(Job::Place(self.choices.chosen.clone()));
+                self.send_job(Job::Place(self.choices.chosen.clone()));
             }
             _ => {}
         }

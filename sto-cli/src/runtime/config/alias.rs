@@ -36,8 +36,8 @@ impl Alias {
     }
 }
 
-/// The arguments of the process, with an alias replaced by its words.
-pub(super) fn expanded(
+/// Returns the arguments of the process, with an alias replaced by its words.
+pub(super) fn expand(
     aliases: &BTreeMap<String, Alias>,
     mut args: Vec<OsString>,
     command: &Command,

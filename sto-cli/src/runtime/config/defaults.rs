@@ -16,7 +16,7 @@ pub(super) struct OptionDefault {
 
 impl OptionDefault {
     /// Adds this default to the command line.
-    pub(super) fn applied(&self, command: Command) -> Result<Command, ConfigProblem> {
+    pub(super) fn add_to(&self, command: Command) -> Result<Command, ConfigProblem> {
         let problem = |message| ConfigProblem {
             line: self.line,
             message,
@@ -49,17 +49,17 @@ impl OptionDefault {
         };
         // clap validates defaults before it looks for missing arguments.
         match command.clone().try_get_matches_from(line) {
-            Err(error) if is_of_value(error.kind()) => {
-                let said = error.to_string();
-                let said = said.lines().next().unwrap_or_default();
-                Err(problem(said.trim_start_matches("error: ").to_owned()))
+            Err(error) if is_value_error(error.kind()) => {
+                let text = error.to_string();
+                let message = text.lines().next().unwrap_or_default();
+                Err(problem(message.trim_start_matches("error: ").to_owned()))
             }
             _ => Ok(command),
         }
     }
 }
 
-fn is_of_value(kind: ErrorKind) -> bool {
+fn is_value_error(kind: ErrorKind) -> bool {
     matches!(
         kind,
         ErrorKind::InvalidValue

@@ -20,7 +20,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use value::{ConfigProblem, scalar};
 
-/// The content of the file; empty if there is none.
+/// The content of the configuration file; empty if there is no file.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     path: PathBuf,
@@ -42,7 +42,7 @@ impl Config {
             return Ok(Config::default());
         };
         let text = match text::read_settings(&path) {
-            Err(CliError::ReadFile { source, .. }) if !is_named && is_absence(&source) => {
+            Err(CliError::ReadFile { source, .. }) if !is_named && is_missing(&source) => {
                 return Ok(Config::default());
             }
             text => text?,
@@ -172,7 +172,7 @@ impl Config {
     ///
     /// # Errors
     /// Returns an error if the file names unknown commands or options, or values that they do not accept.
-    pub(crate) fn applied(&self, mut command: Command) -> Result<Command, CliError> {
+    pub(crate) fn add_defaults(&self, mut command: Command) -> Result<Command, CliError> {
         for (name, alias) in &self.aliases {
             alias
                 .check(name, &command)
@@ -180,24 +180,24 @@ impl Config {
         }
         for default in &self.defaults {
             command = default
-                .applied(command)
+                .add_to(command)
                 .map_err(|problem| problem.in_file(&self.path))?;
         }
         Ok(command)
     }
 
-    /// The arguments of the process, with an alias replaced by its words.
-    pub(crate) fn expanded(
+    /// Returns the arguments of the process, with an alias replaced by its words.
+    pub(crate) fn expand_alias(
         &self,
         args: impl Iterator<Item = OsString>,
         command: &Command,
     ) -> Vec<OsString> {
-        alias::expanded(&self.aliases, args.collect(), command)
+        alias::expand(&self.aliases, args.collect(), command)
     }
 }
 
-/// Whether the home or the file does not exist.
-fn is_absence(error: &io::Error) -> bool {
+/// Whether the error means that the file or a folder above it does not exist.
+fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
@@ -230,14 +230,14 @@ mod tests {
         let config = Config::parse(text, Some(Path::new("/home/u")))
             .map_err(|problem| format!("{}: {}", problem.line, problem.message))?;
         let command = config
-            .applied(Cli::command())
+            .add_defaults(Cli::command())
             .map_err(|error| error.to_string())?;
         Ok((config, command))
     }
 
     fn parsed(text: &str, line: &[&str]) -> String {
         let (config, command) = loaded(text).unwrap();
-        let args = config.expanded(line.iter().map(OsString::from), &command);
+        let args = config.expand_alias(line.iter().map(OsString::from), &command);
         let matches = command.get_matches_from(args);
         format!("{:?}", Cli::from_arg_matches(&matches).unwrap())
     }

@@ -1,10 +1,10 @@
-//! Values in the file, and errors about them.
+//! Values in the configuration file, and errors about them.
 
 use crate::runtime::CliError;
 use std::path::Path;
 use toml::de::DeValue;
 
-/// An error in the file.
+/// An error in the configuration file.
 pub(super) struct ConfigProblem {
     pub(super) line: usize,
     pub(super) message: String,

@@ -62,9 +62,9 @@ impl Repository {
             commits,
             "--",
         ]);
-        let said = self.run(command).unwrap_or_default();
+        let output = self.run(command).unwrap_or_default();
         let is_tip = |line: &&str| line.parse::<CommitHash>().is_ok();
-        let tips: Vec<String> = said.lines().filter(is_tip).map(str::to_owned).collect();
+        let tips: Vec<String> = output.lines().filter(is_tip).map(str::to_owned).collect();
         if tips.is_empty() {
             Err(self.no_revision(commits))
         } else {

@@ -13,8 +13,8 @@ pub(crate) enum GitError {
     NoGit,
     #[error("cannot run git")]
     Run(#[source] io::Error),
-    #[error("{}: not a git repository, or git does not trust it: {}", folder.display(), printable(said))]
-    NoRepository { folder: PathBuf, said: String },
+    #[error("{}: not a git repository, or git does not trust it: {}", folder.display(), printable(message))]
+    NoRepository { folder: PathBuf, message: String },
     #[error("git knows no commit `{}` here", printable(revision))]
     NoRevision {
         revision: String,
@@ -37,8 +37,8 @@ pub(crate) enum GitError {
         "the work tree has uncommitted changes, which would not be part of any commit that is built"
     )]
     Dirty,
-    #[error("git {what}: {}", printable(said))]
-    Failed { what: String, said: String },
+    #[error("git {what}: {}", printable(message))]
+    Failed { what: String, message: String },
 }
 
 impl GitError {
@@ -87,9 +87,9 @@ impl Repository {
         command.args(["rev-parse", "--git-dir"]);
         match repository.run(command) {
             Ok(_) => Ok(repository),
-            Err(GitError::Failed { said, .. }) => Err(GitError::NoRepository {
+            Err(GitError::Failed { message, .. }) => Err(GitError::NoRepository {
                 folder: folder.to_owned(),
-                said,
+                message,
             }),
             Err(error) => Err(error),
         }
@@ -105,7 +105,7 @@ impl Repository {
         self.run_with(command, None)
     }
 
-    /// Like [`Repository::run`], with standard input.
+    /// Like [`Repository::run`], for a command that reads standard input.
     pub(super) fn run_with(
         &self,
         mut command: Command,
@@ -125,14 +125,14 @@ impl Repository {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.trim().trim_start_matches("fatal: ");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message = stderr.trim().trim_start_matches("fatal: ");
         // Name the failure by the subcommand.
         let mut words = command.get_args().map(|word| word.to_string_lossy());
         let what = words.find(|word| COMMANDS.contains(&word.as_ref()));
         Err(GitError::Failed {
             what: what.unwrap_or_default().into_owned(),
-            said: said.lines().next().unwrap_or_default().to_owned(),
+            message: message.lines().next().unwrap_or_default().to_owned(),
         })
     }
 
@@ -148,7 +148,8 @@ impl Repository {
     pub(super) fn is_shallow(&self) -> bool {
         let mut command = self.git();
         command.args(["rev-parse", "--is-shallow-repository"]);
-        self.run(command).is_ok_and(|said| said.trim() == "true")
+        self.run(command)
+            .is_ok_and(|output| output.trim() == "true")
     }
 
     /// The error for an unknown revision.

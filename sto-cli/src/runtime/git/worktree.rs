@@ -10,9 +10,9 @@ use sto_query::select::Ancestry;
 
 /// The commits after a good one, up to a bad one.
 pub(crate) struct Between {
-    /// From the bad commit to the good one.
+    /// The ancestry of these commits, from the bad one to the good one.
     pub(crate) ancestry: Ancestry,
-    /// All commits but the good one, with their messages.
+    /// The commits without the good one, with their messages.
     pub(crate) commits: Vec<ShownCommit>,
 }
 
@@ -100,7 +100,7 @@ impl Drop for Worktree<'_> {
         command.args(["worktree", "remove", "--force", "--force"]);
         command.arg(&self.path);
         if self.repository.run(command).is_err() {
-            // A folder that cannot be removed is left to the cleaning of the temporary folder.
+            // A folder that cannot be removed stays until the temporary folder is cleaned.
             let _ = fs::remove_dir_all(&self.path);
             let mut command = self.repository.git();
             command.args(["worktree", "prune"]);

@@ -8,15 +8,15 @@ use sto_core::files::{Links, RegularFile, user_of_process};
 use sto_core::ingest::IngestOutcome;
 use sto_core::limits::{MAX_JIT_DUMP, MAX_PERF_MAP};
 
-/// Copies the perf map of a running process, if it has one: it may have been written long before the
+/// Copies the perf map of a running process, if it has one: the map may have been written long before the
 /// recording.
 ///
 /// # Errors
-/// Returns a clause that says why a map was left out. The process may have put anything in that place: the
-/// map must be a file of its own user, and not a link to one that only this process may read.
+/// Returns a warning that says why a map was left out. The process may have put anything in that place, so the
+/// map must be a file of the process's user, and not a link to a file that only sto may read.
 pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
     let name = format!("perf-{pid}.map");
-    // By way of /proc, because the process may have its own `/tmp`. Most processes have no map.
+    // The path goes through /proc, because the process may have its own `/tmp`. Most processes have no map.
     let path = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
     let refuse =
         |why: &dyn std::fmt::Display| Err(format!("{} is left out: {why}", path.display()));
