@@ -82,7 +82,9 @@ fn shipped_queries_are_listed_and_shown() {
     );
     let shown = asked(&["--examples", "lake/top"]).succeeds();
     assert!(
-        shown.stdout.starts_with("-- The functions that cost most"),
+        shown
+            .stdout
+            .starts_with("-- The functions with the highest self cost"),
         "{shown:?}"
     );
     asked(&["--examples", "caller"]).fails_with(&["there is no built-in query `caller`"]);

@@ -1,9 +1,9 @@
 //! p-values of many tests.
 
-/// Benjamini-Hochberg adjusted p-values: of the tests whose adjusted value is at most `alpha`, a share of at most
-/// `alpha` is false on average (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57:289, 1995).
+/// Returns p-values adjusted by the procedure of Y. Benjamini and Y. Hochberg (J. R. Statist. Soc. B 57:289, 1995).
 ///
-/// `None` marks a test that was not made; it stays `None` and does not count as a test.
+/// On average, at most a share `alpha` of the tests with adjusted values of at most `alpha` are false positives.
+/// `None` marks a test that was not performed; it stays `None` and does not count as a test.
 pub fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(f64, usize)> = p_values
         .iter()

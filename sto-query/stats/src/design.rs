@@ -10,8 +10,8 @@ pub struct Design {
 }
 
 impl Design {
-    /// Creates the design of runs with these size factors, the first `split` of which are the baseline's. If only the
-    /// baseline has runs, the variation of counts can be estimated but nothing tested.
+    /// Creates the design of runs with these size factors; the first `split` runs are the baseline's. If only the
+    /// baseline has runs, the variation of counts can be estimated but nothing can be tested.
     ///
     /// # Panics
     /// Panics if `split` is 0 or more than the number of runs, or if a size is not a positive number.
@@ -24,7 +24,7 @@ impl Design {
         Design { sizes, split }
     }
 
-    /// The size factors, by run.
+    /// Returns the size factors, by run.
     pub(super) fn sizes(&self) -> &[f64] {
         &self.sizes
     }
@@ -45,12 +45,12 @@ impl Design {
         scaled
     }
 
-    /// Sum of the size factors of each side.
+    /// Returns the sum of the size factors of each side.
     pub(super) fn sums(&self) -> [f64; 2] {
         self.sides(&self.sizes).map(|sizes| sizes.iter().sum())
     }
 
-    /// Number of equally large runs that together would vary as much as the runs of each side do.
+    /// Returns, for each side, the number of equally large runs whose sum would vary as much as its runs' sum.
     pub(super) fn effective_runs(&self) -> [f64; 2] {
         self.sides(&self.sizes).map(|sizes| {
             let sum: f64 = sizes.iter().sum();

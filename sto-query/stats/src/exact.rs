@@ -5,11 +5,11 @@ use statrs::function::beta::beta_reg;
 
 /// Returns the two-sided p-value of the total samples of each side under the hypothesis that nothing changed.
 ///
-/// Of n Poisson samples, an unchanged function has Binomial(n, size of the side / size of both) on one side (J.
-/// Przyborowski and H. Wilenski, Biometrika 31:313, 1940). Run-to-run variation is taken into account by dividing the
-/// counts by the design effect, the factor by which their variance exceeds Poisson's (J. N. K. Rao and A. J. Scott,
-/// Biometrics 48:577, 1992). The binomial tail is computed as a regularised incomplete beta function, which accepts
-/// fractional counts.
+/// If n samples of an unchanged function are Poisson distributed, the number of them on one side has the distribution
+/// Binomial(n, size of the side / size of both) (J. Przyborowski and H. Wilenski, Biometrika 31:313, 1940). To account
+/// for run-to-run variation, counts are divided by the design effect, the factor by which their variance exceeds
+/// Poisson's (J. N. K. Rao and A. J. Scott, Biometrics 48:577, 1992). The binomial tail is computed as a regularised
+/// incomplete beta function, which accepts fractional counts.
 ///
 /// The two-sided value is twice the smaller tail, at most 1. It is 1 if there are no samples.
 pub(super) fn p_value(samples: [f64; 2], design: &Design, dispersion: f64) -> f64 {

@@ -30,8 +30,8 @@ impl Interval {
     }
 }
 
-/// Returns where `excess` falls below zero, searching from `inside` in growing steps; `None` if it does not within
-/// `reach`.
+/// Returns the point at which `excess` falls below zero, searching from `inside` in growing steps; `None` if there is
+/// no such point within `reach`.
 fn edge(inside: f64, step: f64, reach: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let mut a = (inside, excess(inside));
     let mut step = step;

@@ -14,7 +14,7 @@ pub type BuildRuns<'a> = &'a [&'a [f64]];
 /// builds of a group exceeds that between the runs of a build, each build counts as one observation, and Student's t
 /// has one degree of freedom per build, less one per group; otherwise both variances are pooled. For one build after
 /// k builds of one run each, the result is the prediction interval for the next observation, m + t s sqrt(1 + 1/k).
-/// `least_variance` is a lower bound on the variance of a run, for example that of sampling.
+/// `least_variance` is a lower bound on the variance of a run, for example the sampling variance.
 pub fn levels_differ(before: BuildRuns, after: BuildRuns, least_variance: f64) -> Option<f64> {
     let sides = [Side::from_builds(before), Side::from_builds(after)];
     let [old, new] = &sides;
@@ -47,9 +47,9 @@ struct Side {
     runs: f64,
     builds: f64,
     mean: f64,
-    /// Sum of squares of the runs about the mean of their build; `between` is that of the builds about the overall
-    /// mean.
+    /// Sum of squares of the runs about the mean of their build.
     within: f64,
+    /// Sum of squares of the builds' means about the overall mean, with one square per run.
     between: f64,
 }
 

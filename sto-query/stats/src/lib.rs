@@ -1,6 +1,6 @@
 //! Statistics on plain numbers: tests of counts, fitted curves, aligned series.
 //!
-//! The crate knows nothing of functions, runs or stores. `sto-query` re-exports it as `statistics`.
+//! The crate knows nothing about functions, runs or stores. `sto-query` re-exports it as `statistics`.
 //!
 //! Its largest part tests whether counts differ between two groups of runs, by the quasi-likelihood F-test of edgeR.
 //! Samples by function and run resemble reads by gene and library in sequencing: counts from 0 to millions, for tens
@@ -16,11 +16,11 @@
 //! negative binomial             negbin       mean and deviance of one function on one side
 //!         |
 //!         v
-//! dispersion by abundance       trend        variation of most functions of this size
+//! dispersion by abundance       trend        variation that functions of similar size share
 //!         |
 //!         v
 //! quasi-dispersion              squeeze      further variation of one function, shrunk
-//!         |                                  towards that of the others
+//!         |                                  towards the other functions
 //!         v
 //! p, interval of the change     variation, interval
 //!         |
@@ -28,8 +28,8 @@
 //! q                             adjust       p adjusted for the number of tests
 //! ```
 //!
-//! The parts were written from the papers that each file cites. The tests compare their results with those of edgeR
-//! 3.40 for the counts in `testdata/statistics`.
+//! Each module is implemented from the papers that it cites. The tests compare its results with edgeR 3.40 for the
+//! counts in `testdata/statistics`.
 //!
 //! [`warp`] aligns series over time, and [`models`] fits curves to points.
 #![doc = include_str!("statistics.md")]

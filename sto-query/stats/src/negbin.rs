@@ -76,8 +76,8 @@ pub(super) fn log_likelihood(counts: &[f64], sizes: &[f64], mean: f64, dispersio
     counts.iter().zip(sizes).map(of_run).sum()
 }
 
-/// Logarithm of the gamma function. Large arguments use Stirling's series, which takes a third of the time: a
-/// comparison spends most of its time here.
+/// Returns the logarithm of the gamma function. For large arguments, it uses Stirling's series, which takes a third
+/// of the time, because a comparison spends most of its time here.
 fn log_gamma(x: f64) -> f64 {
     if x < 10.0 {
         return ln_gamma(x);

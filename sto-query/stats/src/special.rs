@@ -6,7 +6,7 @@ use statrs::function::{
     erf::{erfc, erfc_inv},
 };
 
-/// Derivative of the digamma function for a positive argument (M. Abramowitz and I. A. Stegun, Handbook of
+/// Returns the derivative of the digamma function at a positive number (M. Abramowitz and I. A. Stegun, Handbook of
 /// Mathematical Functions, 6.4.6 and 6.4.12).
 pub(super) fn trigamma(mut x: f64) -> f64 {
     let mut sum = 0.0;
@@ -20,7 +20,7 @@ pub(super) fn trigamma(mut x: f64) -> f64 {
     sum + 1.0 / x + r / 2.0 + series * r / x
 }
 
-/// Inverse of the trigamma function, by bisection of its logarithm.
+/// Returns the inverse of the trigamma function, by bisection of its logarithm.
 pub(super) fn trigamma_inverse(value: f64) -> f64 {
     // 1/x < trigamma(x) < 1/x + 1/x^2
     let mut low = 1.0 / value;
@@ -36,19 +36,20 @@ pub(super) fn trigamma_inverse(value: f64) -> f64 {
     (low * high).sqrt()
 }
 
-/// Probability that a standard normal deviate is farther from zero than `z`, on either side.
+/// Returns the probability that a standard normal deviate is farther from zero than `z`, on either side.
 pub fn normal_two_sided(z: f64) -> f64 {
     erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// Probability that Student's t is farther from zero than `t`, on either side.
+/// Returns the probability that Student's t is farther from zero than `t`, on either side.
 pub fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     // Above ten million degrees of freedom, it equals the normal distribution to seven digits.
     let df = degrees_of_freedom.min(1e7);
     beta_reg(df / 2.0, 0.5, df / (df + t * t))
 }
 
-/// Quantile of Student's t for at least half a degree of freedom; the normal quantile for more than ten million.
+/// Returns the quantile of Student's t for at least half a degree of freedom; above ten million degrees, the normal
+/// quantile.
 pub fn student_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
     if degrees_of_freedom > 1e7 {
         return -std::f64::consts::SQRT_2 * erfc_inv(2.0 * probability);

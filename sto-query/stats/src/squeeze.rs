@@ -1,4 +1,4 @@
-//! Shrinkage of variances with few degrees of freedom towards those of similar functions.
+//! Shrinkage of variances with few degrees of freedom towards the variances of similar functions.
 //!
 //! Variances are modelled as a scaled F distribution with d0 prior degrees of freedom around a prior variance that
 //! depends on abundance. Both are estimated from the logarithms of the observed variances (G. K. Smyth, Statistical
@@ -10,7 +10,7 @@ use super::spline::{Spline, quantile};
 use super::trend::MIN_TREND;
 use statrs::function::gamma::{checked_gamma_ur, digamma};
 
-/// Probability of calling some variance erratic if all are equal.
+/// Probability that some variance is called erratic although all are equal.
 const ERRATIC: f64 = 0.25;
 
 /// An observed variance.

@@ -1,9 +1,9 @@
 //! Variation of counts between runs of one build, and tests of differences against it.
 //!
-//! The quasi-likelihood F-test (S. P. Lund, D. Nettleton, D. J. McCarthy and G. K. Smyth, Statistical Applications in
-//! Genetics and Molecular Biology 11:5, 2012): a count has the variance σ² (μ + φ μ²), where φ is common to all
-//! functions of one abundance, and σ² is the function's own, shrunk towards those of the others as far as these
-//! agree.
+//! The test is the quasi-likelihood F-test (S. P. Lund, D. Nettleton, D. J. McCarthy and G. K. Smyth, Statistical
+//! Applications in Genetics and Molecular Biology 11:5, 2012): a count has the variance σ² (μ + φ μ²), where φ is
+//! common to all functions of one abundance. σ² is specific to the function, and shrunk towards the σ² of the other
+//! functions as far as these agree.
 
 use super::design::Design;
 use super::interval::Interval;
@@ -13,8 +13,8 @@ use super::trend::Trend;
 use super::{exact, negbin};
 use rayon::prelude::*;
 
-/// Number of samples added to each run before taking the logarithm for the abundance, and the dispersion for the
-/// weights of runs.
+/// Number of samples added to each run before the logarithm for the abundance is taken, and the dispersion from which
+/// the weights of runs follow.
 const PRIOR_COUNT: f64 = 2.0;
 const ABUNDANCE_DISPERSION: f64 = 0.05;
 
@@ -32,7 +32,7 @@ pub struct Variation {
 #[derive(Clone, Debug)]
 struct Quasi {
     prior: Prior,
-    /// Sum of the degrees of freedom that it was estimated from.
+    /// Sum of the degrees of freedom from which the prior was estimated.
     most_degrees_of_freedom: f64,
 }
 
@@ -46,7 +46,7 @@ pub struct Fit {
     pub dispersion: f64,
     /// Deviance of the counts from the means of their sides.
     pub deviance: f64,
-    /// Residual degrees of freedom: runs less one, summed over the sides that have samples.
+    /// Residual degrees of freedom: number of runs minus one, summed over the sides that have samples.
     pub df_residual: f64,
     /// Prior σ² of functions of this abundance.
     pub quasi_prior: f64,
@@ -89,8 +89,8 @@ impl Variation {
     /// agree by chance.
     ///
     /// edgeR's estimates are right on average. But with two or three runs per side and some functions far more
-    /// erratic than the rest, a test based on them reports something in a quarter of the comparisons of equal builds;
-    /// the conservative one in fewer than 5 %.
+    /// erratic than the rest, a test based on them reports something in a quarter of the comparisons of equal builds.
+    /// With the conservative estimate, this share is below 5 %.
     pub fn cautious(mut self) -> Variation {
         self.quasi = self.quasi.map(|quasi| Quasi {
             prior: quasi.prior.cautious(),
@@ -99,7 +99,7 @@ impl Variation {
         self
     }
 
-    /// Creates a variation with the same, certain dispersion for all functions.
+    /// Creates a variation with a known dispersion that is the same for all functions.
     pub fn assumed(dispersion: f64) -> Variation {
         Variation {
             trend: Trend::constant(dispersion),
@@ -107,7 +107,7 @@ impl Variation {
         }
     }
 
-    /// Prior degrees of freedom: how similar the functions' variation is.
+    /// Returns the prior degrees of freedom: the more similarly functions vary, the higher they are.
     pub fn df_prior(&self) -> f64 {
         let quasi = self.quasi.as_ref();
         quasi.map_or(f64::INFINITY, |quasi| quasi.prior.degrees_of_freedom)
@@ -151,8 +151,8 @@ const LEAST_VARIANCE: f64 = 0.25;
 impl Variation {
     /// Returns the p-value of a function's counts under the hypothesis of equal means on both sides.
     ///
-    /// If the dispersion was estimated, this is the p-value of the F-test, but at least that of the exact test with
-    /// the same variance, because likelihood ratios of small counts overstate the evidence.
+    /// If the dispersion was estimated, this is the p-value of the F-test or of the exact test with the same variance,
+    /// whichever is larger, because likelihood ratios of small counts overstate the evidence.
     pub fn p_value(&self, fit: &Fit, counts: &[f64], design: &Design) -> f64 {
         let samples: [f64; 2] = design.sides(counts).map(|counts| counts.iter().sum());
         let p = match self.quasi {
@@ -191,7 +191,7 @@ impl Variation {
 }
 
 impl Fit {
-    /// Variance beyond Poisson relative to the squared mean; at least that of 2 % from run to run.
+    /// Returns the variance beyond Poisson relative to the squared mean; at least 0.0004, or 2 % from run to run.
     pub fn beyond_poisson(&self) -> f64 {
         let (mean, variance) = self.times_poisson();
         ((variance - 1.0) / mean).max(LEAST_DISPERSION)
@@ -241,7 +241,7 @@ fn seen(counts: &[f64], design: &Design, abundance: f64, dispersion: f64) -> See
     }
 }
 
-/// Returns the sum of runs less one for each side; sides without samples are ignored.
+/// Returns the number of runs minus one, summed over the sides that have samples.
 fn df_residual(counts: &[f64], design: &Design) -> f64 {
     let has_samples = |counts: &&[f64]| counts.iter().any(|&count| count > 0.0);
     let sides = design.sides(counts).into_iter().filter(has_samples);

@@ -15,7 +15,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Describes these numbers. Returns `None` if there are none.
+    /// Summarises these numbers. Returns `None` for an empty slice.
     pub fn from_numbers(numbers: &[f64]) -> Option<Group> {
         let runs = numbers.len();
         let mean = numbers.iter().sum::<f64>() / runs as f64;
@@ -71,8 +71,8 @@ pub fn welch(baseline: &[f64], candidate: &[f64], least: f64) -> Option<f64> {
     Some(student_two_sided(t.abs(), degrees_of_freedom))
 }
 
-/// Holm-adjusted p-values: the probability that any of those at most `alpha` is a false positive is at most `alpha`
-/// (S. Holm, Scand. J. Statist. 6:65, 1979).
+/// Returns p-values adjusted by Holm's method: the probability is at most `alpha` that any test with an adjusted value
+/// of at most `alpha` is a false positive (S. Holm, Scand. J. Statist. 6:65, 1979).
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]).then(a.cmp(&b)));

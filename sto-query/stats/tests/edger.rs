@@ -1,10 +1,10 @@
-//! The statistics agree with edgeR; `testdata/statistics/README.md` says how its answers were made.
+//! The statistics agree with edgeR. `testdata/statistics/README.md` says how its results were computed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_stats::{Design, Fit, Variation, levels_differ, tmm};
 
-/// Rows of a CSV without quotes, by their first field; the header is the first.
+/// Reads a CSV file without quotes: the first field and the other fields of each row, header first.
 fn table(name: &str) -> Vec<(String, Vec<String>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/statistics");
     let text = std::fs::read_to_string(folder.join(name)).expect("the table is there");
@@ -26,7 +26,7 @@ struct Reference {
     names: Vec<String>,
     counts: Vec<Vec<f64>>,
     factors: Vec<f64>,
-    /// Columns of edgeR's answers, by function.
+    /// Columns of edgeR's results, by function.
     answers: BTreeMap<String, Vec<f64>>,
 }
 
@@ -79,7 +79,7 @@ impl Reference {
 
 const MATRICES: [&str; 3] = ["demo", "rustc", "synthetic"];
 
-/// How far apart two numbers are, relative to them.
+/// Returns the relative difference of two numbers.
 fn distance(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a / b).ln().abs() }
 }
@@ -112,8 +112,8 @@ fn normalisation_factors_are_those_of_edger() {
     }
 }
 
-/// edgeR interpolates its trend between the corners of a tree, and its likelihoods by a spline; so
-/// dispersions differ a little.
+/// Dispersions differ a little, because edgeR interpolates its trend between the corners of a tree,
+/// and its likelihoods by a spline.
 #[test]
 fn dispersions_agree_with_edger() {
     for name in MATRICES {
@@ -151,7 +151,7 @@ fn dispersions_agree_with_edger() {
     }
 }
 
-/// The trend is worked out from 5,000 functions at most.
+/// The trend is estimated from at most 5,000 functions.
 #[test]
 fn more_functions_than_the_trend_looks_at_tell_the_same() {
     let reference = reference("synthetic");
@@ -245,8 +245,8 @@ fn without_several_runs_nothing_is_known_of_variation() {
     assert!(Variation::estimate(&[vec![20.0, 30.0], vec![5.0, 7.0]], &design).is_none());
 }
 
-/// One observation after ten, each a build of one run: Student's t for the next observation, which SciPy
-/// 1.17 gives as `2 * t.sf((x - m) / (s * sqrt(1 + 1/10)), 9)`.
+/// Eleven builds of one run each, of which the last is judged: Student's t for the next observation,
+/// which is `2 * t.sf((x - m) / (s * sqrt(1 + 1/10)), 9)` in SciPy 1.17.
 #[test]
 fn one_build_after_others_is_judged_by_their_prediction_interval() {
     let past = [10.0, 12.0, 11.0, 9.0, 10.0, 11.0, 12.0, 10.0, 9.0, 11.0];
@@ -256,7 +256,7 @@ fn one_build_after_others_is_judged_by_their_prediction_interval() {
     assert_eq!(levels_differ(&[&[1.0]], &[&[2.0]], 0.0), None);
 }
 
-/// Runs that are alike within builds that are not say no more than the builds: `ttest_ind` of means.
+/// If runs vary little within builds that differ, each build counts once: `ttest_ind` of means.
 #[test]
 fn runs_of_builds_that_differ_count_as_one_observation_a_build() {
     let builds: [&[f64]; 5] = [
@@ -268,7 +268,7 @@ fn runs_of_builds_that_differ_count_as_one_observation_a_build() {
     ];
     let p = levels_differ(&builds[..3], &builds[3..], 0.0).unwrap();
     assert!((p - 0.012448360615115128).abs() < 1e-9, "{p}");
-    // `ttest_ind` of runs, where builds do not differ.
+    // `ttest_ind` of runs, as builds do not differ.
     let builds: [&[f64]; 2] = [&[10.0, 11.0, 12.0], &[14.0, 13.0, 15.0]];
     let p = levels_differ(&builds[..1], &builds[1..], 0.0).unwrap();
     assert!((p - 0.021311641128756713).abs() < 1e-9, "{p}");

@@ -1,4 +1,4 @@
-//! The statistics agree with independent implementations; a module for each subject.
+//! The statistics agree with independent implementations. Each subject has a module.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod edger;

@@ -1,4 +1,4 @@
-//! Series are aligned as the paper and its peers align them; `testdata/warp/README.md` says whose numbers these are.
+//! Alignments agree with the paper and with other implementations. `testdata/warp/README.md` describes the data.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ struct Case {
     answers: Vec<Answer>,
 }
 
-/// By each peer: the distance, and the error of its path.
+/// The distance and the error of the path in each other implementation.
 #[derive(Deserialize)]
 struct Answer {
     band: Option<usize>,
@@ -51,7 +51,7 @@ fn errors_of_paths_are_those_of_dtw_python_and_dtaidistance() {
     }
 }
 
-/// Section 5.2.2 of the paper: events that come later, or take longer.
+/// Section 5.2.2 of the paper: events that occur later or take longer.
 #[test]
 fn an_event_is_near_a_later_and_a_longer_one() {
     let event = [0.0, 100.0, 0.0, 0.0];
@@ -70,7 +70,7 @@ fn of_steps_that_cost_the_same_both_comes_before_a_and_a_before_b() {
         pairs(&[7.0; 2], &[7.0; 4]),
         [(0, 0), (0, 1), (0, 2), (1, 3)]
     );
-    // (1, 1) can be reached for nothing by (0, 1) and by (1, 0), but not by (0, 0).
+    // (1, 1) can be reached without error from (0, 1) and from (1, 0), but not from (0, 0).
     assert_eq!(
         pairs(&[0.0, 1.0, 0.0, 1.0], &[1.0, 0.0, 1.0]),
         [(0, 0), (1, 0), (2, 1), (3, 2)]
@@ -116,7 +116,7 @@ fn what_cannot_be_aligned_is_an_error() {
     assert_eq!(both(&[f64::MAX; 3], &[f64::MIN; 2]), WarpError::Overflow);
 }
 
-/// Levels, each for some points.
+/// Returns a series that has each level for the given number of points.
 fn levels(levels: &[(usize, f64)]) -> Vec<f64> {
     levels
         .iter()
@@ -128,7 +128,7 @@ fn warned(a: &[f64], b: &[f64]) -> Vec<Warning> {
     warnings(a, b, &path(a, b, None).unwrap())
 }
 
-/// Figure 4: in each high stretch a point is off, and the path makes them one.
+/// Figure 4: each high stretch has an outlier, and the path matches the outliers to each other.
 #[test]
 fn noise_in_nearly_constant_stretches_is_warned_of() {
     let a = levels(&[
@@ -173,7 +173,7 @@ fn noise_in_nearly_constant_stretches_is_warned_of() {
     assert_eq!(warned(&short, &long), []);
 }
 
-/// Figure 5: a point between the periods of one is taken for the second period of the other.
+/// Figure 5: a single high point between two periods of `a` is matched to the second period of `b`.
 #[test]
 fn a_path_from_one_period_to_another_is_warned_of() {
     let (low, high) = ((8, 0.0), (8, 10.0));
@@ -207,7 +207,7 @@ fn a_path_from_one_period_to_another_is_warned_of() {
     assert_eq!(warned(&b, &later), []);
 }
 
-/// Waves and a slope, over a time that runs unevenly; with noise.
+/// The signal is waves on a slope, with noise, sampled at uneven times.
 #[test]
 fn an_ordinary_signal_is_not_warned_of() {
     let mut seed = 1u32;
@@ -233,7 +233,7 @@ fn an_ordinary_signal_is_not_warned_of() {
     }
 }
 
-/// The least error by the recursion itself, without any table; of pairs that `within` lets through.
+/// Returns the least error by plain recursion, over the pairs for which `within` returns `true`.
 fn recursion(a: &[f64], b: &[f64], within: &dyn Fn(usize, usize) -> bool) -> f64 {
     let (i, j) = (a.len() - 1, b.len() - 1);
     if !within(i, j) {
@@ -267,7 +267,7 @@ fn assert_sound(a: &[f64], b: &[f64], band: usize, Path { pairs, error }: &Path)
     assert_eq!(sum, *error);
 }
 
-/// Few different values, so that errors are often equal, or many.
+/// Generates series of few different values, so that errors are often equal, or of many.
 fn points(length: usize) -> impl Strategy<Value = Vec<f64>> {
     let few = (0..3i32).prop_map(f64::from);
     prop_oneof![vec(few, 1..length), vec(-1e3..1e3, 1..length)]

@@ -87,7 +87,7 @@ impl Dataset {
         }
     }
 
-    /// Opens the dataset at a place, or creates one if there is none.
+    /// Opens the dataset at a place, or creates one if the place has no dataset.
     ///
     /// # Errors
     ///

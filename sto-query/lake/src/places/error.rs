@@ -39,7 +39,7 @@ pub enum PlaceError {
         place: String,
         /// Attempted operation, such as `write profiles/...`.
         tried: String,
-        /// Reason, as far as it is known.
+        /// Reason; [`Why::Other`] if it is unknown.
         why: Why,
         /// Message of the other end or the operating system.
         said: String,

@@ -22,7 +22,7 @@ const PATIENCE: u32 = 20;
 /// Maximum length of a command: `sftp` treats the rest as another command.
 const LONGEST: usize = 2000;
 
-/// Command sent after each other one, and the beginning of its output, which marks the end of the other's output.
+/// Command sent after each command, and the beginning of its output, which marks the end of that command's output.
 const DONE: (&str, &str) = ("version", "SFTP protocol version ");
 
 /// Prefix of commands echoed by `sftp`.

@@ -1,6 +1,6 @@
 -- The call graph of a build, rebuilt from its stacks: each function below its callers.
 -- :version  the version
--- :share    leave out what has no greater share of all samples, from 0 to 1
+-- :share    omit stacks with at most this share of all samples, from 0 to 1
 WITH RECURSIVE graph (id, data, depth, samples, path) AS (
     SELECT n.id, n.stack_node_data_id, 0, n.total_sample_count, printf('%015d', 1e15 - n.total_sample_count) || n.id
     FROM executable e

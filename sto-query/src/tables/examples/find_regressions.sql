@@ -1,8 +1,8 @@
--- What each code location costs in two builds: the largest growth first.
+-- The samples of each code location in two builds, largest growth first.
 -- :baseline   the version to compare with
--- :candidate  the version to look at
+-- :candidate  the version to check
 --
--- These are sums of samples, without a test; `SELECT * FROM find_regressions('v1', 'v2')` has what is significant.
+-- These are sums of samples, without a test; `SELECT * FROM find_regressions('v1', 'v2')` returns significant changes.
 SELECT d.symbol, d.file, d.line, s.baseline, s.candidate, s.candidate - s.baseline AS growth
 FROM (
     SELECT n.stack_node_data_id,

@@ -1,5 +1,5 @@
--- What a function costs, run by run, as shares of all samples: the oldest run first.
--- :function  the function, as `stack_node_data` has it
+-- The total cost of a function in each run, as a share of all samples, oldest run first.
+-- :function  the function, as in `stack_node_data`
 SELECT datetime(p.recorded, 'unixepoch') AS recorded, e.version, substr(p.id, 1, 12) AS profile,
        1.0 * sum(s.total_samples) FILTER (WHERE d.function = :function AND s.outermost) / sum(s.samples) AS share
 FROM profile p

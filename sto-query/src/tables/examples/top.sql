@@ -1,4 +1,4 @@
--- The functions of a build that cost most by themselves.
+-- The functions of a build with the highest self cost.
 -- :version  the version
 SELECT f.self, f.total, 1.0 * f.samples / e.samples AS self_share, f.function, f.module
 FROM executable e

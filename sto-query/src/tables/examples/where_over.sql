@@ -1,5 +1,5 @@
--- Builds in which a function has more than a share of all samples, with what it calls.
--- :function  the function, as `function_cost` has it
+-- Builds in which a function and its callees exceed a share of all samples.
+-- :function  the function, as in `function_cost`
 -- :share     the share, from 0 to 1
 SELECT e.name, e.version, 1.0 * f.total_samples / e.samples AS share
 FROM executable e

@@ -327,7 +327,7 @@ fn tangents(data: &Condensed, curve: &Curve) -> Option<Vec<Vec<f64>>> {
     })
 }
 
-/// Returns normalised columns with exponents around that of a power or exponential model.
+/// Returns normalised columns for exponents around the exponent of a power or exponential model.
 fn neighbours(data: &Condensed, model: &Model) -> Option<Vec<(f64, Vec<f64>)>> {
     let of_base = model.coefficients.get(1)?;
     let half = (of_base.high? - of_base.low?) / 2.0;

@@ -4,7 +4,7 @@ use super::points::Points;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Number of distinct x up to which each is kept.
+/// Number of distinct x up to which each becomes a node.
 const EXACT: usize = 8192;
 /// Number of cells if there are more distinct x.
 const CELLS: usize = 1024;
@@ -57,7 +57,7 @@ pub(super) struct Place {
     /// Index of the cell, counted from the smallest x.
     pub(super) number: usize,
     pub(super) nodes: Range<usize>,
-    /// Whether the nodes are those of [`Lagrange`].
+    /// Whether the cell has the nodes of [`Lagrange`].
     pub(super) dense: bool,
 }
 
@@ -324,7 +324,7 @@ fn cell(points: &Points, range: Range<usize>, lagrange: &Lagrange, middle: f64, 
     let weight = |ix: usize| weights.map_or(1.0, |weights| weights[ix]);
     let total: f64 = weights.map_or(x.len() as f64, |weights| weights.iter().sum());
     let mean = (0..x.len()).map(|ix| weight(ix) * y[ix]).sum::<f64>() / total;
-    // Sums of powers of x, alone and times the deviation of y and its square.
+    // Sums of powers of x: unweighted, times the deviation of y, and times its square.
     let mut sums = [[0.0; 3]; NODES];
     let mut squares = 0.0;
     for ix in 0..x.len() {

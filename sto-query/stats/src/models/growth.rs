@@ -55,8 +55,8 @@ pub(super) fn exponential(data: &Condensed) -> Option<Growth> {
     })
 }
 
-/// Returns b0 = value scale, and the variances of b0 and b1 computed from those of `value` and of the exponent: the
-/// derivative of b0 by the exponent is `shift` b0, and that of b1 is `slope`.
+/// Returns b0 = value scale, and the variances of b0 and b1, computed from the variances of `value` and of the
+/// exponent. The derivative of b0 by the exponent is `shift` b0, and the derivative of b1 is `slope`.
 fn in_b(solution: &Solution, value: f64, scale: f64, shift: f64, slope: f64) -> (f64, [f64; 2]) {
     let b0 = value * scale;
     let [of_value, of_exponent] = [scale, shift * b0];

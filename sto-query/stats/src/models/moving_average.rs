@@ -110,7 +110,7 @@ pub fn iterative_moving_average(points: &Points, average: Average) -> Option<Mod
     }
 }
 
-/// Returns the fitness for the points that have a value; `None` if there are none.
+/// Returns the fitness for the points that have a value; `None` if no point has one.
 fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
     let of_all = values.iter().all(|value| value.is_finite());
     let defined: Vec<f64>;

@@ -59,9 +59,9 @@ pub(super) const LEAST: f64 = 0.0005;
 /// Fits a constant, or a constant and the term whose exponents predict the mean of y at each x best in leave-one-out
 /// cross-validation. The error is the mean of |fitted - y| / (|fitted| + |y|).
 ///
-/// The exponents and the choice are those of Extra-P (A. Calotoiu and others, SC '13, article 45; its modeler
-/// `Basic`), with results that agree with version 4.2.5. Each x counts once, with the mean of its points; weights are
-/// ignored.
+/// The exponents and the rule of choice are taken from Extra-P (A. Calotoiu and others, SC '13, article 45; its
+/// modeler `Basic`); the results agree with version 4.2.5. Each x counts once, with the mean of its points; weights
+/// are ignored.
 pub fn normal_form(points: &Points) -> Result<Model, Why> {
     Ok(model(points, &best(&Means::new(points)?)))
 }

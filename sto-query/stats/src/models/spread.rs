@@ -17,7 +17,7 @@ const LEAST: f64 = 1e-4;
 ///
 /// This is generalised least squares with the power of the mean as variance function, estimated by pseudo-likelihood
 /// (R. J. Carroll and D. Ruppert, Transformation and Weighting in Regression, 1988, sections 2.3 and 3.3.1). The
-/// fitted values are those of the best of the kinds.
+/// fitted values come from the best model among the kinds.
 pub(super) fn weighed(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Option<f64>) {
     let (mut weighed, mut found) = (None, None);
     for _ in 0..CYCLES {

@@ -49,8 +49,8 @@ type Mean = ([f64; 2], f64);
 
 /// Fits the normal form to points of two variables.
 ///
-/// The method is that of Extra-P (A. Calotoiu and others, Fast Multi-Parameter Performance Modeling, CLUSTER 2016),
-/// with results that agree with version 4.2.5. The best term of each variable comes from
+/// The method is taken from Extra-P (A. Calotoiu and others, Fast Multi-Parameter Performance Modeling, CLUSTER
+/// 2016); the results agree with version 4.2.5. The best term of each variable comes from
 /// [`normal_form()`](super::normal_form()) along a line on which the other variable is constant. Of the product of
 /// these terms, their sum, and the sum of the product and either term, the combination with the least error wins.
 /// Each position counts once, with the mean of its points.

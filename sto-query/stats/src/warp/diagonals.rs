@@ -59,8 +59,8 @@ impl<'a> Diagonals<'a> {
         rows
     }
 
-    /// Computes the errors of some rows of an anti-diagonal from those of the two before it. All slices begin with
-    /// slot `base`.
+    /// Computes the errors of some rows of an anti-diagonal from the errors of the two anti-diagonals before it. All
+    /// slices begin with slot `base`.
     fn advance(
         &self,
         diagonal: usize,
@@ -86,7 +86,7 @@ impl<'a> Diagonals<'a> {
         }
     }
 
-    /// Returns the errors of the two anti-diagonals before the first, which contain only the start, from where both
+    /// Returns the errors of the two anti-diagonals before the first. They contain only the start, from which both
     /// series step to their first point.
     fn before_the_first(&self) -> [Vec<f64>; 2] {
         let mut errors = [(); 2].map(|()| vec![f64::INFINITY; self.a.len() + 2]);

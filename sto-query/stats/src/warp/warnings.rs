@@ -3,7 +3,7 @@
 use super::{Path, Side};
 use std::ops::Range;
 
-/// Number of points matched to a single point of the other series that counts as many, in units of the ratio of
+/// Minimum number of points matched to a single point of the other series for a warning, in units of the ratio of
 /// lengths.
 const MANY: f64 = 4.0;
 /// Share of a series' range within which a stretch is nearly constant.
@@ -47,7 +47,7 @@ pub enum Warning {
 }
 
 /// Returns the reasons not to trust a path: nearly constant stretches in order, then repetitions where the path is
-/// farthest from the line. Empty if there are none.
+/// farthest from the line.
 ///
 /// The time is proportional to the number of points of both series times the path's distance from the line.
 pub fn warnings(a: &[f64], b: &[f64], path: &Path) -> Vec<Warning> {

@@ -1,4 +1,4 @@
-//! What must hold of any points.
+//! Properties that hold for any points.
 
 use super::same;
 use proptest::collection::vec;

@@ -8,14 +8,14 @@ use sto_stats::models::changes::{
 };
 use sto_stats::models::{Model, ModelKind, Models, Points, regression, simpson};
 
-/// What Perun makes of two sequences of values.
+/// Perun's comparison of two sequences of values.
 #[derive(Deserialize)]
 struct Case {
     x: Vec<f64>,
     baseline: Vec<f64>,
     candidate: Vec<f64>,
     simpson: [f64; 2],
-    /// By part: result, relative error, start and end.
+    /// Result, relative error, start and end of each part.
     parts: Vec<(i32, f64, f64, f64)>,
     error_rate: f64,
 }
@@ -170,7 +170,7 @@ fn checks_say_what_the_difference_grows_like() {
     };
     assert_eq!(of(&higher), [ModelKind::Constant; 3]);
     assert_eq!(of(&steeper), [ModelKind::Linear; 3]);
-    // The lines through a parabola differ by a line.
+    // The straight lines through the two curves differ by a line.
     let bent = of(&bent);
     assert_eq!(
         [bent[1], bent[2]],

@@ -1,10 +1,10 @@
-//! How much of the variance each kind of curve explains, of a thousand points with a little noise.
+//! The share of the variance that each kind of curve explains for a thousand points with a little noise.
 
 use sto_stats::models::{
     Average, Bandwidth, Buckets, Estimator, Fit, Kernel, Middle, Points, Window,
 };
 
-/// Less than a hundredth of the variance is noise, the same each time.
+/// Returns points of which less than a hundredth of the variance is noise, always the same.
 fn points(f: impl Fn(f64) -> f64) -> Points {
     let curve = |ix: u32| f(f64::from(ix));
     let size = curve(1000) - curve(1);
@@ -13,9 +13,9 @@ fn points(f: impl Fn(f64) -> f64) -> Points {
     Points::new((1..=1000).map(point)).unwrap()
 }
 
-/// Table 6.1 of the description of Perun's models: regression, ten buckets, a centred window of 300 points, and the
-/// kernel of Epanechnikov with Scott's rule. Which points it is of is not said; equal steps from 1 to 1000 have its R².
-/// Its row of logarithms, 0.821, 0.802 and 0.843, is of others: of equal steps they have 0.90, 0.88 and 0.91.
+/// Table 6.1 of the description of Perun's models has the R² of regression, ten buckets, a centred window of 300
+/// points, and the Epanechnikov kernel with Scott's rule. It does not specify the points; those at equal steps from 1
+/// to 1000 have the same R², except for logarithms: 0.90, 0.88 and 0.91 instead of 0.821, 0.802 and 0.843.
 #[test]
 fn each_kind_explains_as_much_as_is_published() {
     type Row = (&'static str, fn(f64) -> f64, [f64; 4]);

@@ -8,7 +8,7 @@ fn the_integral_of_eleven_samples_of_a_square_is_a_third_of_a_thousand() {
     let x: Vec<f64> = (0..=10).map(f64::from).collect();
     let y: Vec<f64> = x.iter().map(|x| x * x).collect();
     same("0 to 10", simpson(&x, &y), 1000.0 / 3.0, 0.0);
-    // A parabola is exact of an even number of samples, too, and of uneven steps.
+    // Parabolas are also integrated exactly with an even number of samples, and with uneven steps.
     same("0 to 9", simpson(&x[..10], &y[..10]), 243.0, 0.0);
     let x = [0.0, 1.0, 1.5, 4.0];
     let y = x.map(|x| x * x);

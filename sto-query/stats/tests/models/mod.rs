@@ -1,5 +1,5 @@
-//! Curves are what numpy, scipy, pandas, statsmodels and scikit-learn make of the same points;
-//! `testdata/models/README.md` says how.
+//! Curves agree with numpy, scipy, pandas, statsmodels and scikit-learn.
+//! `testdata/models/README.md` says how their results were computed.
 
 mod algebra;
 mod changes;
@@ -9,7 +9,7 @@ mod normal_form;
 mod regression;
 mod smoothed;
 
-/// Agreement relative to the size of the numbers.
+/// Checks that two numbers agree, relative to their size.
 #[track_caller]
 fn same(what: &str, ours: f64, theirs: f64, size: f64) {
     let off = (ours - theirs).abs();

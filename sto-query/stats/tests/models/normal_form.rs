@@ -1,4 +1,4 @@
-//! A constant and a term x^i log2(x)^j, as Extra-P finds it.
+//! The constant and the term x^i log2(x)^j agree with Extra-P.
 
 use super::same;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ fn the_term_is_that_of_extra_p() {
     }
 }
 
-/// The powers of a variable and of its logarithm; both nothing where a term does not have it.
+/// The powers of a variable and of its logarithm; both are 0 if a term does not contain the variable.
 type Exponents = (f64, u32);
 
 #[derive(Deserialize)]

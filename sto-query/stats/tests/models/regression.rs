@@ -31,7 +31,7 @@ fn cases() -> Vec<Case> {
     serde_json::from_str(cases).unwrap()
 }
 
-/// Weights belong to points in their order.
+/// Returns the points of a case, with its weights in the order of the sorted points.
 fn points(case: &Case) -> Points {
     let mut order: Vec<usize> = (0..case.x.len()).collect();
     order.sort_by(|&a, &b| {
@@ -57,7 +57,7 @@ fn coefficients_intervals_and_criteria_are_those_of_statsmodels_and_scipy() {
             let what = format!("{}, {}", case.name, model.kind);
             let theirs = &case.kinds[model.kind.name()];
             for (ix, coefficient) in model.coefficients.iter().enumerate() {
-                // A coefficient near zero is known as well as its interval is narrow.
+                // Coefficients near zero are compared relative to the width of their interval.
                 let size = theirs.high[ix].unwrap_or(0.0) - theirs.low[ix].unwrap_or(0.0);
                 same(&what, coefficient.value, theirs.coefficients[ix], size);
                 let ends = [
@@ -164,7 +164,7 @@ fn a_kind_that_cannot_be_fitted_says_why() {
 
 #[test]
 fn a_straight_line_of_a_million_points_is_that_of_all_of_them() {
-    // More distinct x than are kept, with values that the text-book sums are known of.
+    // There are too many distinct x for one node each, and the sums are computed directly.
     let size = 1_000_000;
     let noise = |ix: usize| ((ix * 7919) % 1000) as f64 / 1000.0 - 0.4995;
     let all: Vec<(f64, f64)> = (0..size)
@@ -190,7 +190,7 @@ fn a_straight_line_of_a_million_points_is_that_of_all_of_them() {
         let what = model.kind.name();
         same(what, model.r_square, 1.0 - residual / about, 1.0);
         same(what, 1.0 - model.r_square, residual / about, 1e-6);
-        // What is left is orthogonal to every column of the formula, as least squares have it.
+        // The residuals of a least-squares fit are orthogonal to every column of the formula.
         let product = |f: &dyn Fn(f64) -> f64| -> f64 {
             let parts = all.iter().map(|(x, y)| (y - model.curve.at(*x)) * f(*x));
             let length = all.iter().map(|(x, _)| f(*x).powi(2)).sum::<f64>();
@@ -213,7 +213,7 @@ fn a_straight_line_of_a_million_points_is_that_of_all_of_them() {
     }
 }
 
-/// Numbers at random, the same ones each time: standard normal.
+/// Pseudo-random numbers, uniform and standard normal, with a fixed sequence per seed.
 struct Chance(u64);
 
 impl Chance {
@@ -231,7 +231,7 @@ impl Chance {
     }
 }
 
-/// Runs of doubled sizes, of which each differs from the curve by this part of it, or of its mean.
+/// Returns runs of doubled sizes with noise relative to the curve or to its mean.
 fn sweep(
     curve: impl Fn(f64) -> f64,
     runs: usize,
@@ -268,7 +268,7 @@ fn the_true_kind_is_named_of_noisy_runs() {
         (Power, |x| x.sqrt()),
         (Exponential, |x| 5.0 * (x / 64_000.0 * 6.0).exp()),
     ];
-    // Runs of each size, what they differ by, and the least part that has to be right: of all, and without weights.
+    // Runs of each size, noise, whether the noise is relative to the curve, and the minimum share of correct winners.
     let cases = [
         (3, 0.05, true, 0.8),
         (3, 0.15, true, 0.65),
@@ -319,7 +319,7 @@ fn the_interval_of_an_exponent_has_the_true_one_and_chance_is_the_same_each_time
     let points = sweep(|x| 20.0 + 0.05 * x, 3, 0.05, true, &mut chance);
     let certainty = || regression_with_certainty(&points, &ModelKind::REGRESSION).1;
     assert_eq!(certainty(), certainty());
-    // Points on a curve, or constant ones, have no exponent to be sure of.
+    // If all points lie on the curve, there is no uncertainty to estimate.
     let line = Points::new((1..20).map(|x| (f64::from(x), 2.0 * f64::from(x)))).unwrap();
     assert_eq!(
         regression_with_certainty(&line, &ModelKind::REGRESSION).1,

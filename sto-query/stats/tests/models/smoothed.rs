@@ -1,4 +1,4 @@
-//! Curves that are no formula.
+//! Curves without a formula.
 
 use super::same;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ fn points(x: &[f64], y: &[f64]) -> Points {
     Points::new(x.iter().copied().zip(y.iter().copied())).unwrap()
 }
 
-/// A name as it is written in JSON.
+/// Parses a name from JSON.
 fn named<T: DeserializeOwned>(name: &str) -> T {
     serde_json::from_value(name.into()).unwrap()
 }
@@ -96,7 +96,7 @@ struct Decayed {
     values: Vec<Option<f64>>,
 }
 
-/// Values that there are.
+/// Compares the values that are not `None`.
 #[track_caller]
 fn same_values(what: &str, model: &Model, theirs: &[Option<f64>]) {
     let Curve::Samples { y, .. } = &model.curve else {
@@ -208,7 +208,7 @@ fn kernel_regressions_are_the_sums_that_define_them() {
             let width = Bandwidth::Width(fit.width);
             let model = kernel_regression(&points, kernel, estimator, width).unwrap();
             for (x, theirs) in case.x.iter().zip(&fit.fitted) {
-                // Where points are gathered in cells, the curve has its samples elsewhere.
+                // If points are gathered in cells, the curve has samples at other x.
                 if let Curve::Samples { x: at, .. } = &model.curve
                     && at.contains(x)
                 {
@@ -282,7 +282,7 @@ fn a_line_through_weights_without_a_second_moment_is_refused() {
 
 #[test]
 fn points_in_cells_have_the_sums_of_all_points() {
-    // So many points that cells stand for them, and a direct sum of all at some x.
+    // There are enough points for cells to represent them; the direct sum of all is computed at some x.
     let size = 20_000;
     let all: Vec<(f64, f64)> = (0..size)
         .map(|ix| {
@@ -320,7 +320,7 @@ fn points_in_cells_have_the_sums_of_all_points() {
                     y[at]
                 );
             }
-            // Of 20,000 points and their curve, which is straight from sample to sample.
+            // R² of all 20,000 points for the curve, which is straight between its samples.
             let squares = |f: &dyn Fn(f64) -> f64| -> f64 {
                 all.iter().map(|(x, y)| (y - f(*x)).powi(2)).sum()
             };

@@ -1,9 +1,9 @@
 -- Counts of two builds by function and run.
--- Change the lines that end in `<-`: program and builds stand there twice. What is known of a run has a row of its own.
+-- Change the lines that end in `<-`; program and builds occur twice. The record of each run has a row of its own.
 SELECT profile, NULL AS record, event, coalesce(other_symbol, function) AS symbol, module, min(file) AS file, kind,
        CAST(sum(self) AS BIGINT) AS self,
        CAST(sum(samples) AS BIGINT) AS samples,
-       -- Of a recursive function its outermost calls: the inner ones are part of these.
+       -- Only the outermost calls of a recursive function count, as they include the inner ones.
        CAST(sum(CASE WHEN outermost THEN total ELSE 0 END) AS BIGINT) AS total,
        CAST(sum(CASE WHEN outermost THEN total_samples ELSE 0 END) AS BIGINT) AS total_samples
 FROM sample

@@ -1,5 +1,5 @@
--- What a function costs, run by run, as a share of an event's samples: the oldest run first.
--- Change the lines that end in `<-`. What it calls is part of it. Only runs that have a row in `profile` count.
+-- The cost of a function in each run, and its share of an event's samples, oldest run first.
+-- Change the lines that end in `<-`. The cost includes callees. Only runs that have a row in `profile` count.
 SELECT p.recorded, r.build, r.profile, r.event, r.total, CAST(r.total_samples AS DOUBLE) / r.samples AS share
 FROM (
     SELECT executable, build, profile, event, CAST(sum(samples) AS BIGINT) AS samples,
@@ -7,7 +7,7 @@ FROM (
            CAST(sum(CASE WHEN is_asked THEN total_samples ELSE 0 END) AS BIGINT) AS total_samples
     FROM (
         SELECT executable, build, profile, event, samples, total, total_samples,
-               -- Of a recursive function its outermost calls: the inner ones are part of these.
+               -- Only the outermost calls of a recursive function count, as they include the inner ones.
                outermost AND function = 'parse' AS is_asked  -- the function <-
         FROM sample
         WHERE executable = 'demo'  -- the program <-

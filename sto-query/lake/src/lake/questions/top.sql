@@ -1,5 +1,5 @@
--- The functions that cost most by themselves over all runs of a program, event by event.
--- Change the lines that end in `<-`. As each file appears whole, a run counts before it has a row in `profile`.
+-- The functions with the highest self cost over all runs of a program, for each event.
+-- Change the lines that end in `<-`. Runs without a row in `profile` are included, because each file is complete.
 SELECT event, function, module, self, total, CAST(samples AS DOUBLE) / all_samples AS self_share
 FROM (
     SELECT event, function, module, self, total, samples,
@@ -7,7 +7,7 @@ FROM (
            row_number() OVER (PARTITION BY event ORDER BY self DESC, total DESC, function, module NULLS FIRST) AS place
     FROM (
         SELECT event, function, module, CAST(sum(self) AS BIGINT) AS self,
-               -- Of a recursive function its outermost calls: the inner ones are part of these.
+               -- Only the outermost calls of a recursive function count, as they include the inner ones.
                CAST(sum(CASE WHEN outermost THEN total ELSE 0 END) AS BIGINT) AS total,
                CAST(sum(samples) AS BIGINT) AS samples
         FROM sample

@@ -1,5 +1,5 @@
--- Functions with more than a share of an event's samples in a run: the largest share first.
--- Change the lines that end in `<-`. What they call is part of them. Only runs that have a row in `profile` count.
+-- Functions that exceed a share of an event's samples in a run, largest share first.
+-- Change the lines that end in `<-`. The share includes callees. Only runs that have a row in `profile` count.
 SELECT r.executable, r.build, r.profile, p.recorded, r.event, r.function, r.share
 FROM (
     SELECT executable, build, profile, event, function,
@@ -7,7 +7,7 @@ FROM (
                / sum(samples) OVER (PARTITION BY executable, build, profile, event) AS share
     FROM (
         SELECT executable, build, profile, event, function, sum(samples) AS samples,
-               -- Of a recursive function its outermost calls: the inner ones are part of these.
+               -- Only the outermost calls of a recursive function count, as they include the inner ones.
                sum(CASE WHEN outermost THEN total_samples ELSE 0 END) AS total_samples
         FROM sample
         WHERE executable = 'demo'  -- the program <-

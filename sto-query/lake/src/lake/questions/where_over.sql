@@ -1,12 +1,12 @@
--- Runs in which a function has more than a share of an event's samples: the largest share first.
--- Change the lines that end in `<-`. What it calls is part of it. Only runs that have a row in `profile` count.
+-- Runs in which a function exceeds a share of an event's samples, largest share first.
+-- Change the lines that end in `<-`. The share includes callees. Only runs that have a row in `profile` count.
 SELECT r.executable, r.build, r.profile, p.recorded, r.event, CAST(r.total_samples AS DOUBLE) / r.samples AS share
 FROM (
     SELECT executable, build, profile, event, sum(samples) AS samples,
            sum(CASE WHEN is_asked THEN total_samples ELSE 0 END) AS total_samples
     FROM (
         SELECT executable, build, profile, event, samples, total_samples,
-               -- Of a recursive function its outermost calls: the inner ones are part of these.
+               -- Only the outermost calls of a recursive function count, as they include the inner ones.
                outermost AND function = 'parse' AS is_asked  -- the function <-
         FROM sample
         WHERE executable = 'demo'  -- the program <-

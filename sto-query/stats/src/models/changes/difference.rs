@@ -27,9 +27,9 @@ pub fn fast_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     })
 }
 
-/// Compares the best models of two sides. The difference is that of their straight lines: constant if its slope is
-/// negligible, linear if it has their slope. Returns `None` if the best models are not formulas or have no x in
-/// common.
+/// Compares the best models of two sides by the difference of their straight lines: it is constant if its slope is
+/// negligible, and linear if its slope is the difference of their slopes. Returns `None` if the best models are not
+/// formulas or have no x in common.
 pub fn linear_check(baseline: &Models, candidate: &Models) -> Option<Change> {
     check(baseline, candidate, |sides| {
         let [before, after] = sides.lines?;

@@ -81,7 +81,7 @@ pub fn local_statistics_of(
     })
 }
 
-/// Integral, mean, median, minimum and maximum, sum, and quartiles.
+/// Returns the integral, mean, median, minimum, maximum, sum and quartiles.
 fn statistics(x: &[f64], y: &[f64]) -> [f64; STATISTICS] {
     let mut sorted = y.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -111,8 +111,8 @@ fn shared(baseline: &Model, candidate: &Model) -> Option<(f64, f64)> {
     (from < to).then_some((from, to))
 }
 
-/// Returns the x at which curves are compared: those of the baseline's values if it has any, otherwise a thousand
-/// evenly spaced ones.
+/// Returns the x at which curves are compared: the x of the baseline's values if it has any, otherwise a thousand
+/// evenly spaced x.
 fn samples(baseline: &Model, (from, to): (f64, f64)) -> Vec<f64> {
     let within = |x: &f64| (from..=to).contains(x);
     match &baseline.curve {
