@@ -1,5 +1,7 @@
 //! Errors, their presentation, and the exit status. Exit statuses are decided only here.
 
+mod hint;
+
 use crate::runtime::git::GitError;
 use crate::runtime::{hints, ui};
 use std::error::Error;
@@ -14,8 +16,7 @@ use sto_core::memory::MemoryLimitExceeded;
 use sto_core::store::StoreError;
 use sto_query::QueryError;
 use sto_query::error::{
-    AnnotateError, CompareError, CorrelateError, FunctionError, HistoryError, MergeError,
-    ModelError, RootsError, SourceError, TagError,
+    AnnotateError, CorrelateError, FunctionError, HistoryError, MergeError, ModelError, SourceError,
 };
 use sto_query::places::PlaceError;
 use sto_query::policy::PolicyError;
@@ -64,11 +65,6 @@ impl Outcome {
             Outcome::Command(status) => status_of(status),
         }
     }
-}
-
-/// How to build sto with a feature.
-fn build_with(feature: &str) -> String {
-    format!("build it with `cargo build --release --features full`, or `--features {feature}`")
 }
 
 /// The exit status of a command by the convention of shells: 128 plus the signal's number if a signal
@@ -253,169 +249,6 @@ impl CliError {
             CliError::Ingest(error) => error.hint(),
             CliError::Query(error) => error.hint(),
             CliError::Annotate { source, .. } => source.hint(),
-            _ => None,
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            CliError::Query(QueryError::NothingNamed { selector, .. }) => {
-                Some(format!("there is no file `{selector}` either"))
-            }
-            CliError::WithoutDebuginfod => Some(build_with("debuginfod")),
-            CliError::Query(QueryError::WithoutParquet) => Some(build_with("lake")),
-            CliError::Place(PlaceError::LeftOut { .. }) => Some(build_with("cloud")),
-            CliError::Query(QueryError::NoRevision { .. }) => Some(
-                "revisions are those of the work tree that the working directory is in".to_owned(),
-            ),
-            CliError::Query(QueryError::UnknownEvent { known, .. }) => {
-                Some(format!("it was recorded with {}", known.join(", ")))
-            }
-            CliError::Query(QueryError::Roots(RootsError::NoThreads { .. })) => Some(
-                "they are kept with slices of time: name the recording itself in place of the build, \
-                 or ingest it with --slices 1 into a store that does not have it yet"
-                    .to_owned(),
-            ),
-            CliError::Query(QueryError::Roots(RootsError::NoLabel { known, .. })) if known.is_empty() => {
-                Some(
-                    "`sto ingest --label KEY=VALUE` gives a profile labels; those of its samples are \
-                     kept with --slices 1"
-                        .to_owned(),
-                )
-            }
-            CliError::Query(QueryError::Roots(RootsError::NoLabel { known, .. })) => {
-                const SHOWN: usize = 10;
-                let shown: Vec<_> = known.iter().take(SHOWN).map(|key| printable(key)).collect();
-                let more = match known.len().saturating_sub(SHOWN) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                Some(format!("there are labels {}{more}", shown.join(", ")))
-            }
-            CliError::Query(QueryError::Compare(CompareError::Metric {
-                metric, first, ..
-            })) => {
-                // The name becomes part of a command to paste.
-                let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-                let name = if metric.chars().all(is_plain) {
-                    metric
-                } else {
-                    "METRIC"
-                };
-                Some(format!(
-                    "add it to each of them: `printf 'profile,{name}\\n{:.12},NUMBER\\n' | sto annotate -`; \
-                 --force replaces existing values",
-                    first.to_string()
-                ))
-            }
-            CliError::DamagedStore { .. } => Some(
-                "restore a backup; without one, merge what is still readable into a new \
-                 store, and ingest the remaining recordings again"
-                    .to_owned(),
-            ),
-            CliError::Merge(MergeError { added, .. }) if *added > 0 => Some(format!(
-                "profiles that were added before: {added}; they are kept, and merging again adds the rest"
-            )),
-            CliError::Query(QueryError::OtherMetric { .. }) => {
-                Some("nothing was changed; --force replaces the existing values".to_owned())
-            }
-            CliError::Query(QueryError::NoBaseline) => Some(
-                "name a build before the candidate, or a tag with --baseline TAG, or write \
-                 `baseline = \"TAG\"` into sto.toml"
-                    .to_owned(),
-            ),
-            CliError::Query(QueryError::Tag(error)) => match error {
-                TagError::OneRun { build, .. } => Some(format!("write {build}")),
-                TagError::Taken { .. } => Some("--force moves it".to_owned()),
-                TagError::NotFound { .. } => Some("`sto tag` lists them all".to_owned()),
-                TagError::Several { .. } => Some("write EXE@TAG".to_owned()),
-                _ => None,
-            },
-            CliError::Git(error) => error.hint().map(str::to_owned),
-            CliError::NoPerf => Some(
-                "install it: `apt install linux-perf` on Debian, `apt install linux-tools-generic` \
-                 on Ubuntu, `dnf install perf` on Fedora"
-                    .to_owned(),
-            ),
-            CliError::PerfRefused { .. } => Some(
-                "if the kernel denies it: `sudo sysctl kernel.perf_event_paranoid=1`, or \
-                 record as root; in a container, allow perf_event_open too (--cap-add PERFMON \
-                 --security-opt seccomp=unconfined)"
-                    .to_owned(),
-            ),
-            CliError::NothingRecorded { .. } => Some(
-                "see its messages above; if there are none, `perf record -v` shows more"
-                    .to_owned(),
-            ),
-            CliError::NotExecutable { command } => {
-                Some(format!("make it executable with `chmod +x {}`", printable(command)))
-            }
-            CliError::NotInPath { command } => Some(format!(
-                "to run the file of that name in this folder, write ./{}",
-                printable(command)
-            )),
-            CliError::CommandLine { .. } => {
-                Some("it needs a program, and every quote must be closed".to_owned())
-            }
-            CliError::NoPlace { place, .. } => Some(format!(
-                "write {place} where the command takes the size, as in `./sort {place}`"
-            )),
-            CliError::NoEvent { .. } => Some("`perf list` names all events".to_owned()),
-            CliError::NoRoom { .. } => Some(
-                "make room there, or use another folder: TMPDIR=DIR, or --keep DIR to keep the \
-                 recordings"
-                    .to_owned(),
-            ),
-            CliError::NoSamples => {
-                Some("let it work for longer, or sample more often, as with -F 9997".to_owned())
-            }
-            CliError::ProcessRefused { .. } => Some("record as its user, or as root".to_owned()),
-            CliError::NoBrowser { .. } => Some(
-                "name one in $BROWSER, or open the file elsewhere: it is self-contained".to_owned(),
-            ),
-            CliError::OtherUsers { what, option, .. } => Some(format!(
-                "its owner could control what this command reports; if you trust them, name the {what}: {option}"
-            )),
-            CliError::Query(
-                QueryError::Function(FunctionError::Several { text, .. })
-                | QueryError::History(HistoryError::Function(FunctionError::Several { text, .. })),
-            ) => {
-                Some(format!("write more of the name; `re:{text}` takes all of them"))
-            }
-            CliError::Query(QueryError::Source(SourceError::Function(_))) => Some("write more of the name".to_owned()),
-            CliError::Correlate { source: CorrelateError::NoPattern, .. } => {
-                Some("draw one: --pattern T:VALUE,T:VALUE,...".to_owned())
-            }
-            CliError::PartOfDataset => {
-                Some("leave out the event, the benchmark, the time window and --x, and filter when you query the dataset".to_owned())
-            }
-            CliError::DatasetToStdout => {
-                Some("name a folder, or s3://, gs://, az:// or ssh:// (./- means a folder named `-`)".to_owned())
-            }
-            CliError::XWithoutModels => {
-                Some("leave it out, or export with `--format perun`".to_owned())
-            }
-            CliError::Sql(error) => match error {
-                SqlError::MissingParameter(name) => {
-                    let name = name.trim_start_matches([':', '@', '$']);
-                    Some(format!("set it with --param {}=VALUE", printable(name)))
-                }
-                SqlError::Syntax { .. } => {
-                    Some("`sto sql .schema` lists tables, columns and functions".to_owned())
-                }
-                SqlError::Timeout(_) => Some("--timeout gives it more time".to_owned()),
-                _ => None,
-            },
-            CliError::UnknownDotCommand(_) => Some("`.help` lists them".to_owned()),
-            CliError::UnknownTable(_) => Some("`.schema` lists all".to_owned()),
-            CliError::UnknownExample(_) => Some("`sto sql --examples` lists them".to_owned()),
-            CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
-            CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
-            CliError::Panicked { .. } => Some(
-                "`sto verify` shows whether the store is damaged; if it is not, this is a bug in sto"
-                    .to_owned(),
-            ),
-            CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,
         }
     }
