@@ -1,4 +1,4 @@
-//! The JSON schemas of answers: files that are made from their types, by which what is written is valid.
+//! The JSON schemas of answers match the Rust types, and the golden files are valid against them.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,13 +22,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas")
 }
 
-/// `sto.top/1` is in `top-1.json`.
+/// Returns the file name of a schema, such as `top-1.json` for `sto.top/1`.
 fn file(name: &str) -> String {
     let name = name.strip_prefix("sto.").unwrap().replace('/', "-");
     format!("{name}.json")
 }
 
-/// The file of each answer's schema, and the schema.
+/// Returns the schema of each answer by file name.
 fn schemas() -> BTreeMap<String, String> {
     fn of<A: Answer>() -> (String, String) {
         let schema = serde_json::to_string_pretty(&schema::<A>()).unwrap() + "\n";
@@ -86,7 +86,7 @@ fn schemas() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_files_are_the_schemas_of_the_types() {
+fn schema_files_match_types() {
     let schemas = schemas();
     for (file, schema) in &schemas {
         assert_golden(&folder().join(file), schema);
@@ -110,8 +110,8 @@ for schema, document in zip(sys.argv[1::2], sys.argv[2::2]):
 sys.exit(failed)
 ";
 
-/// The answers among the golden files: each file, and that of its schema.
-fn written() -> Vec<(PathBuf, String)> {
+/// Returns the golden files that are answers, each with the file name of its schema.
+fn golden_answers() -> Vec<(PathBuf, String)> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let stores = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/stores");
     let files = [tests, stores].map(|folder| fs::read_dir(folder).unwrap());
@@ -131,11 +131,11 @@ fn written() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn what_is_written_is_valid_by_its_schema() {
+fn answers_are_valid_against_their_schemas() {
     if missing(&["python3"]) {
         return;
     }
-    let answers = written().into_iter();
+    let answers = golden_answers().into_iter();
     let arguments = answers.flat_map(|(path, schema)| [folder().join(schema), path]);
     let mut python = Command::new("python3");
     let output = python.args(["-c", VALIDATE]).args(arguments).output();

@@ -36,7 +36,7 @@ fn selection(store: &Store, name: &str) -> Selection {
 }
 
 #[test]
-fn an_average_is_a_build_like_any_other() {
+fn average_is_stored_as_a_build() {
     let store = Store::in_memory().unwrap();
     add(&store, "app", "v1", 1.0, "main;parse 10\nmain;io 3\n");
     add(&store, "app", "v1", 2.0, "main;parse 20\nmain;io 5\n");
@@ -84,7 +84,7 @@ fn an_average_is_a_build_like_any_other() {
 }
 
 #[test]
-fn functions_of_several_builds_are_averaged_as_one() {
+fn average_matches_functions_of_different_builds() {
     let store = Store::in_memory().unwrap();
     let stacks = |number| {
         format!("main;run::{{{{closure}}}}.llvm.{number};parse 10\nmain;run.cold;parse 2\n")
@@ -120,7 +120,7 @@ fn functions_of_several_builds_are_averaged_as_one() {
 }
 
 #[test]
-fn programs_are_not_mixed() {
+fn rejects_average_of_different_programs() {
     let store = Store::in_memory().unwrap();
     add(&store, "app", "v1", 1.0, "main 1\n");
     add(&store, "tool", "v9", 1.0, "main 1\n");
@@ -143,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn every_total_of_an_average_is_off_by_less_than_one(
+    fn totals_of_an_average_are_off_by_less_than_one(
         runs in prop::collection::vec(prop::collection::vec(("[abc](;[abc]){0,5}", 1..9u32), 1..12), 1..6),
     ) {
         let store = Store::in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! Models of what calls took by what they were called with.
+//! Models of the time of calls as a function of their arguments.
 
 use crate::export::written;
 use serde_json::Value;
@@ -17,8 +17,8 @@ use sto_query::statistics::models::ModelKind;
 use sto_query::text::Style;
 use sto_query::{QueryError, render};
 
-/// A trace of `halve`, which calls itself with half of `n` and takes `n` µs by itself, and of `search`, which says at
-/// its end how many it `found`, and takes this to the power of `power`.
+/// A trace of `halve`, which calls itself with half of `n` and has a self time of `n` µs, and of `search`, whose end
+/// event has the number `found`; its time is `found` to the power of `power`.
 fn trace(power: u32) -> String {
     let mut events = Vec::new();
     let mut now = 0;
@@ -32,7 +32,7 @@ fn trace(power: u32) -> String {
                 took += size / 2;
                 size /= 2;
             }
-            // Each begins in the middle of its caller's own time, and all end together with what is left of that.
+            // Each call begins in the middle of its caller's self time; the other half follows when all end.
             let total: u64 = open.iter().map(|(size, _)| size).sum();
             let mut ends = now + total;
             for (size, after) in open {
@@ -90,7 +90,7 @@ fn slope(found: &CostModel) -> f64 {
 }
 
 #[test]
-fn each_call_of_a_recursive_function_is_a_point_by_its_own_argument() {
+fn each_recursive_call_is_a_point() {
     let found = modelled("halve", "n", Order::SelfCost).unwrap();
     assert_eq!(found.function.points.len(), 75);
     assert!((slope(&found) - 1000.0).abs() < 1.0, "{found:?}");
@@ -102,14 +102,14 @@ fn each_call_of_a_recursive_function_is_a_point_by_its_own_argument() {
 }
 
 #[test]
-fn what_a_call_is_known_to_be_of_at_its_end_is_its_argument_too() {
+fn arguments_of_end_events_are_used() {
     let found = modelled("search", "found", Order::Total).unwrap();
     assert_eq!(found.function.points.len(), 15);
     assert!((slope(&found) - 1000.0).abs() < 1.0, "{found:?}");
 }
 
 #[test]
-fn calls_by_their_order_need_all_calls() {
+fn models_by_call_order_need_all_calls() {
     let found = modelled("search", "order", Order::Total).unwrap();
     let numbers = found.function.points.iter().map(|point| point.x);
     assert!(numbers.eq((1..=15).map(f64::from)));
@@ -122,7 +122,7 @@ fn calls_by_their_order_need_all_calls() {
 }
 
 #[test]
-fn arguments_that_calls_have_are_named_where_none_has_what_is_asked_for() {
+fn unknown_argument_lists_existing_ones() {
     let error = modelled("halve", "m", Order::Total).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -131,7 +131,7 @@ fn arguments_that_calls_have_are_named_where_none_has_what_is_asked_for() {
 }
 
 #[test]
-fn a_function_whose_calls_lack_x_is_named_with_what_they_have() {
+fn function_without_argument_lists_its_own() {
     let error = modelled("halve", "found", Order::Total).unwrap_err();
     let said = "no call of `halve` in app@v1 has a number `found`, but n; those of search have it";
     assert_eq!(error.to_string(), said);
@@ -144,7 +144,7 @@ fn a_function_whose_calls_lack_x_is_named_with_what_they_have() {
 }
 
 #[test]
-fn where_all_calls_were_kept_their_order_is_named_too() {
+fn lists_call_order_if_all_calls_were_kept() {
     let mut request = ModelRequest::default();
     request.named = Named::from("app@v1");
     request.x = "rows".to_owned();
@@ -168,7 +168,7 @@ fn calls_of_two_builds_are_compared_by_their_arguments() {
 }
 
 #[test]
-fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
+fn exported_perun_profile_round_trips() {
     let mut request = ExportRequest::default();
     request.named = Named::from("app@v1");
     request.format = ExportFormat::Perun;
@@ -197,7 +197,7 @@ fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
         profile["header"]["units"],
         serde_json::json!({"mixed(time delta)": "us"})
     );
-    // It takes 10 µs and one more for each that is found; two to the power of n is no unit.
+    // `search` takes 10 µs plus 1 µs per item found.
     let coefficients = |kind: &str| {
         let curve = curves.iter().find(|curve| curve["model"] == kind);
         let of = &curve.unwrap()["coeffs"];

@@ -1,4 +1,4 @@
-//! A check as a program asks for it: one call, from names to verdict and findings.
+//! The library's check: one call from names to verdict and findings.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ fn history() -> PathBuf {
     repository.join("testdata/history")
 }
 
-/// The releases of the history, oldest first, each with its runs in the order of their recording.
+/// Returns the releases of the history, oldest first, each with its runs in the order of their recording.
 fn releases(store: &Path) -> Vec<(String, Vec<ProfileId>)> {
     let mut builds = Store::open(store)
         .unwrap()
@@ -42,7 +42,7 @@ fn between(baseline: Named, candidate: Named) -> CheckRequest {
     request
 }
 
-/// As `sto-cli/tests/cli/history.rs` writes what the command finds.
+/// Formats a check like `sto-cli/tests/cli/history.rs` formats the command's findings.
 fn written(check: &Check) -> String {
     let mut text = String::new();
     for comparison in &check.comparisons {
@@ -59,7 +59,7 @@ fn written(check: &Check) -> String {
 }
 
 #[test]
-fn one_call_gives_the_verdicts_and_findings_that_the_command_prints() {
+fn library_finds_what_the_command_prints() {
     let store = history().join("history.sto");
     let releases = releases(&store);
     let mut text = String::new();
@@ -76,7 +76,7 @@ fn one_call_gives_the_verdicts_and_findings_that_the_command_prints() {
 }
 
 #[test]
-fn two_stores_are_asked_at_once_from_many_threads() {
+fn checks_run_in_parallel_on_two_stores() {
     fn is_shared<T: Send + Sync>(_: &T) {}
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
@@ -138,7 +138,7 @@ impl Surroundings for Counting {
 }
 
 #[test]
-fn files_are_checked_without_a_store_and_read_as_the_machine_reads_them() {
+fn files_are_checked_without_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let [old, new] = [("old", 400), ("new", 400)].map(|(name, log)| {
         let file = folder.path().join(name);
@@ -157,7 +157,7 @@ fn files_are_checked_without_a_store_and_read_as_the_machine_reads_them() {
 }
 
 #[test]
-fn runs_are_named_by_their_ids_where_they_are_of_one_build() {
+fn runs_of_one_build_are_named_by_their_ids() {
     let store = history().join("history.sto");
     let releases = releases(&store);
     let sources = Sources::of_folder(&store);
@@ -179,7 +179,7 @@ fn runs_are_named_by_their_ids_where_they_are_of_one_build() {
 }
 
 #[test]
-fn a_policy_names_the_baseline_where_the_request_does_not() {
+fn policy_sets_the_baseline_if_the_request_does_not() {
     let sources = Sources::of_folder(&history().join("history.sto"));
     let mut request = CheckRequest::default();
     request.candidate = "0.10.0".into();
@@ -194,7 +194,7 @@ fn a_policy_names_the_baseline_where_the_request_does_not() {
 }
 
 #[test]
-fn a_request_is_read_as_it_was_written() {
+fn requests_round_trip_through_json() {
     let policy = "
         baseline = \"last-good\"
         [thresholds]
@@ -212,13 +212,13 @@ fn a_request_is_read_as_it_was_written() {
         serde_json::from_str::<CheckRequest>(&json).unwrap(),
         request
     );
-    // What is left out is as usual.
+    // Missing fields have their defaults.
     let short: CheckRequest = serde_json::from_str(r#"{"candidate":{"selector":"v2"}}"#).unwrap();
     assert_eq!(short.candidate, Named::from("v2"));
 }
 
 #[test]
-fn a_cancelled_check_ends_before_it_compares() {
+fn cancelled_check_ends_before_it_compares() {
     let request = between("0.9.0".into(), "0.10.0".into());
     request.cancel.cancel();
     let error = check(

@@ -30,7 +30,7 @@ fn assert_close(found: f64, expected: f64, what: &str) {
 }
 
 #[test]
-fn coefficients_p_and_intervals_are_those_of_scipy() {
+fn coefficients_p_and_intervals_agree_with_scipy() {
     let cases = include_str!("../../testdata/correlation/correlation.json");
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     assert_eq!(cases.len(), 7);
@@ -51,7 +51,7 @@ fn coefficients_p_and_intervals_are_those_of_scipy() {
 }
 
 #[test]
-fn what_never_varies_has_no_coefficient() {
+fn constant_function_has_no_coefficient() {
     assert_eq!(pearson(&[1.0, 2.0, 3.0], &[0.1 + 0.2; 3]), None);
     assert_eq!(pearson(&[5.0], &[5.0]), None);
     assert_eq!(spearman(&[], &[]), None);
@@ -62,7 +62,7 @@ fn what_never_varies_has_no_coefficient() {
     );
 }
 
-/// Runs of two benchmarks: `parse` goes with the time, `cache` against it, `log` with neither.
+/// Runs of two benchmarks: `parse` grows with the run time, `cache` falls, and `log` is independent of it.
 fn store() -> Store {
     let store = Store::in_memory().unwrap();
     let jitter = [3, -2, 0, 4, -4, 1, -1, 2];
@@ -86,7 +86,7 @@ fn store() -> Store {
                 ..IngestOptions::default()
             };
             let path = Path::new("run.folded");
-            // A comment makes it another source, and so another run.
+            // The comment changes the source's digest, so this is another run.
             let folded = format!("# {benchmark}\n{folded}");
             let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
             let recording = recording
@@ -119,7 +119,7 @@ fn options() -> BottleneckOptions {
 }
 
 #[test]
-fn functions_that_go_with_the_metric_stand_first() {
+fn positively_correlated_functions_come_first() {
     let report = report(&options());
     let names: Vec<&str> = report
         .functions
@@ -142,7 +142,7 @@ fn functions_that_go_with_the_metric_stand_first() {
 }
 
 #[test]
-fn functions_that_go_against_the_metric_are_found_on_request() {
+fn negatively_correlated_functions_are_found_on_request() {
     let negative = with!(BottleneckOptions {
         negative: true,
         measure: Measure::Spearman,
@@ -155,7 +155,7 @@ fn functions_that_go_against_the_metric_are_found_on_request() {
 }
 
 #[test]
-fn a_benchmark_with_too_few_runs_is_left_out() {
+fn benchmark_with_too_few_runs_is_left_out() {
     let many = with!(BottleneckOptions {
         min_runs: 9,
         ..options()

@@ -1,4 +1,4 @@
-//! Models of cost by what runs were given, and what changed of them.
+//! Models of cost as a function of the input size, and their changes between builds.
 
 use crate::export::written;
 use crate::views::{assert_fits, assert_golden};
@@ -29,19 +29,19 @@ use sto_query::text::Style;
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
 
-/// Two runs of each size of four builds: `sort` costs n log n, `fixed` always the same, and `find` goes with n in `v1`
-/// and `same`, and with its square in `v2`, whose commit follows that of `v1`, and in `v3`, where all sizes together cost
-/// what they did. A run without a size is among those of `v1`.
+/// Four builds with two runs per size: `sort` costs n log n, `fixed` is constant, and `find` is linear in `v1` and
+/// `same` and quadratic in `v2` and `v3`. The commit of `v2` follows that of `v1`; all sizes of `v3` add up to the cost
+/// of `v1`. One run of `v1` has no size.
 fn sources() -> Sources {
-    sources_where(|build, n| match build {
+    sources_with_find(|build, n| match build {
         "v2" => 2000 + n * n / 40,
         "v3" => 2000 + n * n * 189 / 136_500,
         _ => 2000 + 3 * n,
     })
 }
 
-/// The same, where `find` costs what the function says of a build and a size.
-fn sources_where(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
+/// Like [`sources`], with this cost of `find` by build and size.
+fn sources_with_find(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
     let store = Store::in_memory().unwrap();
     let add = |build: &str, run: u64, size: Option<u64>, lines: &[(&str, u64)]| {
         let folded: String = lines
@@ -78,7 +78,7 @@ fn sources_where(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
         for (run, jitter) in (0..).zip(jitter) {
             for (ix, n) in (0..).zip(SIZES) {
                 let log = n as f64 * (n as f64).ln();
-                // A part in a hundred, another one for each size.
+                // Up to one percent of noise that depends on the size.
                 let noise = |count: u64| count * (99 + (jitter * 5 + ix * ix) % 3) / 100;
                 let lines = [
                     ("sort", noise(log as u64)),
@@ -93,7 +93,7 @@ fn sources_where(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
     Sources::of_snapshot(store.snapshot().unwrap())
 }
 
-/// A commit whose id is all of one digit.
+/// A commit whose id repeats one digit.
 fn commit(digit: char, parent: Option<char>) -> Commit {
     let hash = |digit: char| digit.to_string().repeat(40).parse().unwrap();
     Commit {
@@ -113,7 +113,7 @@ fn request() -> ModelRequest {
 }
 
 #[test]
-fn growth_is_found_for_each_function_and_those_that_cost_most_stand_first() {
+fn functions_with_their_models_are_sorted_by_cost() {
     let sources = sources();
     let found = models(&sources, &request()).unwrap();
     let best: Vec<(&str, ModelKind)> = found
@@ -139,7 +139,7 @@ fn growth_is_found_for_each_function_and_those_that_cost_most_stand_first() {
 }
 
 #[test]
-fn one_function_is_drawn_with_its_points_and_best_curve() {
+fn draws_points_and_best_curve_of_one_function() {
     let found = model(&sources(), &request(), "find").unwrap();
     let slope = found.function.models[0].coefficients[1].value;
     assert!((2.9..3.1).contains(&slope), "{slope}");
@@ -154,7 +154,7 @@ fn one_function_is_drawn_with_its_points_and_best_curve() {
 }
 
 #[test]
-fn what_runs_do_not_have_is_said_with_what_they_have() {
+fn missing_metric_lists_existing_ones() {
     let mut other = request();
     other.x = "m".to_owned();
     let error = model(&sources(), &other, "find").unwrap_err();
@@ -170,7 +170,7 @@ fn what_runs_do_not_have_is_said_with_what_they_have() {
 }
 
 #[test]
-fn a_table_is_modelled_by_group() {
+fn models_table_by_group() {
     let table = "x,y,group\n1,1,b\n2,2,b\n3,3.1,b\n4,4,b\n1,5,a\n2,5,a\n3,5,a\n4,5,a\n";
     let found = model_table(table, &Fit::default()).unwrap();
     let best: Vec<(&str, ModelKind)> = found
@@ -190,7 +190,7 @@ fn a_table_is_modelled_by_group() {
 }
 
 #[test]
-fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
+fn faster_growing_function_is_a_degradation() {
     let sources = sources();
     let mut request = CompareModelsRequest::default();
     request.named = ["app@v1", "app@v2"].map(Named::from);
@@ -214,7 +214,7 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
     assert_eq!(find.inherited_by, ["main"]);
     let growth = find.growth.unwrap();
     assert!(growth.low > 0.8, "{growth:?}");
-    // 2000 + n²/40 is more than 2000 + 3 n by a tenth from 177 on.
+    // 2000 + n²/40 exceeds 2000 + 3 n by a tenth from n = 177.
     let from = find.matters_from.unwrap();
     assert!((165.0..190.0).contains(&from), "{from}");
     assert!((find.ratio.unwrap() - 258.0 / 11.6).abs() < 1.0);
@@ -232,10 +232,10 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
     assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
 }
 
-/// A parabola that is nearly a line has the name of one that goes with the square.
+/// A nearly linear parabola is still named quadratic.
 #[test]
-fn a_function_whose_exponent_grew_is_not_said_to_be_as_before() {
-    let sources = sources_where(|build, n| match build {
+fn larger_exponent_is_a_change() {
+    let sources = sources_with_find(|build, n| match build {
         "v2" => 100 + n * n / 4,
         _ => 100 + 100 * n - n * n / 128,
     });
@@ -252,7 +252,7 @@ fn a_function_whose_exponent_grew_is_not_said_to_be_as_before() {
 }
 
 #[test]
-fn of_whom_perun_does_not_know_the_best_curve_is_said() {
+fn reports_functions_without_a_curve_that_perun_knows() {
     let mut request = ExportRequest::default();
     request.named = Named::from("app@v1");
     request.format = ExportFormat::Perun;
@@ -267,8 +267,8 @@ fn of_whom_perun_does_not_know_the_best_curve_is_said() {
     assert_eq!(render::export::lacks(&exported), None);
 }
 
-/// Two runs of each of two builds, whose samples say how many bytes their request had: `find` costs as many samples as
-/// that in `v1`, and its square in `v2`. Each request takes a second.
+/// Two runs of each of two builds, whose samples are labelled with the bytes of their request: `find` has as many
+/// samples as bytes in `v1`, and their square in `v2`. Each request takes a second.
 fn served() -> Store {
     let store = Store::in_memory().unwrap();
     for (build, power) in [("v1", 1), ("v2", 2)] {
@@ -326,7 +326,7 @@ fn served() -> Store {
 }
 
 #[test]
-fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
+fn sample_labels_and_time_can_be_x() {
     let sources = Sources::of_snapshot(served().snapshot().unwrap());
     for (x, points) in [("bytes", 14), ("time", 200)] {
         let mut one = request();
@@ -363,7 +363,7 @@ fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
 }
 
 #[test]
-fn a_side_that_lacks_what_runs_of_the_other_have_is_named_with_what_it_has() {
+fn side_without_x_is_named_with_its_metrics() {
     let store = Store::in_memory().unwrap();
     for build in ["v1", "v2"] {
         let options = IngestOptions {
@@ -390,7 +390,7 @@ fn a_side_that_lacks_what_runs_of_the_other_have_is_named_with_what_it_has() {
 }
 
 #[test]
-fn numbers_of_samples_are_not_compared_with_those_of_calls() {
+fn rejects_comparison_of_sample_labels_with_call_arguments() {
     let store = served();
     let options = IngestOptions {
         executable: Some("app".to_owned()),
@@ -415,7 +415,7 @@ fn numbers_of_samples_are_not_compared_with_those_of_calls() {
 }
 
 #[test]
-fn a_function_that_cost_nothing_where_x_is_known_is_not_called_unknown() {
+fn function_without_cost_where_x_is_known_is_not_unknown() {
     let mut by_itself = request();
     by_itself.cost = Order::SelfCost;
     let error = model(&sources(), &by_itself, "main").unwrap_err();
@@ -425,7 +425,7 @@ fn a_function_that_cost_nothing_where_x_is_known_is_not_called_unknown() {
     );
 }
 
-/// A build of runs with n rows of m columns, of which `fill` costs 40 + n m / 2 and `sort` n log2(n); one run says n alone.
+/// A build of runs with n rows and m columns: `fill` costs 40 + n m / 2 and `sort` n log2(n). One run only has n.
 fn filled() -> Sources {
     let store = Store::in_memory().unwrap();
     let sizes = [16_u64, 32, 64, 128, 256];
@@ -452,7 +452,7 @@ fn filled() -> Sources {
 }
 
 #[test]
-fn a_function_is_modelled_by_two_numbers_of_its_runs() {
+fn models_function_by_two_numbers_of_its_runs() {
     let sources = filled();
     let mut asked = request();
     asked.x = "rows".to_owned();
@@ -478,7 +478,7 @@ fn a_function_is_modelled_by_two_numbers_of_its_runs() {
 }
 
 #[test]
-fn runs_of_one_build_are_dealt_to_two_sides_and_hardly_ever_called_a_degradation() {
+fn splits_of_one_build_are_rarely_degradations() {
     let sources = sources();
     let mut asked = CalibrateRequest::default();
     asked.named = Named::from("app@v1");
@@ -492,7 +492,7 @@ fn runs_of_one_build_are_dealt_to_two_sides_and_hardly_ever_called_a_degradation
         ),
         (None, 20)
     );
-    // Two runs of each x, a part in a hundred apart: less than the least effect.
+    // The two runs of each x differ by one percent, which is less than the smallest effect.
     assert_eq!(found.ways[0].comparisons.reports, 0);
     assert_eq!(found.ways[0].functions.comparisons, 80);
     assert_fits("calibrate-models", |style| {
@@ -512,7 +512,7 @@ fn checked(candidate: &str, x: &str) -> CheckRequest {
 }
 
 #[test]
-fn a_check_by_x_says_in_every_format_which_function_grows_otherwise_and_since_which_commit() {
+fn every_format_reports_changed_growth_and_its_commit() {
     let sources = sources();
     let mut request = checked("app@v2", "n");
     let found = check(&sources, &request).unwrap();
@@ -569,7 +569,7 @@ fn a_check_by_x_says_in_every_format_which_function_grows_otherwise_and_since_wh
 }
 
 #[test]
-fn a_function_that_only_grows_otherwise_is_a_regression_unless_it_is_ignored() {
+fn changed_growth_is_a_regression_unless_ignored() {
     let sources = sources();
     let mut request = checked("app@v3", "n");
     let found = check(&sources, &request).unwrap();
@@ -599,7 +599,7 @@ fn a_function_that_only_grows_otherwise_is_a_regression_unless_it_is_ignored() {
 }
 
 #[test]
-fn curves_without_a_formula_are_drawn_with_what_smooths_them() {
+fn curves_without_formula_are_drawn_with_their_smoother() {
     let found = |fit: Fit| {
         let mut request = request();
         request.fit = fit;
@@ -621,7 +621,7 @@ fn curves_without_a_formula_are_drawn_with_what_smooths_them() {
 }
 
 #[test]
-fn detectors_of_perun_stand_beside_the_test_and_do_not_change_the_verdict() {
+fn detectors_of_perun_do_not_change_the_verdict() {
     let mut request = CompareModelsRequest::default();
     request.named = ["app@v1", "app@v2"].map(Named::from);
     request.x = "n".to_owned();

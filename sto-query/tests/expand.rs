@@ -14,7 +14,7 @@ use sto_query::internal::history::History;
 use sto_query::questions::{Direction, HistoryQuery, Method, Reach};
 use sto_query::render;
 
-/// Runs on successive days: by day, folded stacks and a metric.
+/// Returns the history of runs on successive days, given as folded stacks and a metric.
 fn history(runs: &[(&str, f64)]) -> History {
     let store = Store::in_memory().unwrap();
     for (day, (folded, seconds)) in (0..).zip(runs) {
@@ -37,7 +37,7 @@ fn history(runs: &[(&str, f64)]) -> History {
     History::load(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap()
 }
 
-/// `log` is called by `serve` and `flush`; in the last run `serve` calls it more, and it writes more.
+/// `serve` and `flush` call `log`; in the last run, `serve` calls it more often, and it writes more.
 fn grown() -> History {
     history(&[
         (
@@ -99,7 +99,7 @@ fn expanded(history: &History, direction: Direction, selection: &dyn Selection) 
 }
 
 #[test]
-fn callers_that_explain_a_change_are_followed_and_others_are_not() {
+fn follows_only_callers_that_explain_the_change() {
     let history = grown();
     let greedy = greedy(&history);
     let branches = expanded(&history, Direction::Callers, &greedy);
@@ -107,7 +107,7 @@ fn callers_that_explain_a_change_are_followed_and_others_are_not() {
         paths(&history, &branches),
         ["log", "log serve", "log serve main"]
     );
-    // Of `log` as `serve` calls it: 30, 33, 30, 103.
+    // Costs of `log` called by `serve`.
     assert_eq!(branches[1].first, [30.0, 33.0, 30.0, 103.0]);
     assert_eq!(branches[2].last, [70.0, 71.0, 68.0, 140.0]);
     let report = expansion(
@@ -128,12 +128,12 @@ fn callees_are_ranked_by_their_samples_in_that_context() {
     let branches = expanded(&history, Direction::Callees, &greedy(&history));
     assert_eq!(paths(&history, &branches), ["log", "log write", "log sync"]);
     assert_eq!(branches[1].last, [20.0, 21.0, 19.0, 90.0]);
-    // Of those calls of `log` that have samples of `write`.
+    // Costs of `log` in stacks that reach `write`.
     assert_eq!(branches[1].first, [30.0, 33.0, 30.0, 103.0]);
 }
 
 #[test]
-fn breadth_and_depth_are_limits() {
+fn breadth_and_depth_limit_the_expansion() {
     let history = grown();
     let log = history.find("log").unwrap()[0];
     let greedy = greedy(&history);
@@ -154,7 +154,7 @@ fn breadth_and_depth_are_limits() {
 }
 
 #[test]
-fn samples_of_a_recursion_count_once() {
+fn recursive_samples_count_once() {
     let history = history(&[
         ("main;log;log;log 5\nmain;log 1", 1.0),
         ("main;log;log;log 5\nmain;log 1", 1.0),

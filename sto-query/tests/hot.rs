@@ -1,4 +1,4 @@
-//! What functions and lines cost where they are written.
+//! Costs of functions and lines in their source files.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use sto_query::questions::{
 };
 use sto_query::sources::{Named, Sources, Surroundings};
 
-/// A machine that has the symbols of the demo.
+/// A machine with the symbols of the demo.
 struct Machine;
 
 impl Surroundings for Machine {
@@ -61,7 +61,7 @@ fn demo_c(index: &HotIndex) -> FileNo {
 }
 
 #[test]
-fn lines_and_functions_cost_what_the_source_of_a_function_shows() {
+fn costs_agree_with_annotated_source() {
     let index = index();
     let mut request = SourceRequest::default();
     request.function = "count_rules".to_owned();
@@ -96,9 +96,12 @@ fn lines_follow_edits_and_edited_ones_have_no_cost() {
     let edited_line = costs(before.lines.len() / 2).line;
     let edited: Vec<String> = (1..)
         .zip(built.lines())
-        .map(|(number, line)| match number == edited_line {
-            true => format!("{line} /* edited */"),
-            false => line.to_owned(),
+        .map(|(number, line)| {
+            if number == edited_line {
+                format!("{line} /* edited */")
+            } else {
+                line.to_owned()
+            }
         })
         .collect();
     let now = format!("\n\n\n{}\n", edited.join("\n"));
@@ -113,7 +116,7 @@ fn lines_follow_edits_and_edited_ones_have_no_cost() {
     assert_eq!(found, expected);
 }
 
-/// Functions by the text of the lines where they are shown.
+/// Returns functions with the text of the lines at which they are shown.
 fn shown(index: &HotIndex, built: Option<&str>, now: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = now.lines().collect();
     let found = index.in_text(&[demo_c(index)], built, now).functions;
@@ -125,7 +128,7 @@ fn shown(index: &HotIndex, built: Option<&str>, now: &str) -> Vec<(String, Strin
 }
 
 #[test]
-fn functions_are_shown_where_they_are_defined_also_after_they_moved() {
+fn moved_functions_are_shown_at_their_definition() {
     let index = index();
     let built = text();
     let whole = shown(&index, Some(&built), &built);
@@ -135,7 +138,7 @@ fn functions_are_shown_where_they_are_defined_also_after_they_moved() {
         assert!(!line.ends_with(';'), "{name}: {line}");
     }
     assert_eq!(shown(&index, None, &built), whole, "by their names alone");
-    // One function goes to the end, with its signature changed.
+    // One function moves to the end, with a changed signature.
     let start = built.find("static NOINLINE size_t receive").unwrap();
     let end = start + built[start..].find("\n}\n").unwrap() + 3;
     let moved = built[start..end].replace("size_t receive", "long receive");
@@ -150,7 +153,7 @@ fn functions_are_shown_where_they_are_defined_also_after_they_moved() {
 }
 
 #[test]
-fn lists_of_lines_and_files_with_their_costs_are_of_the_same_lines() {
+fn costs_of_files_are_sums_of_their_lines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("demo.c");
     fs::write(&path, text()).unwrap();
@@ -187,7 +190,7 @@ fn lists_of_lines_and_files_with_their_costs_are_of_the_same_lines() {
 }
 
 #[test]
-fn calls_of_a_function_are_those_of_the_tree() {
+fn calls_of_a_function_agree_with_the_tree() {
     let index = index();
     let main = function(&index, "main");
     let share: f64 = index.callees(main.number).map(|(_, cost)| cost.share).sum();
@@ -206,7 +209,7 @@ fn calls_of_a_function_are_those_of_the_tree() {
 }
 
 #[test]
-fn files_of_profiles_are_found_in_a_work_tree_and_doubtful_ones_are_asked_about() {
+fn finds_files_in_work_tree_and_confirms_ambiguous_ones() {
     let index = index();
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -228,7 +231,7 @@ fn files_of_profiles_are_found_in_a_work_tree_and_doubtful_ones_are_asked_about(
 }
 
 #[test]
-fn builds_before_cost_what_a_series_shows_of_them() {
+fn costs_of_earlier_builds_agree_with_series() {
     let store = demo().join("../history/history.sto");
     let sources = Sources::of_folder(&store);
     let index = HotIndex::load(&sources, &HotRequest::default()).unwrap();
@@ -255,7 +258,7 @@ fn builds_before_cost_what_a_series_shows_of_them() {
 }
 
 #[test]
-fn functions_that_a_comparison_finds_changed_say_by_how_much() {
+fn functions_that_changed_show_their_change() {
     let request = with!(HotRequest {
         named: Some(Named::File(demo().join("v2.perf.data")))
     });

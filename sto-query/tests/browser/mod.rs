@@ -1,23 +1,23 @@
-//! A real browser opens the page: what a reader gets to see, after the page's scripts ran.
+//! Opens pages in Chromium and returns their content after their scripts ran.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use sto_test_support::{is_there, missing};
 
-/// What Chromium goes by.
+/// Names of Chromium's executable.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// What the browser saw of a page.
+/// The content of a page in the browser.
 pub(crate) struct Seen {
-    /// What `probe.html` found in the DOM.
+    /// The JSON that `facts` returned.
     pub(crate) facts: Value,
-    /// What was said on the console.
+    /// Messages on the browser's console.
     pub(crate) console: Vec<String>,
 }
 
-/// Opens a page, or a drawing in SVG, in a window of this width; `facts` is JavaScript with a function of that name, which
-/// looks at the page for `probe.html`.
+/// Opens an HTML page or an SVG drawing in a window `width` pixels wide. `facts` is JavaScript that defines a function
+/// `facts`; `probe.html` calls it to inspect the page.
 pub(crate) fn open(page: &str, facts: &str, width: u32) -> Seen {
     let folder = tempfile::tempdir().expect("a folder for the page");
     let write = |name: &str, content: &str| {
@@ -39,13 +39,13 @@ pub(crate) fn open(page: &str, facts: &str, width: u32) -> Seen {
     let output = browser()
         .args([
             "--headless",
-            // Containers have no user namespaces to make a sandbox of, and the page is our own.
+            // Containers lack the user namespaces that the sandbox needs, and the page is trusted.
             "--no-sandbox",
             "--disable-gpu",
-            // The probe looks into the page's frame, which has another origin as a file.
+            // The probe inspects a frame with the page; files have different origins.
             "--allow-file-access-from-files",
             "--enable-logging=stderr",
-            // Timers run as fast as there is nothing else to do.
+            // Timers fire without waiting.
             "--virtual-time-budget=20000",
             "--dump-dom",
         ])
@@ -68,7 +68,7 @@ pub(crate) fn open(page: &str, facts: &str, width: u32) -> Seen {
     }
 }
 
-/// Whether there is no browser; a test that opens a page is then to end.
+/// Returns `true` if no browser is installed; the test must then return.
 pub(crate) fn is_missing() -> bool {
     !NAMES.iter().any(|name| is_there(name)) && missing(&NAMES[..1])
 }

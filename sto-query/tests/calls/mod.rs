@@ -1,4 +1,4 @@
-//! What the threads of a run called.
+//! The calls of each thread of a run over time.
 
 mod moments;
 mod page;
@@ -18,7 +18,7 @@ use sto_query::render::calls::text;
 use sto_query::results::{CalledRun, View, json};
 use sto_query::text::Style;
 
-/// A server whose worker waits while another thread holds a lock, by hand.
+/// A hand-written run of a server whose worker waits while another thread holds a lock.
 fn server() -> CalledRun {
     let view = view(
         "v1",
@@ -81,7 +81,7 @@ fn server() -> CalledRun {
                     expression(2_000, 21_000, &handled),
                     CallRecord::Call(call("serve;wait", 25_000, 75_000)),
                     expression(76_000, 78_000, &[("serve;wait", 2, 1_500)]),
-                    // At the very end of its caller, and of no length.
+                    // At the very end of its caller, with zero length.
                     expression(101_000, 101_000, &[("serve;wait", 1, 0)]),
                 ],
             ),
@@ -135,7 +135,7 @@ fn stacks(view: &View) -> HashMap<String, NodeIx> {
 }
 
 #[test]
-fn records_are_in_their_callers_and_gaps_between_records_of_one_caller() {
+fn records_nest_and_gaps_separate_siblings() {
     let timeline = call_timeline(&server(), None);
     assert_eq!((timeline.calls, timeline.records), (217, 12));
     assert_eq!(timeline.duration_ns, 100_000);
@@ -172,10 +172,13 @@ fn records_are_in_their_callers_and_gaps_between_records_of_one_caller() {
     assert_eq!((outermost.start_ns, outermost.end_ns), (19_000, 29_000));
     assert_eq!((worker.gaps.len(), outermost.frames.len()), (1, 0));
     assert!(other.gaps.is_empty() && other.expressions.is_empty());
-    assert_eq!(call_timeline(&server_of_no_thread(), None).duration_ns, 0);
+    assert_eq!(
+        call_timeline(&server_without_threads(), None).duration_ns,
+        0
+    );
 }
 
-fn server_of_no_thread() -> CalledRun {
+fn server_without_threads() -> CalledRun {
     let mut run = server();
     run.calls.threads.clear();
     run.calls.outliers.clear();
@@ -183,7 +186,7 @@ fn server_of_no_thread() -> CalledRun {
 }
 
 #[test]
-fn functions_are_prominent_by_their_records_times_their_threads() {
+fn prominent_functions_have_most_records_times_threads() {
     let found = prominence(&server());
     let found = found
         .iter()
@@ -203,7 +206,7 @@ fn functions_are_prominent_by_their_records_times_their_threads() {
 }
 
 #[test]
-fn the_text_draws_a_row_a_thread_and_lists_what_took_most_time() {
+fn text_draws_threads_and_lists_longest_functions() {
     let timeline = call_timeline(&server(), None);
     assert_golden("calls.txt", &text(&timeline, false, Style::default()));
     assert_golden("calls.json", &json(&timeline).unwrap());
@@ -214,7 +217,7 @@ fn the_text_draws_a_row_a_thread_and_lists_what_took_most_time() {
     let one = call_timeline(&server(), Some(1));
     assert_golden("calls-narrow.txt", &text(&one, true, narrow));
     assert_fits("calls", |style| text(&timeline, true, style));
-    let nothing = call_timeline(&server_of_no_thread(), None);
+    let nothing = call_timeline(&server_without_threads(), None);
     assert_eq!(
         text(&nothing, false, Style::default()),
         "demo@v1: 0 threads made 0 calls in 0 s\n"

@@ -1,4 +1,4 @@
-//! Calls that took unusually long, and waits.
+//! Calls of unusual duration, and waits.
 
 use super::stacks;
 use crate::views::{assert_fits, assert_golden, folded, view_of};
@@ -13,7 +13,7 @@ use sto_query::render::calls as render;
 use sto_query::results::{CalledRun, json};
 use sto_query::text::Style;
 
-/// Three workers of which one reads a block for long while two wait for its lock, and a thread that has nothing to do.
+/// Three workers, one of which holds a lock during a slow read while the others wait for it, and an idle thread.
 fn pool() -> CalledRun {
     let time = folded(
         "worker;answer;lookup;read_block 600\nworker;answer;lookup;lock_cache 400\nworker;answer 50\n\
@@ -121,7 +121,7 @@ fn pool() -> CalledRun {
 }
 
 #[test]
-fn an_outlier_says_first_what_threads_did_that_did_not_wait() {
+fn outlier_lists_threads_that_did_not_wait_first() {
     let found = outliers(&pool(), None);
     let [first, rare, second] = &found.outliers[..] else {
         panic!("{found:#?}");
@@ -155,13 +155,13 @@ fn an_outlier_says_first_what_threads_did_that_did_not_wait() {
 }
 
 #[test]
-fn a_limit_of_outliers_is_one_of_stacks() {
+fn limit_of_outliers_counts_stacks() {
     let found = outliers(&pool(), Some(1));
     assert_eq!((found.outliers.len(), found.omitted), (2, 1));
 }
 
 #[test]
-fn waits_are_summed_by_function_and_caller_and_end_during_a_call_of_another_thread() {
+fn waits_are_summed_by_function_and_caller() {
     let found = waits(&pool(), None);
     let functions = found.functions.iter();
     let functions: Vec<_> = functions
@@ -197,7 +197,7 @@ fn waits_are_summed_by_function_and_caller_and_end_during_a_call_of_another_thre
 }
 
 #[test]
-fn outliers_and_waits_begin_with_what_matters_most() {
+fn outliers_and_waits_are_sorted_by_importance() {
     let wide = Style::default();
     assert_golden(
         "outliers.txt",
@@ -218,7 +218,7 @@ fn outliers_and_waits_begin_with_what_matters_most() {
 }
 
 #[test]
-fn a_run_without_outliers_and_waits_says_so() {
+fn reports_absence_of_outliers_and_waits() {
     let mut run = pool();
     run.calls.outliers.clear();
     run.calls.waits.clear();

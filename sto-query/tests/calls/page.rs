@@ -1,4 +1,4 @@
-//! The page in a browser.
+//! The page of calls in a browser.
 
 use super::server;
 use crate::browser::{self, Seen};
@@ -8,17 +8,17 @@ use sto_query::render::calls::{self, PartCommand};
 use sto_query::results::CalledRun;
 use sto_query::text::Words;
 
-/// The page of a run, without words of a program.
+/// Returns the page of a run, without hints about commands.
 fn html(run: &CalledRun) -> String {
     calls::html(run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 
-/// What a reader learns who does what `asked` does.
+/// Opens a page, interacts with it as the JavaScript `asked` says, and returns what that returns.
 pub(super) fn open(page: &str, asked: &str, width: u32) -> Value {
     let facts = format!("{}\n{asked}", include_str!("facts.js"));
     let Seen { facts, console } = browser::open(page, &facts, width);
     assert_eq!(facts["error"], Value::Null, "{facts:#}");
-    // The script that a name might smuggle in is refused.
+    // The browser must refuse scripts in names.
     assert_eq!(facts["smuggled"], "did not run");
     let refused = |line: &&String| !line.contains("Content Security Policy");
     let said: Vec<&String> = console.iter().filter(refused).collect();
@@ -33,12 +33,12 @@ pub(super) fn assert_has(text: &Value, part: &str) {
 }
 
 #[test]
-fn the_page_is_this() {
+fn page_matches_golden_file() {
     assert_golden("calls.html", &lines(&html(&server())));
 }
 
 #[test]
-fn what_is_pointed_at_is_named_and_marked_at_its_time_in_every_row() {
+fn pointing_names_a_call_and_marks_its_time_in_every_row() {
     if browser::is_missing() {
         return;
     }
@@ -97,7 +97,7 @@ fn what_is_pointed_at_is_named_and_marked_at_its_time_in_every_row() {
             facts["long"],
             "wait took 50.0 µs, 24.0 µs to 74.0 µs, in server"
         );
-        // In the row with one call alone, time passes evenly.
+        // A row with a single call has a linear time axis.
         let [from, to] = [0, 1].map(|end| facts["marks"]["worker (10)"][end].as_f64().unwrap());
         assert!(
             (from - 0.24).abs() < 1e-6 && (to - 0.74).abs() < 1e-6,
@@ -152,7 +152,7 @@ fn what_is_pointed_at_is_named_and_marked_at_its_time_in_every_row() {
 }
 
 #[test]
-fn functions_stand_out_and_threads_are_chosen() {
+fn functions_are_highlighted_and_threads_selected() {
     if browser::is_missing() {
         return;
     }
@@ -203,7 +203,7 @@ fn functions_stand_out_and_threads_are_chosen() {
 }
 
 #[test]
-fn names_of_a_hostile_program_stay_text() {
+fn hostile_names_stay_text() {
     let hostile = [
         "</script><script>document.documentElement.dataset.smuggled='by_a_name'</script>",
         "\"],\"parents\":[]}//",

@@ -1,4 +1,4 @@
-//! Tasks T1 to T3 of the user study on NonSequitur (section 5.5 of the paper), answered from the page alone.
+//! Tasks T1 to T3 of the user study on NonSequitur (section 5.5 of the paper), answered only from the page.
 
 use super::page::{assert_has, open};
 use crate::browser;
@@ -12,17 +12,17 @@ use sto_query::text::Words;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// A thread's calls, as NonSequitur's traces have them: `0` for enter and `1` for exit, function, nanoseconds.
+/// A thread's calls in NonSequitur's format: `0` for enter and `1` for exit, function, nanoseconds.
 #[derive(Default)]
 pub(super) struct Trace(pub(super) String);
 
 impl Trace {
-    /// The begin of a call at a millisecond.
+    /// Adds the begin of a call, in milliseconds.
     pub(super) fn enter(self, function: &str, at: u64) -> Trace {
         self.event(0, function, at)
     }
 
-    /// Its end.
+    /// Adds the end of a call, in milliseconds.
     pub(super) fn exit(self, function: &str, at: u64) -> Trace {
         self.event(1, function, at)
     }
@@ -33,12 +33,12 @@ impl Trace {
         self
     }
 
-    /// A call from one millisecond to another.
+    /// Adds a call, in milliseconds.
     pub(super) fn call(self, function: &str, from: u64, to: u64) -> Trace {
         self.enter(function, from).exit(function, to)
     }
 
-    /// Calls of 4 ms, one every 5, of these functions in turns.
+    /// Adds calls of 4 ms, one every 5 ms, cycling through these functions.
     fn calls(self, functions: &[&str], from: u64, to: u64) -> Trace {
         let begins = (from..to).step_by(5).zip(functions.iter().cycle());
         begins.fold(self, |trace, (begin, function)| {
@@ -47,7 +47,7 @@ impl Trace {
     }
 }
 
-/// Ten seconds of five threads, in a folder of a file a thread.
+/// Writes ten seconds of calls to a folder with one file per thread.
 fn traced() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let next = ["cursor_next"];
@@ -60,12 +60,12 @@ fn traced() -> tempfile::TempDir {
                 .calls(&next, 300, 9_700)
                 .calls(&["cursor_open", "cursor_next"], 9_700, 10_000),
         ),
-        // All the time.
+        // Opens cursors all the time.
         (
             "opener",
             Trace::default().calls(&["cursor_open", "cursor_next"], 0, 10_000),
         ),
-        // Not all the time.
+        // Opens cursors some of the time.
         (
             "idler",
             Trace::default()
@@ -98,7 +98,7 @@ fn traced() -> tempfile::TempDir {
                 .call("compact_level", 6_000, 7_500)
                 .call("sleep", 7_500, 10_000),
         ),
-        // Works from 5.9 s to 6.7 s, and is in no call then.
+        // Works from 5.9 s to 6.7 s, and then calls nothing.
         (
             "helper",
             Trace::default()
@@ -121,7 +121,7 @@ fn page_of(trace: &Path) -> String {
     calls::html(&run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 
-/// The rows of what was found of a function: thread, and when, calls, time and the longest.
+/// Returns the search results for a function: thread, when, calls, time and the longest call.
 fn found<'a>(search: &'a Value, function: &str) -> Vec<[&'a str; 5]> {
     let rows = search["found"].as_array().unwrap().iter();
     let rows = rows.map(|row| [0, 1, 2, 3, 4, 5].map(|ix| row[ix].as_str().unwrap()));
@@ -131,7 +131,7 @@ fn found<'a>(search: &'a Value, function: &str) -> Vec<[&'a str; 5]> {
 }
 
 #[test]
-fn t1_which_thread_executes_one_function_throughout_but_another_only_at_the_beginning_and_end() {
+fn t1_finds_thread_that_opens_cursors_only_at_its_ends() {
     if browser::is_missing() {
         return;
     }
@@ -140,10 +140,10 @@ fn t1_which_thread_executes_one_function_throughout_but_another_only_at_the_begi
         async function asked({ page, search, point, rows, nameOf }) {
           const seen = { open: search('cursor_open'), next: search('cursor_next') };
           search('');
-          // What is drawn at the beginning, in the middle and at the end.
+          // Functions drawn at the beginning, in the middle and at the end.
           seen.drawn = {};
           for (const name of ['scanner', 'opener', 'idler']) {
-            // As much of the row as an expression has at the most, but for the time between calls.
+            // The largest part of the row that an expression has, without the time between calls.
             const near = (from) => {
               const functions = new Set();
               for (let part = from; part < from + 0.13; part += 0.004) functions.add(point(name, part).split(/[ :]/)[0]);
@@ -163,7 +163,7 @@ fn t1_which_thread_executes_one_function_throughout_but_another_only_at_the_begi
         facts["open"]["threads"],
         json!(["idler", "opener", "scanner"])
     );
-    // Throughout is one span of time.
+    // A function that runs throughout has one span of time.
     let throughout: Vec<&str> = next
         .iter()
         .filter(|row| !row[1].contains(", "))
@@ -191,7 +191,7 @@ fn t1_which_thread_executes_one_function_throughout_but_another_only_at_the_begi
 }
 
 #[test]
-fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
+fn t2_finds_calls_longer_than_half_a_second() {
     if browser::is_missing() {
         return;
     }
@@ -199,7 +199,7 @@ fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
     let asked = "
         async function asked({ page, search, marks, now }) {
           const seen = { search: search('fsync_wait') };
-          // The call that took longest, by its button.
+          // Clicks the button of the longest call.
           const longest = [...page.querySelectorAll('#found .show')].map((button) => button.textContent);
           seen.longest = longest;
           [...page.querySelectorAll('#found .show')].find((button) => button.textContent.startsWith('1.20 s')).click();
@@ -227,7 +227,7 @@ fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
     assert_eq!(found(&facts["search"], "fsync_wait"), calls);
     assert_has(&facts["shown"][0], "fsync_wait took 1.20 s, 6.1");
     assert_has(&facts["shown"][0], "in writer");
-    // It was zoomed to three times its length, with itself in the middle.
+    // The view shows three times the length of the call, with the call in the middle.
     let mark = &facts["shown"][1]["writer"];
     let [from, to] = [0, 1].map(|end| mark[end].as_f64().unwrap());
     assert!(
@@ -237,14 +237,14 @@ fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
 }
 
 #[test]
-fn t3_what_the_other_threads_did_while_one_was_blocked() {
+fn t3_shows_other_threads_while_one_is_blocked() {
     if browser::is_missing() {
         return;
     }
     let trace = traced();
     let asked = "
         async function asked({ page, click, marks, search, now }) {
-          // Walks over the row until the wait is pointed at, as an eye does.
+          // Moves along the row until it points at the wait.
           let seen = {};
           for (let part = 0.5; part < 0.8; part += 0.01) {
             const found = click('writer', part);
@@ -263,20 +263,20 @@ fn t3_what_the_other_threads_did_while_one_was_blocked() {
     );
     let others = &pinned["others"];
     assert_eq!(others["compactor"], "compact_level 1.20 s (100%)");
-    // Of what does not line up with it, the part that does is said: 0.6 s of 0.8 s, but for the last pause of 1 ms.
+    // An expression that overlaps it states its share: 0.6 s of 0.8 s, without the last pause of 1 ms.
     assert_eq!(
         others["helper"],
         "in no call 601 ms (50%); an expression of merge, split 599 ms (50%), 75% of it"
     );
     assert_has(&others["logger"], "fsync_wait 200 ms (17%)");
     assert_has(&others["idler"], "sleep 1.20 s (100%)");
-    // Rows of long calls alone have the mark where time has it, however the others are stretched.
+    // Rows with only long calls have a linear time axis, whatever the other rows have.
     let [from, to] = [0, 1].map(|end| facts["marks"]["compactor"][end].as_f64().unwrap());
     assert!(
         (from - 0.61).abs() < 0.002 && (to - 0.73).abs() < 0.002,
         "{from} {to}"
     );
-    // And each row has one.
+    // Each row has a mark.
     assert!(
         facts["marks"]
             .as_object()

@@ -1,4 +1,4 @@
-//! Expressions of kept calls, zoomed in on down to these.
+//! Zooming into expressions down to single calls.
 
 use super::page::{assert_has, open};
 use super::tasks::Trace;
@@ -15,7 +15,7 @@ use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
 
-/// How a program that shows the page calls what keeps calls.
+/// Words of a program whose option for keeping calls is named `keep them`.
 const WORDS: fn() -> Words = || Words {
     hint: |hint| match hint {
         Hint::KeepCalls => "keep them",
@@ -24,7 +24,7 @@ const WORDS: fn() -> Words = || Words {
     ..Words::default()
 };
 
-/// The command of a program that opens parts of runs, of a store in a folder with a space.
+/// The command that opens a part of a run; its store is in a folder whose name has a space.
 fn opens(run: &str) -> PartCommand {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     PartCommand {
@@ -34,7 +34,7 @@ fn opens(run: &str) -> PartCommand {
     }
 }
 
-/// Stores a folder of threads' calls, and gives what pages are asked of.
+/// Stores a folder of threads' calls and returns it as sources.
 fn stored(trace: &Path, keep: bool) -> Sources {
     let store = Store::in_memory().unwrap();
     let options = IngestOptions {
@@ -63,8 +63,8 @@ fn page_of_named(sources: &Sources, named: Named, window: Option<(u64, u64)>) ->
     calls::html(&run, WORDS(), &part).unwrap()
 }
 
-/// A server that answers a request each 5 ms, in which it looks up for 1 ms and sends for 3, but once sends for 4; and a
-/// worker that holds a lock while that is so.
+/// A server that answers a request every 5 ms: it looks up for 1 ms and sends for 3 ms, once for 4 ms. A worker holds a
+/// lock during the longest send.
 fn served() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Trace::default();
@@ -88,7 +88,7 @@ fn served() -> tempfile::TempDir {
 }
 
 #[test]
-fn an_expression_is_zoomed_in_on_down_to_each_of_its_calls() {
+fn zooms_from_an_expression_to_each_of_its_calls() {
     if browser::is_missing() {
         return;
     }
@@ -130,7 +130,7 @@ fn an_expression_is_zoomed_in_on_down_to_each_of_its_calls() {
             (&facts["more"], &facts["zoomed"][1]),
             (&json!(""), &json!(""))
         );
-        // What it begins and ends with is drawn as one call each, in the order of time.
+        // The first and last calls are drawn one by one, in the order of time.
         let mut calls: Vec<&str> = facts["calls"]
             .as_array()
             .unwrap()
@@ -165,7 +165,7 @@ fn an_expression_is_zoomed_in_on_down_to_each_of_its_calls() {
                 "send took 3.00 ms"
             ]
         );
-        // Task T3: of a part of an expression each call is known.
+        // Task T3: in a part of an expression, each call is known.
         let worker = &facts["worker"];
         assert_has(
             &worker["is"],
@@ -176,7 +176,7 @@ fn an_expression_is_zoomed_in_on_down_to_each_of_its_calls() {
 }
 
 #[test]
-fn calls_that_were_not_kept_are_said_to_be_missing_where_they_are_looked_for() {
+fn page_states_that_calls_were_not_kept() {
     let trace = served();
     let page = page_of(&stored(trace.path(), false), None);
     let said = "Single calls of expressions were not kept; `keep them` keeps them.";
@@ -200,7 +200,7 @@ fn calls_that_were_not_kept_are_said_to_be_missing_where_they_are_looked_for() {
     );
 }
 
-/// A thread whose calls take more room than a page has, and one that makes fewer, for a shorter time.
+/// A thread with more calls than fit on a page, and one with fewer calls in a shorter time.
 fn many() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (thread, calls, shortest) in [(1, 140_000, 300_000_000), (2, 20_000, 1_000)] {
@@ -219,7 +219,7 @@ fn many() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_page_stays_small_however_many_calls_were_kept_and_says_how_many_it_has() {
+fn page_of_many_calls_stays_small_and_states_their_number() {
     let trace = many();
     let page = page_of(&stored(trace.path(), true), None);
     assert!(page.len() < 3_000_000, "{}", page.len());
@@ -228,12 +228,12 @@ fn a_page_stays_small_however_many_calls_were_kept_and_says_how_many_it_has() {
 }
 
 #[test]
-fn calls_that_are_not_on_the_page_are_opened_by_the_command_that_it_says() {
+fn page_names_the_command_that_opens_missing_calls() {
     if browser::is_missing() {
         return;
     }
     let trace = served();
-    // Of a file, calls are read when a part of its time is asked for.
+    // The calls of a file are read again when a part of its time is requested.
     let sources = Sources::of_folder(Path::new("there is no store"));
     let page = |window| page_of_named(&sources, Named::File(trace.path().to_owned()), window);
     let asked = "
@@ -260,7 +260,7 @@ fn calls_that_are_not_on_the_page_are_opened_by_the_command_that_it_says() {
 }
 
 #[test]
-fn zooms_of_a_part_of_the_time_are_of_the_calls_in_it() {
+fn zooms_of_a_window_have_only_its_calls() {
     if browser::is_missing() {
         return;
     }

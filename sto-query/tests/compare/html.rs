@@ -1,4 +1,4 @@
-//! The page of comparisons: what is in it, and what a browser makes of it.
+//! The page of comparisons: its content, and its behaviour in a browser.
 
 use super::support::{compare, view};
 use crate::browser::{self, Seen};
@@ -24,7 +24,7 @@ fn open(comparisons: &[Comparison], width: u32) -> Seen {
     browser::open(&html(comparisons), include_str!("facts.js"), width)
 }
 
-/// The recordings of testdata/demo.
+/// Reads a recording of `testdata/demo`.
 fn demo(version: &str) -> View {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let file = repository.join(format!("testdata/demo/{version}.perf.data"));
@@ -85,12 +85,12 @@ fn share(graph: &Value, name: &str) -> f64 {
 }
 
 #[test]
-fn the_page_is_this() {
+fn page_matches_golden_file() {
     assert_golden("find-regressions.html", &lines(&html(&[with_runs("log")])));
 }
 
 #[test]
-fn the_demo_can_be_read_in_a_browser() {
+fn demo_can_be_read_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -150,7 +150,7 @@ fn the_demo_can_be_read_in_a_browser() {
     );
     assert_eq!(facts["reset"]["frames"], graph["frames"]);
 
-    // By keys alone.
+    // With the keyboard only.
     let walk: Vec<&str> = facts["walk"]
         .as_array()
         .expect("a list")
@@ -166,11 +166,11 @@ fn the_demo_can_be_read_in_a_browser() {
     assert_eq!(share(&facts["entered"], "main"), 1.0);
     assert_eq!(facts["left"]["frames"], graph["frames"]);
 
-    only_the_smuggled_script_is_complained_of(&facts, &console);
+    assert_only_smuggled_script_is_refused(&facts, &console);
 }
 
 #[test]
-fn every_run_has_its_point_in_a_browser() {
+fn every_run_is_a_point_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -190,11 +190,11 @@ fn every_run_has_its_point_in_a_browser() {
         Some(2),
         "self and total"
     );
-    only_the_smuggled_script_is_complained_of(&facts, &console);
+    assert_only_smuggled_script_is_refused(&facts, &console);
 }
 
 #[test]
-fn a_name_that_is_a_script_stays_text_in_a_browser() {
+fn hostile_name_stays_text_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -210,11 +210,11 @@ fn a_name_that_is_a_script_stays_text_in_a_browser() {
     assert_eq!(frame(&facts["found"], &shown)["match"], true);
     assert_eq!(facts["scripts"], scripts, "no more than any page has");
     assert_eq!(facts["images"], 0);
-    only_the_smuggled_script_is_complained_of(&facts, &console);
+    assert_only_smuggled_script_is_refused(&facts, &console);
 }
 
 #[test]
-fn nothing_is_cut_off_on_a_phone_in_a_browser() {
+fn page_fits_a_phone() {
     if browser::is_missing() {
         return;
     }
@@ -227,7 +227,7 @@ fn nothing_is_cut_off_on_a_phone_in_a_browser() {
 }
 
 /// The probe tries to run a script that is not the page's own; nothing else may be wrong.
-fn only_the_smuggled_script_is_complained_of(facts: &Value, console: &[String]) {
+fn assert_only_smuggled_script_is_refused(facts: &Value, console: &[String]) {
     assert_eq!(facts["smuggled"], "did not run");
     assert_eq!(console.len(), 1, "{console:#?}");
     assert!(
@@ -237,7 +237,7 @@ fn only_the_smuggled_script_is_complained_of(facts: &Value, console: &[String]) 
 }
 
 #[test]
-fn several_comparisons_have_one_verdict_and_a_section_each() {
+fn several_comparisons_have_one_verdict_and_separate_sections() {
     let mut slower = with_runs("log");
     slower.benchmark = Some("requests".to_owned());
     let same = view("v1", &["main;a 4000\nmain;b 4000\nmain;c 2000"]);
@@ -258,7 +258,7 @@ fn several_comparisons_have_one_verdict_and_a_section_each() {
 }
 
 #[test]
-fn a_page_of_deep_and_many_stacks_stays_small() {
+fn page_of_many_deep_stacks_stays_small() {
     let deep = (0..3000)
         .map(|ix| format!("f{ix}"))
         .collect::<Vec<_>>()

@@ -55,9 +55,12 @@ fn symbols_match_as_in_table() {
     let table = read("cases");
     let is_case = |line: &str| !line.is_empty() && !line.starts_with('#');
     assert!(table.lines().filter(|line| is_case(line)).count() > 60);
-    let lines = table.lines().map(|line| match is_case(line) {
-        true => checked(line),
-        false => line.to_owned(),
+    let lines = table.lines().map(|line| {
+        if is_case(line) {
+            checked(line)
+        } else {
+            line.to_owned()
+        }
     });
     let checked: String = lines.map(|line| line + "\n").collect();
     sto_test_support::assert_golden(&path("cases"), &checked);

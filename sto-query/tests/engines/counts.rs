@@ -1,4 +1,4 @@
-//! Builds compared by counts of functions and runs, as an engine sums them.
+//! Comparisons of builds by counts per function and run that an SQL engine summed.
 
 use super::{Asked, answers, export, set_recorded};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -28,7 +28,7 @@ const NUMBERS: [&str; 4] = ["self", "samples", "total", "total_samples"];
 
 type Rows = Vec<Vec<Option<String>>>;
 
-/// What an engine answers to `lake/counts`, by sto's own tables.
+/// Computes the answer of an engine to `lake/counts` from sto's own tables.
 fn counts(asked: &Asked, lake: &Path) -> Rows {
     let mut rows: Rows = Vec::new();
     for build in asked.builds {
@@ -67,9 +67,10 @@ fn write(path: &Path, rows: &Rows, left_out: &str) {
         if *name == left_out {
             continue;
         }
-        let (physical, logical) = match place < TEXTS.len() {
-            true => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            false => (Physical::INT64, None),
+        let (physical, logical) = if place < TEXTS.len() {
+            (Physical::BYTE_ARRAY, Some(LogicalType::String))
+        } else {
+            (Physical::INT64, None)
         };
         let field = Type::primitive_type_builder(name, physical)
             .with_logical_type(logical)
@@ -90,18 +91,14 @@ fn write(path: &Path, rows: &Rows, left_out: &str) {
             .collect();
         let cells = cells.flatten();
         let mut column = group.next_column().unwrap().unwrap();
-        match place < TEXTS.len() {
-            true => {
-                let cells: Vec<ByteArray> =
-                    cells.map(|cell| cell.as_bytes().to_vec().into()).collect();
-                let writer = column.typed::<ByteArrayType>();
-                writer.write_batch(&cells, Some(&levels), None).unwrap();
-            }
-            false => {
-                let cells: Vec<i64> = cells.map(|cell| cell.parse().unwrap()).collect();
-                let writer = column.typed::<Int64Type>();
-                writer.write_batch(&cells, Some(&levels), None).unwrap();
-            }
+        if place < TEXTS.len() {
+            let cells: Vec<ByteArray> = cells.map(|cell| cell.as_bytes().to_vec().into()).collect();
+            let writer = column.typed::<ByteArrayType>();
+            writer.write_batch(&cells, Some(&levels), None).unwrap();
+        } else {
+            let cells: Vec<i64> = cells.map(|cell| cell.parse().unwrap()).collect();
+            let writer = column.typed::<Int64Type>();
+            writer.write_batch(&cells, Some(&levels), None).unwrap();
         }
         column.close().unwrap();
     }
@@ -109,7 +106,7 @@ fn write(path: &Path, rows: &Rows, left_out: &str) {
     writer.close().unwrap();
 }
 
-/// Counts in a file of a folder, with the dataset that they are of.
+/// Writes a dataset to a folder, with its counts in a file. Returns the folder, the file and the counts.
 fn written(asked: &Asked) -> (TempDir, PathBuf, Rows) {
     let folder = TempDir::new().unwrap();
     export(&(asked.sources)(), folder.path());
@@ -133,7 +130,7 @@ fn only(check: Check) -> Comparison {
     comparison
 }
 
-/// Five runs of each of two builds, in the second of which `parse` costs more by itself; `list` is called by it.
+/// Five runs of each of two builds. `parse`, which calls `list`, has a higher self cost in the second build.
 fn runs() -> Sources {
     let folder = TempDir::new().unwrap();
     let store = Store::in_memory().unwrap();
@@ -169,7 +166,7 @@ fn five_runs() -> Asked {
 }
 
 #[test]
-fn counts_give_the_verdict_and_every_number_of_a_store() {
+fn counts_give_same_result_as_the_store() {
     let asked = five_runs();
     let (_folder, path, _) = written(&asked);
     let request = request(&asked);
@@ -188,7 +185,7 @@ fn counts_give_the_verdict_and_every_number_of_a_store() {
     for comparison in [&mut counts, &mut store] {
         comparison.warnings.clear();
         for finding in &mut comparison.findings {
-            // What stacks say.
+            // These fields need stacks.
             finding.call_paths.clear();
             finding.more_call_paths = 0;
             finding.affected_callers.clear();
@@ -199,9 +196,9 @@ fn counts_give_the_verdict_and_every_number_of_a_store() {
     assert_eq!(counts, store);
 }
 
-/// Where nothing was renamed, and size factors do not rest on what is attributed to callers.
+/// These builds renamed no function, and normalisation per run does not depend on attribution to callers.
 #[test]
-fn totals_of_a_real_program_are_tested_to_the_number_of_a_store() {
+fn totals_of_a_real_program_agree_with_the_store() {
     let asked = Asked {
         builds: ["0.12.2", "0.13.0"],
         ..Asked::history()
@@ -216,7 +213,7 @@ fn totals_of_a_real_program_are_tested_to_the_number_of_a_store() {
     let totals = |comparison: Comparison| -> BTreeMap<_, _> {
         let functions = comparison.functions.unwrap().into_iter();
         let tested = functions.map(|tested| {
-            // The number of tests is another.
+            // The number of tests differs.
             let total = with!(Change {
                 q: None,
                 ..tested.total
@@ -238,7 +235,7 @@ fn totals_of_a_real_program_are_tested_to_the_number_of_a_store() {
 }
 
 #[test]
-fn a_caller_is_not_blamed_for_what_it_calls() {
+fn caller_is_not_blamed_for_its_callees() {
     let asked = five_runs();
     let (_folder, path, _) = written(&asked);
     let found = only(check_counts(&path, &request(&asked)).unwrap()).findings;
@@ -247,7 +244,7 @@ fn a_caller_is_not_blamed_for_what_it_calls() {
 }
 
 #[test]
-fn the_order_of_rows_and_files_is_nothing() {
+fn order_of_rows_and_files_does_not_matter() {
     let asked = five_runs();
     let (folder, path, mut rows) = written(&asked);
     let expected = check_counts(&path, &request(&asked)).unwrap();
@@ -259,7 +256,7 @@ fn the_order_of_rows_and_files_is_nothing() {
     write(&parts.join("part-1.parquet"), &second.to_vec(), "");
     fs::write(parts.join("_SUCCESS"), "").unwrap();
     assert_eq!(check_counts(&parts, &request(&asked)).unwrap(), expected);
-    // Of a run that is not complete, nothing is known but counts.
+    // An incomplete run only has counts.
     let more = rows.iter().find(|row| row[1].is_none()).unwrap();
     let mut more = more.clone();
     more[0] = Some("0".repeat(32));
@@ -268,7 +265,7 @@ fn the_order_of_rows_and_files_is_nothing() {
 }
 
 #[test]
-fn what_is_no_such_counts_is_refused_with_a_sentence() {
+fn rejects_invalid_counts() {
     let asked = five_runs();
     let (folder, path, rows) = written(&asked);
     let refused = |said: &str| {
@@ -323,7 +320,7 @@ fn what_is_no_such_counts_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn a_build_that_was_not_summed_is_named() {
+fn names_build_without_counts() {
     let asked = five_runs();
     let (_folder, path, _) = written(&asked);
     let mut request = request(&asked);
@@ -332,8 +329,8 @@ fn a_build_that_was_not_summed_is_named() {
     assert!(error.contains("v3"), "{error}");
 }
 
-/// Of what an engine wrote itself, in its own way.
-fn engine_writes(engine: &str) {
+/// Checks that counts which an engine wrote to a Parquet file give the same result.
+fn assert_reads_counts_of_engine(engine: &str) {
     for asked in [five_runs(), Asked::history()] {
         let (folder, path, _) = written(&asked);
         let expected = check_counts(&path, &request(&asked)).unwrap();
@@ -352,15 +349,15 @@ fn engine_writes(engine: &str) {
 }
 
 #[test]
-fn counts_that_duckdb_wrote_are_read() {
+fn reads_counts_of_duckdb() {
     if !missing(&["python3 duckdb"]) {
-        engine_writes("duckdb");
+        assert_reads_counts_of_engine("duckdb");
     }
 }
 
 #[test]
-fn counts_that_datafusion_wrote_are_read() {
+fn reads_counts_of_datafusion() {
     if !missing(&["python3 datafusion"]) {
-        engine_writes("datafusion");
+        assert_reads_counts_of_engine("datafusion");
     }
 }

@@ -1,4 +1,4 @@
-//! Shipped questions, as engines answer them.
+//! The shipped SQL queries give the same results in other engines as in sto.
 
 mod counts;
 
@@ -21,7 +21,7 @@ use sto_query::tables::Database;
 use sto_test_support::{is_there, missing, skip};
 use tempfile::TempDir;
 
-/// What is asked, in place of what shipped questions have.
+/// Values that replace the example values of shipped queries.
 struct Asked {
     sources: fn() -> Sources,
     program: &'static str,
@@ -29,7 +29,7 @@ struct Asked {
     function: &'static str,
 }
 
-/// Runs of two programs: with a function that calls itself.
+/// Runs of two programs with a recursive function.
 fn demo() -> Sources {
     let folder = TempDir::new().unwrap();
     let store = Store::in_memory().unwrap();
@@ -54,7 +54,7 @@ fn demo() -> Sources {
 }
 
 impl Asked {
-    /// As shipped questions have it.
+    /// The example values of the shipped queries.
     fn demo() -> Asked {
         Asked {
             sources: demo,
@@ -82,7 +82,7 @@ impl Asked {
             .replace("'parse'", &format!("'{}'", self.function))
     }
 
-    /// What sto says, by the name of the question.
+    /// Returns sto's rows for the query with this name.
     fn expected(&self, name: &str) -> Vec<Value> {
         let [baseline, candidate] = self.builds;
         let builds = format!(
@@ -158,14 +158,14 @@ impl Asked {
     }
 }
 
-/// Lets a file be as old as runs are that were recorded one a second.
+/// Sets a file's modification time to `run` seconds after the epoch.
 fn set_recorded(file: &Path, run: u64) {
     let recorded = SystemTime::UNIX_EPOCH + Duration::from_secs(run);
     let file = File::options().write(true).open(file).unwrap();
     file.set_modified(recorded).unwrap();
 }
 
-/// Puts a share in place of the samples of a part and of all, which stand last.
+/// Replaces the last two cells, samples of a part and of the whole, with their ratio.
 fn divide(row: &mut Value) {
     let cells = row.as_array_mut().unwrap();
     let mut number = || cells.pop().unwrap().as_str().unwrap().parse::<f64>();
@@ -174,7 +174,7 @@ fn divide(row: &mut Value) {
     cells.push(json!(json!(share).to_string()));
 }
 
-/// Rows in an order of their own, without the columns at these places; what SQLite's tests write as texts is texts.
+/// Removes the columns at these indices from the rows, and converts cells to strings if `as_texts`.
 fn comparable(mut rows: Vec<Value>, without: &[usize], as_texts: bool) -> Vec<Value> {
     for row in &mut rows {
         let cells = row.as_array_mut().unwrap();
@@ -199,7 +199,7 @@ fn export(sources: &Sources, folder: &Path) {
     add_to_lake(sources, &request, &Machine::default()).unwrap();
 }
 
-/// Asks an engine; the rows of each question of each dataset.
+/// Runs queries in an engine. Returns the rows of each query of each dataset.
 fn answers(engine: &str, asked: &Value) -> Vec<Vec<Vec<Value>>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/engines.py");
     let mut python = Command::new("python3")
@@ -219,7 +219,8 @@ fn answers(engine: &str, asked: &Value) -> Vec<Vec<Vec<Value>>> {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Whether a cluster's programs are not installed: the test is to end then. They are not of what .ci/run installs.
+/// Returns `true` and counts the test as skipped if one of these programs is not installed. `.ci/run` does not install
+/// programs of clusters.
 fn lacks(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| !is_there(tool));
     if let Some(tool) = missing {
@@ -228,7 +229,7 @@ fn lacks(tools: &[&str]) -> bool {
     missing.is_some()
 }
 
-fn answers_as_sto(engine: &str) {
+fn assert_answers_agree(engine: &str) {
     let all = [Asked::demo(), Asked::history()];
     let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
     let mut datasets = Vec::new();
@@ -244,7 +245,7 @@ fn answers_as_sto(engine: &str) {
             assert!(!expected.is_empty());
             (found, expected) = match question.name {
                 "lake/counts" => {
-                    // The others are what is known of runs.
+                    // The other rows are metadata of runs.
                     found.retain(|row| row[1].is_null());
                     let mut found = comparable(found, &[1], true);
                     let mut expected = comparable(expected, &[], true);
@@ -273,35 +274,35 @@ fn answers_as_sto(engine: &str) {
 }
 
 #[test]
-fn duckdb_answers_shipped_questions_as_sto_does() {
+fn duckdb_agrees_on_shipped_queries() {
     if !missing(&["python3 duckdb"]) {
-        answers_as_sto("duckdb");
+        assert_answers_agree("duckdb");
     }
 }
 
 #[test]
-fn datafusion_answers_shipped_questions_as_sto_does() {
+fn datafusion_agrees_on_shipped_queries() {
     if !missing(&["python3 datafusion"]) {
-        answers_as_sto("datafusion");
+        assert_answers_agree("datafusion");
     }
 }
 
 #[test]
-fn spark_on_two_workers_answers_shipped_questions_as_sto_does() {
+fn spark_on_two_workers_agrees_on_shipped_queries() {
     if !lacks(&["java", "python3 pyspark"]) {
-        answers_as_sto("spark");
+        assert_answers_agree("spark");
     }
 }
 
 #[test]
-fn ballista_on_two_executors_answers_shipped_questions_as_sto_does() {
+fn ballista_on_two_executors_agrees_on_shipped_queries() {
     if !lacks(&["ballista-scheduler", "ballista-executor", "ballista-cli"]) {
-        answers_as_sto("ballista");
+        assert_answers_agree("ballista");
     }
 }
 
 #[test]
-fn a_run_that_is_not_complete_is_in_no_answer_by_run() {
+fn incomplete_run_is_in_no_result_by_run() {
     if missing(&["python3 duckdb"]) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Calls over time as Perfetto's traces: they come back, each of them.
+//! Calls over time, exported as Perfetto traces and read again.
 
 use super::written;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn exported(sources: &Sources, named: Named, window: Option<Window>) -> Vec<u8> 
     written(&export(sources, &request).unwrap())
 }
 
-/// A thread's calls: depth, functions, begin and end since the first of all.
+/// A thread's calls: depth, functions, begin and end, in nanoseconds since the first call of the run.
 type Calls = Vec<(u32, Vec<String>, u64, u64)>;
 
 fn calls(store: &Store) -> Vec<(CallThread, Calls)> {
@@ -63,8 +63,8 @@ fn calls(store: &Store) -> Vec<(CallThread, Calls)> {
     threads
 }
 
-/// The calls of what is written of a trace, as they are read again.
-fn calls_again(trace: &Path, folder: &Path) -> Vec<(CallThread, Calls)> {
+/// Exports a trace and returns the calls of the exported file.
+fn calls_of_exported(trace: &Path, folder: &Path) -> Vec<(CallThread, Calls)> {
     let sources = Sources::of_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
     let path = folder.join("exported");
     let bytes = exported(&sources, Named::File(trace.to_owned()), None);
@@ -78,7 +78,7 @@ fn testdata(file: &str) -> PathBuf {
 }
 
 #[test]
-fn every_call_of_real_traces_comes_back() {
+fn calls_of_real_traces_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     for file in [
         "perfetto/tracks.pftrace.zst",
@@ -91,7 +91,7 @@ fn every_call_of_real_traces_comes_back() {
         let trace = testdata(file);
         let before = calls(&stored(&trace, true));
         assert!(before.iter().any(|(_, calls)| calls.len() > 1), "{file}");
-        let after = calls_again(&trace, folder.path());
+        let after = calls_of_exported(&trace, folder.path());
         for (found, expected) in after.iter().zip(&before) {
             assert!(found == expected, "{file}: {:?} {:?}", found.0, expected.0);
         }
@@ -99,7 +99,7 @@ fn every_call_of_real_traces_comes_back() {
     }
 }
 
-/// One call in another, or the end of the innermost one; and the time that passes before it.
+/// The begin of a nested call or the end of the innermost one, and the time before it.
 fn steps() -> impl Strategy<Value = Vec<(Option<u8>, u32)>> {
     prop::collection::vec((prop::option::of(0..3u8), 0..4u32), 1..40)
 }
@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn every_call_of_any_trace_comes_back(threads in prop::collection::vec(steps(), 1..4)) {
+    fn calls_of_any_trace_round_trip(threads in prop::collection::vec(steps(), 1..4)) {
         let mut trace = String::from("[");
         for (tid, steps) in threads.iter().enumerate() {
             let (mut now, mut open) = (0, 0);
@@ -137,11 +137,11 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.json");
         std::fs::write(&path, trace).unwrap();
-        prop_assert_eq!(calls_again(&path, folder.path()), calls(&stored(&path, true)));
+        prop_assert_eq!(calls_of_exported(&path, folder.path()), calls(&stored(&path, true)));
     }
 }
 
-/// What each function took in each thread, with what it called.
+/// Total time of each function in each thread.
 fn times(store: &Store) -> BTreeMap<(CallThread, String), u64> {
     let snapshot = store.snapshot().unwrap();
     let id = snapshot.builds().unwrap()[0].profiles[0].id;
@@ -167,7 +167,7 @@ fn times(store: &Store) -> BTreeMap<(CallThread, String), u64> {
 }
 
 #[test]
-fn calls_that_were_summed_up_take_the_same_time_and_say_how_many_they_are() {
+fn merged_calls_keep_their_time_and_number() {
     let folder = tempfile::tempdir().unwrap();
     for file in ["calls/pool.xray.zst", "uftrace/calls.data"] {
         let before = stored(&testdata(file), false);
@@ -182,7 +182,7 @@ fn calls_that_were_summed_up_take_the_same_time_and_say_how_many_they_are() {
 }
 
 #[test]
-fn a_part_of_the_time_has_the_calls_that_overlap_it() {
+fn window_has_the_calls_that_overlap_it() {
     let folder = tempfile::tempdir().unwrap();
     let trace = testdata("calls/pool.xray.zst");
     let all = calls(&stored(&trace, true));

@@ -1,4 +1,4 @@
-//! Threads and labels of samples: pprof and OTLP hold them, and they come back.
+//! Threads and labels of samples, exported as pprof and OTLP and read again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use sto_query::results::{ContextCosts, View};
 use sto_query::select::Selection;
 use sto_test_support::{is_there, skip};
 
-/// What each context and stack cost, root first, by event.
+/// Cost by event, context and stack, root first.
 type Content = BTreeMap<(String, SampleContext, Vec<String>), Cost>;
 
-/// A recording in a store of its own, with one slice.
+/// Stores a recording with one slice in a new store.
 fn stored(file: &Path) -> (Store, View) {
     let store = Store::in_memory().unwrap();
     ingest_one_slice(&store, file);
@@ -34,7 +34,7 @@ fn ingest_one_slice(store: &Store, file: &Path) {
     ingest(store, file, &options, &mut |_| ()).unwrap();
 }
 
-/// The sum of its runs.
+/// Returns the sum of the runs of the only build.
 fn view_of_only_build(store: &Store) -> View {
     let build = store.snapshot().unwrap().builds().unwrap().remove(0);
     let selection = Selection::new(build.build, build.profiles);
@@ -73,7 +73,7 @@ type Renderer = fn(&View, Option<&ContextCosts>, &mut Vec<u8>) -> Result<(), Exp
 const PPROF: Renderer = |view, contexts, out| pprof(view, contexts, out);
 const OTLP: Renderer = |view, contexts, out| otlp(view, contexts, out);
 
-/// Writes a recording with its threads and labels.
+/// Exports a recording with its threads and labels.
 fn exported(file: &str, render: Renderer, folder: &Path) -> (PathBuf, Content) {
     let (store, view) = stored(&testdata(file));
     let contexts = view.context_costs(&store.snapshot().unwrap()).unwrap();
@@ -85,7 +85,7 @@ fn exported(file: &str, render: Renderer, folder: &Path) -> (PathBuf, Content) {
 }
 
 #[test]
-fn threads_and_labels_of_samples_come_back() {
+fn threads_and_labels_round_trip() {
     for file in [
         "pprof/go-labels-cpu.pb.gz",
         "pprof/go-labels-heap.pb.gz",
@@ -104,9 +104,9 @@ fn threads_and_labels_of_samples_come_back() {
     }
 }
 
-/// A profile, and the same as it was written: two files, so two runs.
+/// A profile and its exported copy are two files, and thus two runs.
 #[test]
-fn threads_and_labels_of_several_runs_come_back_together() {
+fn threads_and_labels_of_several_runs_round_trip() {
     let file = "pprof/go-labels-cpu.pb.gz";
     let folder = tempfile::tempdir().unwrap();
     let (path, mut expected) = exported(file, PPROF, folder.path());
@@ -126,7 +126,7 @@ fn threads_and_labels_of_several_runs_come_back_together() {
     assert_eq!(content(&store, &view), expected);
 }
 
-/// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
+/// Needs Go (Debian: `golang-go`).
 #[test]
 fn go_tool_pprof_finds_the_same_tags() {
     if !is_there("go") {

@@ -1,4 +1,4 @@
-//! Exported stacks: what a format can hold comes back the same, and what reads it is satisfied.
+//! Exported stacks: sto's and other readers find the same content.
 
 mod calls;
 mod contexts;
@@ -58,7 +58,7 @@ const CSV: Renderer = EVERY[6];
 const OTLP: Renderer = EVERY[7];
 
 #[test]
-fn a_view_without_samples_is_refused() {
+fn rejects_view_without_samples() {
     let empty = views::view_of("v1", &[]);
     for render in EVERY {
         let error = render(&empty, &mut Vec::new()).unwrap_err();
@@ -67,7 +67,7 @@ fn a_view_without_samples_is_refused() {
 }
 
 #[test]
-fn deep_recursion_becomes_a_tree_in_time_and_is_refused_where_stacks_are_written_out() {
+fn deep_recursion_is_exported_only_as_a_tree() {
     use sto_core::model::FrameKind;
     use sto_core::units::Cost;
     let fib = views::frame("fib", "demo", FrameKind::User);
@@ -76,7 +76,7 @@ fn deep_recursion_becomes_a_tree_in_time_and_is_refused_where_stacks_are_written
         value: 1,
     };
     let mut view = views::view("v1", &vec![(vec![fib; 100_000], once)]);
-    // Every level of it was sampled.
+    // Every level has samples.
     view.runs[0][0] = view.tree.nodes().map(|node| (node, once)).collect();
     for render in [SPEEDSCOPE, FIREFOX, D3, CALLGRIND, CSV] {
         let bytes = export(&view, render);

@@ -1,4 +1,4 @@
-//! OTLP, by a decoder that is not ours: the crate `prost`.
+//! OTLP, read by an independent decoder: the crate `prost`.
 
 use super::{OTLP, export};
 use crate::views::{demo, folded, view};
@@ -18,7 +18,7 @@ fn text(dictionary: &Dictionary, ix: i32) -> &str {
     &dictionary.string_table[ix as usize]
 }
 
-/// The functions of a stack, the leaf first.
+/// Returns the functions of a stack, leaf first.
 fn functions(dictionary: &Dictionary, stack: i32) -> Vec<&str> {
     let stack = &dictionary.stack_table[stack as usize].location_indices;
     let locations = stack
@@ -47,7 +47,7 @@ fn attributes<'d>(dictionary: &'d Dictionary, indices: &[i32]) -> Vec<(&'d str, 
 }
 
 #[test]
-fn another_decoder_finds_what_functions_cost_in_both_profiles_of_an_event() {
+fn prost_finds_costs_in_both_profiles_of_an_event() {
     let (view, _) = demo();
     let data = decoded(&view);
     let dictionary = data.dictionary.unwrap();
@@ -89,7 +89,7 @@ fn another_decoder_finds_what_functions_cost_in_both_profiles_of_an_event() {
 }
 
 #[test]
-fn the_first_of_each_table_is_nothing_and_inlined_functions_share_a_location() {
+fn tables_begin_with_zero_values_and_inlined_functions_share_a_location() {
     let dictionary = decoded(&demo().0).dictionary.unwrap();
     assert_eq!(dictionary.string_table[0], "");
     assert_eq!(dictionary.mapping_table[0], Default::default());
@@ -110,7 +110,7 @@ fn the_first_of_each_table_is_nothing_and_inlined_functions_share_a_location() {
 }
 
 #[test]
-fn the_resource_is_the_executable_with_what_all_runs_agree_in() {
+fn resource_has_executable_and_common_attributes() {
     let mut view = view("v1", &folded("main 1", 1));
     let digits = "00112233445566778899aabbccddeeff00112233";
     view.selection.build.gnu_build_id = Some(digits.parse::<GnuBuildId>().unwrap());

@@ -25,7 +25,7 @@ fn open(view: &View, width: u32) -> Value {
     facts
 }
 
-/// Two events, of which `main` has most of the one, and `copy` of the other.
+/// A view of two events: `main` has most of the first, `copy` most of the second.
 fn two_events() -> View {
     let event = |event: &str, unit| SampleType {
         event: event.to_owned(),
@@ -43,7 +43,7 @@ fn two_events() -> View {
 }
 
 #[test]
-fn each_event_has_a_flame_graph_and_its_functions() {
+fn each_event_has_a_flame_graph_and_a_table() {
     if browser::is_missing() {
         return;
     }
@@ -100,7 +100,7 @@ fn names_that_are_markup_stay_text() {
 }
 
 #[test]
-fn a_large_profile_is_a_page_of_bounded_size_that_says_what_it_lacks() {
+fn page_of_large_profile_is_bounded_and_states_omissions() {
     // 30,000 frames of a thousandth each.
     let chain = |leaf: usize| (0..30).map(move |depth| format!(";f{leaf}_{depth}"));
     let stacks = (0..1000).map(|leaf| format!("main{} 1\n", chain(leaf).collect::<String>()));

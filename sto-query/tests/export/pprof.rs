@@ -1,4 +1,4 @@
-//! pprof, by decoders that are not ours: the crate `prost`, and Go's own tool where it is installed.
+//! pprof, read by independent decoders: the crate `prost`, and Go's own tool if it is installed.
 
 use super::{PPROF, export};
 use crate::views::{demo, folded, view, view_of};
@@ -30,7 +30,7 @@ fn sample_types(profile: &Profile) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn another_decoder_finds_stacks_leaf_first_and_inlined_lines_in_their_function() {
+fn prost_finds_stacks_and_inlined_lines() {
     let profile = decoded(&demo().0);
     let text = |ix: i64| &*profile.string_table[ix as usize];
     assert_eq!(profile.string_table[0], "");
@@ -72,7 +72,7 @@ fn another_decoder_finds_stacks_leaf_first_and_inlined_lines_in_their_function()
 }
 
 #[test]
-fn the_first_mapping_is_the_executable_with_its_build_id() {
+fn first_mapping_is_the_executable_with_its_build_id() {
     let (mut view, _) = demo();
     view.selection.build.gnu_build_id = GnuBuildId::from_bytes(&[0xab, 0xcd]);
     let profile = decoded(&view);
@@ -112,7 +112,7 @@ fn each_of_several_events_has_its_number_of_samples() {
 }
 
 #[test]
-fn a_value_that_the_schema_has_no_number_for_is_refused() {
+fn rejects_value_beyond_the_schema() {
     let mut view = view("v1", &folded("main 1", 1));
     for (_, cost) in view.runs.iter_mut().flatten().flatten() {
         cost.value = u64::MAX;
@@ -124,13 +124,13 @@ fn a_value_that_the_schema_has_no_number_for_is_refused() {
 }
 
 #[test]
-fn the_same_view_is_the_same_bytes() {
+fn export_is_deterministic() {
     for render in [PPROF, super::OTLP] {
         assert_eq!(export(&demo().0, render), export(&demo().0, render));
     }
 }
 
-/// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
+/// Needs Go (Debian: `golang-go`).
 #[test]
 fn go_tool_pprof_agrees_with_top() {
     if !is_there("go") {

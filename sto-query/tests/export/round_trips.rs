@@ -1,4 +1,4 @@
-//! Views that are written, read again by sto's own readers, and the same.
+//! Exported views have the same content when sto reads them again.
 
 use super::{CALLGRIND, FIREFOX, FOLDED, OTLP, PPROF, SPEEDSCOPE, export};
 use crate::views::{Stacks, view_of};
@@ -15,7 +15,7 @@ use sto_query::results::View;
 
 /// A frame that owns its text, as (symbol, module, kind, file, line).
 type OwnFrame = (String, String, FrameKind, String, u32);
-/// What each stack cost, root first, by sample type.
+/// Cost by sample type and stack, root first.
 type Content = BTreeMap<(SampleType, Vec<OwnFrame>), Cost>;
 
 fn own(frame: Frame<'_>) -> OwnFrame {
@@ -58,9 +58,9 @@ fn content_of(view: &View) -> Content {
     content
 }
 
-/// What formats for viewers hold of a view: `frame` of each frame, and of costs the value, or where a
-/// sample type has none the number of samples. Each stack is then one sample, unless samples are what is
-/// counted; a number of events counts as one of samples.
+/// Returns a view's content as formats for viewers hold it: frames mapped by `frame`, and one number per stack, the
+/// value or, in sample types without values, the number of samples. Numbers of events are read as samples; a stack
+/// with a time or size is read as one sample.
 fn shown_content_of(view: &View, frame: impl Fn(&OwnFrame) -> OwnFrame) -> Content {
     let has_value = |event: &SampleType| {
         let own = content_of(view);
@@ -88,7 +88,7 @@ fn shown_content_of(view: &View, frame: impl Fn(&OwnFrame) -> OwnFrame) -> Conte
     content
 }
 
-/// What sto reads out of a file, and its sample types in their order.
+/// Reads an exported file. Returns its content, and its sample types in order.
 fn content_in(bytes: &[u8]) -> (Content, Vec<SampleType>) {
     let symbols = SymbolOptions {
         granularity: Granularity::Line,
@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn pprof_and_otlp_come_back_the_same(
+    fn pprof_and_otlp_round_trip(
         columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
     ) {
         let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
@@ -188,11 +188,11 @@ proptest! {
     }
 
     #[test]
-    fn firefox_profiles_come_back_with_all_of_their_frames(
+    fn frames_of_firefox_profiles_round_trip(
         columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
     ) {
         let columns: Vec<_> = columns.into_iter().map(|(sample_type, stacks)| {
-            // Milliseconds are floating-point numbers.
+            // The format stores milliseconds as floating-point numbers, which are exact up to some days.
             let days = |cost: Cost| Cost { value: cost.value % (1 << 50), ..cost };
             let stacks: Stacks = stacks.into_iter().map(|(stack, cost)| (stack, days(cost))).collect();
             (sample_type, stacks)
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn speedscope_files_come_back_but_for_modules_and_kinds(
+    fn speedscope_round_trips_except_modules_and_kinds(
         columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
     ) {
         let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn folded_text_comes_back_the_same(stacks in stacks(foldable())) {
+    fn folded_text_round_trips(stacks in stacks(foldable())) {
         let samples = SampleType { event: "samples".to_owned(), unit: Unit::Samples };
         let stacks: Stacks = stacks
             .into_iter()
@@ -233,10 +233,10 @@ proptest! {
     }
 
     #[test]
-    fn callgrind_files_come_back_with_what_functions_and_lines_cost(
+    fn callgrind_self_costs_round_trip(
         columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
     ) {
-        // Others are escaped, or unknown.
+        // Other symbols are escaped or replaced.
         let is_printed = |frame: &Frame<'_>| {
             !frame.symbol.trim().is_empty() && !frame.symbol.contains(char::is_control)
         };
@@ -254,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn callgrind_stacks_of_functions_with_one_caller_come_back_the_same(
+    fn callgrind_stacks_with_single_callers_round_trip(
         columns in prop::collection::btree_map(sample_types(), paths(), 1..4),
     ) {
         let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
@@ -263,7 +263,7 @@ proptest! {
     }
 }
 
-/// What Callgrind's format holds of a view: a number of samples has one column.
+/// Returns a view's content as Callgrind's format holds it: numbers of samples have one column.
 fn callgrind_content_of(view: &View) -> Content {
     let mut content = content_of(view);
     for ((sample_type, _), cost) in &mut content {
@@ -278,7 +278,7 @@ fn callgrind_content_of(view: &View) -> Content {
 /// A line of a function, as (symbol, module, file, line).
 type Line<'c> = (&'c str, &'c str, &'c str, u32);
 
-/// What functions cost by themselves, by line, without their kinds and callers.
+/// Returns self costs by line.
 fn own_costs_of(content: &Content) -> BTreeMap<(&SampleType, Line<'_>), Cost> {
     let mut costs = BTreeMap::new();
     for ((sample_type, stack), &cost) in content {
@@ -289,7 +289,7 @@ fn own_costs_of(content: &Content) -> BTreeMap<(&SampleType, Line<'_>), Cost> {
     costs
 }
 
-/// Stacks of functions that each have one caller: a function is called by its path from the root.
+/// Stacks of functions that each have one caller: a function's name is its path from the root.
 fn paths() -> impl Strategy<Value = Stacks> {
     let path = prop::collection::vec(0..3u8, 1..6).prop_map(|steps| {
         let mut name = String::from("f");
@@ -306,7 +306,7 @@ fn paths() -> impl Strategy<Value = Stacks> {
     prop::collection::vec((path, cost), 1..8)
 }
 
-/// Frames with nothing that folded text has no room for.
+/// Frames that folded text can represent.
 fn foldable() -> impl Strategy<Value = Frame<'static>> {
     let symbol = prop::sample::select(
         &[

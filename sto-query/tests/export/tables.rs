@@ -8,7 +8,7 @@ use sto_core::units::Cost;
 use sto_query::results::View;
 use sto_test_support::{is_there, skip};
 
-/// The records of a CSV file, as RFC 4180 has them.
+/// Returns the records of a CSV file by RFC 4180.
 fn records(text: &str) -> Vec<Vec<String>> {
     let mut records = vec![vec![String::new()]];
     let mut quoted = false;
@@ -51,7 +51,7 @@ fn of_names(names: &[&'static str]) -> View {
 }
 
 #[test]
-fn a_table_has_every_node_once_and_adds_up() {
+fn csv_has_every_node_once_and_adds_up() {
     let (view, _) = demo();
     assert_golden("export-v1.csv", &text(&view, CSV));
     let records = records(&text(&view, CSV));
@@ -69,7 +69,7 @@ fn a_table_has_every_node_once_and_adds_up() {
 }
 
 #[test]
-fn no_cell_is_a_formula_and_no_name_breaks_a_row() {
+fn csv_has_no_formulas_and_no_broken_rows() {
     let names = [
         "=1+1",
         "+f",
@@ -101,7 +101,7 @@ fn no_cell_is_a_formula_and_no_name_breaks_a_row() {
 }
 
 #[test]
-fn callgrind_files_are_as_they_were() {
+fn callgrind_matches_golden_file() {
     assert_golden("export-v1.callgrind", &text(&demo().0, CALLGRIND));
 }
 
@@ -113,7 +113,7 @@ fn hostile_names_do_not_break_callgrind_lines() {
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'));
 }
 
-/// Needs Valgrind (Debian: `valgrind`); without it there is nothing to ask.
+/// Needs Valgrind (Debian: `valgrind`).
 #[test]
 fn callgrind_annotate_reads_self_and_inclusive_costs() {
     if !is_there("callgrind_annotate") {

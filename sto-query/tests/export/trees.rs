@@ -1,4 +1,4 @@
-//! Formats of viewers in a browser: speedscope, the Firefox Profiler, d3-flame-graph.
+//! Formats of viewers in browsers: speedscope, the Firefox Profiler, d3-flame-graph.
 
 use super::{D3, FIREFOX, FOLDED, SPEEDSCOPE, json, text};
 use crate::views::{assert_golden, demo, folded, hostile_names, view};
@@ -8,10 +8,10 @@ use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
 use sto_query::results::View;
 
-/// What each stack of symbols cost by itself.
+/// Self cost by stack of symbols.
 type Costs = BTreeMap<Vec<String>, f64>;
 
-/// What a format has to say of a view's first sample type.
+/// Returns the self costs of a view's first sample type.
 fn expected(view: &View) -> Costs {
     let costs = view.self_costs(0);
     let mut expected = Costs::new();
@@ -25,7 +25,7 @@ fn expected(view: &View) -> Costs {
     expected
 }
 
-/// Folds the events as speedscope does: the time between two belongs to what is open.
+/// Sums events like speedscope: the time between two events is a cost of the open stack.
 fn in_speedscope(file: &Value) -> Costs {
     let frames = file["shared"]["frames"].as_array().unwrap();
     let profile = &file["profiles"][0];
@@ -113,7 +113,7 @@ fn hostile() -> View {
 }
 
 #[test]
-fn every_viewer_finds_the_stacks_and_costs_of_the_view() {
+fn viewers_find_the_stacks_and_costs_of_the_view() {
     for view in [demo().0, demo().1, hostile()] {
         let expected = expected(&view);
         assert_eq!(in_speedscope(&json(&view, SPEEDSCOPE)), expected);
@@ -128,7 +128,7 @@ fn every_viewer_finds_the_stacks_and_costs_of_the_view() {
 }
 
 #[test]
-fn files_say_what_they_are_and_in_which_unit() {
+fn files_state_their_type_and_unit() {
     let view = demo().0;
     assert_golden("export-v1.speedscope.json", &text(&view, SPEEDSCOPE));
     assert_golden("export-v1.firefox.json", &text(&view, FIREFOX));
@@ -137,7 +137,7 @@ fn files_say_what_they_are_and_in_which_unit() {
 }
 
 #[test]
-fn tables_are_as_long_as_they_say() {
+fn tables_have_their_stated_length() {
     let file = json(&demo().0, FIREFOX);
     let mut tables = 0;
     for (name, table) in file["threads"][0].as_object().unwrap() {

@@ -1,4 +1,4 @@
-//! Which stacks are drawn, and from which end.
+//! Options of flame graphs: focus, ignored and inverted stacks, and roots by label or thread.
 
 use super::{
     difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
@@ -19,7 +19,7 @@ use sto_query::results::View;
 use sto_query::select::Selection;
 
 #[test]
-fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {
+fn focus_draws_whole_stacks_with_the_function() {
     let before = view(
         "v1",
         &folded("main;parse;log;write 10\nmain;run 80\nmain;log 10", 1),
@@ -50,7 +50,7 @@ fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {
 }
 
 #[test]
-fn a_name_is_exact_where_a_function_has_it_and_else_a_part() {
+fn exact_name_precedes_part_of_a_name() {
     let stacks =
         "main;log 10\nmain;log_all 10\nmain;receive.isra.0 10\nmain;sort<int> 10\nmain;sorted 10";
     let build = view("v1", &folded(stacks, 1));
@@ -83,7 +83,7 @@ fn inverted() -> FlameOptions {
 }
 
 #[test]
-fn ignored_are_the_stacks_that_have_the_function() {
+fn ignores_stacks_with_the_function() {
     let build = view(
         "v1",
         &folded("main;log;write 10\nmain;run 20\nmain;run;log 70", 1),
@@ -107,7 +107,7 @@ fn ignored_are_the_stacks_that_have_the_function() {
 }
 
 #[test]
-fn inverted_stacks_stand_on_the_functions_that_cost_by_themselves() {
+fn inverted_stacks_begin_with_functions_with_self_cost() {
     let build = view(
         "v1",
         &folded(
@@ -137,7 +137,7 @@ fn inverted_stacks_stand_on_the_functions_that_cost_by_themselves() {
 }
 
 #[test]
-fn an_inverted_difference_shows_what_changed_by_itself() {
+fn inverted_difference_shows_changed_self_costs() {
     let (v1, v2) = demo();
     let svg = difference_with(&v1, &v2, Widths::Candidate, &inverted()).unwrap();
     assert_golden("flame-diff-inverted-v1-v2.svg", &without_script(&svg));
@@ -148,7 +148,7 @@ fn an_inverted_difference_shows_what_changed_by_itself() {
 }
 
 #[test]
-fn an_inverted_drawing_of_a_deep_recursion_ends_where_it_says() {
+fn inverted_deep_recursion_states_where_it_ends() {
     let fib = frame("fib", "demo", FrameKind::User);
     let cost = Cost {
         samples: 3,
@@ -215,12 +215,12 @@ fn runs_without_the_label_have_a_root_without_a_value() {
     assert_eq!(find(&frames, "host=").samples, 30);
 }
 
-/// The recording of a program with two threads, ingested in so many slices.
+/// Stores the recording of a program with two threads in `slices` slices.
 fn threads(slices: Option<u32>) -> (Store, View) {
     ingested(&["perf-data/threads.perf.data"], slices)
 }
 
-/// Recordings of one program as runs of a build, ingested in so many slices.
+/// Stores recordings of one program as runs of a build, in `slices` slices.
 fn ingested(files: &[&str], slices: Option<u32>) -> (Store, View) {
     let store = Store::in_memory().unwrap();
     for (run, file) in files.iter().enumerate() {
@@ -241,7 +241,7 @@ fn ingested(files: &[&str], slices: Option<u32>) -> (Store, View) {
 }
 
 #[test]
-fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() {
+fn roots_of_threads_add_up_to_the_total_cost() {
     let (store, view) = threads(Some(7));
     let of_one_slice = threads(Some(1));
     let loaded = store
@@ -275,7 +275,7 @@ fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() 
 }
 
 #[test]
-fn threads_of_a_profile_without_slices_are_not_known() {
+fn profile_without_slices_has_no_threads() {
     let (store, view) = threads(None);
     let error = view
         .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
@@ -283,7 +283,7 @@ fn threads_of_a_profile_without_slices_are_not_known() {
     assert!(matches!(error, RootsError::NoThreads { .. }), "{error}");
 }
 
-/// The titles of the outermost frames but one, with their widths.
+/// Returns the titles of the roots by label or thread, with their widths.
 fn roots(view: &View) -> BTreeMap<String, u64> {
     let frames = drawn(&picture_with(view, &FlameOptions::default()));
     let is_root = |name: &str| name.contains('=') || name.starts_with("thread ");
@@ -295,7 +295,7 @@ fn roots(view: &View) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
+fn values_of_sample_labels_agree_with_go_tool_pprof() {
     let (store, view) = ingested(&["pprof/go-labels-cpu.pb.gz"], Some(1));
     let expected = [
         ("request=", 2),
@@ -315,7 +315,7 @@ fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
         by_request.self_costs(0).into_iter().sum::<Cost>(),
         view.self_costs(0).into_iter().sum()
     );
-    // Threads are distinguished by nothing here, and contexts of one are one.
+    // The profile does not distinguish threads.
     let error = view
         .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
         .unwrap_err();
@@ -332,7 +332,7 @@ fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
 }
 
 #[test]
-fn the_label_of_a_run_is_that_of_samples_without_one_of_their_own() {
+fn run_label_applies_to_samples_without_the_label() {
     let files = ["pprof/go-labels-cpu.pb.gz", "pprof/go-cpu.pb.gz"];
     let (store, mut view) = ingested(&files, Some(1));
     for (profile, tenant) in view.selection.profiles.iter_mut().zip(["own", "other"]) {
@@ -350,7 +350,7 @@ fn the_label_of_a_run_is_that_of_samples_without_one_of_their_own() {
 }
 
 #[test]
-fn numbers_are_values_with_their_unit_and_each_run_may_have_its_own() {
+fn numeric_labels_have_the_unit_of_their_run() {
     let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], Some(1));
     let by_size = roots(&view.by_label(&store.snapshot().unwrap(), "bytes").unwrap());
     assert_eq!(by_size["bytes=1048576 bytes"], 2);

@@ -1,4 +1,4 @@
-//! Flame graphs: what is drawn, how wide, in which colour.
+//! Flame graphs: frames, widths and colours.
 
 mod chosen;
 mod page;
@@ -34,7 +34,7 @@ fn difference(before: &View, after: &View) -> String {
     difference_with(before, after, Widths::default(), &FlameOptions::default()).unwrap()
 }
 
-/// A drawn frame: what its tooltip says and the samples in it, its colour, and where it is.
+/// A drawn frame: its tooltip and samples, colour and position.
 #[derive(Debug, PartialEq)]
 struct Drawn {
     title: String,
@@ -88,7 +88,7 @@ fn is_blue(fill: &str) -> bool {
     fill.starts_with('b')
 }
 
-/// Red, green and blue of a kind's colour.
+/// Returns red, green and blue of a colour.
 fn channels(fill: &str) -> [u8; 3] {
     let channel = |ix: usize| u8::from_str_radix(&fill[ix..ix + 2], 16).unwrap();
     [1, 3, 5].map(channel)
@@ -96,7 +96,7 @@ fn channels(fill: &str) -> [u8; 3] {
 
 const NEUTRAL: &str = "n";
 
-/// What is the same in every drawing is reviewed where it is written.
+/// Removes the style sheet and the script, which are the same in every drawing.
 fn without_script(svg: &str) -> String {
     let without = |svg: &str, start: &str, end: &str| {
         let (head, rest) = svg.split_once(start).unwrap();
@@ -107,7 +107,7 @@ fn without_script(svg: &str) -> String {
 }
 
 #[test]
-fn flame_graphs_are_as_reviewed() {
+fn flame_graphs_match_golden_files() {
     let (v1, v2) = demo();
     assert_golden("flame-v1.svg", &without_script(&picture(&v1)));
     assert_golden(
@@ -118,7 +118,7 @@ fn flame_graphs_are_as_reviewed() {
 }
 
 #[test]
-fn widths_are_totals_and_kinds_have_colours() {
+fn widths_are_totals_and_colours_are_kinds() {
     let frames = drawn(&picture(&demo().0));
     assert_eq!(find(&frames, "main").samples, 722);
     assert_eq!(find(&frames, "doLogging").samples, 30);
@@ -138,7 +138,7 @@ fn widths_are_totals_and_kinds_have_colours() {
 }
 
 #[test]
-fn every_frame_is_one_rectangle_whatever_its_name_sorts_beside() {
+fn frames_with_similar_names_are_separate_rectangles() {
     // As text, `a b` sorts between `a` and `a;c`.
     let frames = drawn(&picture(&view(
         "v1",
@@ -167,7 +167,7 @@ fn frames_of_one_name_below_one_caller_are_drawn_as_one() {
 }
 
 #[test]
-fn what_got_worse_is_red_with_its_callers_and_what_got_better_is_blue() {
+fn slower_functions_and_callers_are_red_and_faster_ones_blue() {
     let (v1, v2) = demo();
     let frames = drawn(&difference(&v1, &v2));
     assert!(is_red(&find(&frames, "doLogging").fill));
@@ -188,7 +188,7 @@ fn what_got_worse_is_red_with_its_callers_and_what_got_better_is_blue() {
 }
 
 #[test]
-fn frames_are_as_wide_as_their_share_within_their_callers_and_names_within_them() {
+fn widths_are_shares_and_names_fit_their_frames() {
     let (v1, v2) = demo();
     let inverted = FlameOptions {
         inverted: true,
@@ -224,7 +224,7 @@ fn frames_are_as_wide_as_their_share_within_their_callers_and_names_within_them(
 }
 
 #[test]
-fn a_page_has_the_drawing_of_the_file() {
+fn page_contains_the_drawing() {
     let v1 = demo().0;
     let page = picture_with(
         &v1,
@@ -244,7 +244,7 @@ fn a_page_has_the_drawing_of_the_file() {
 }
 
 #[test]
-fn equal_shares_are_neutral_however_long_the_runs_were() {
+fn equal_shares_are_neutral_for_runs_of_any_length() {
     let short = view("v1", &folded("main;a 1\nmain;b 2\nmain;b;c 4", 999_983));
     let long = view("v2", &folded("main;a 7\nmain;b 14\nmain;b;c 28", 1_000_003));
     for frame in drawn(&difference(&short, &long))
@@ -256,7 +256,7 @@ fn equal_shares_are_neutral_however_long_the_runs_were() {
 }
 
 #[test]
-fn a_change_in_the_noise_is_pale() {
+fn change_within_noise_is_pale() {
     let before = view("v1", &folded("main;a 10000\nmain;b 10000", 1));
     let after = view("v2", &folded("main;a 10001\nmain;b 9999", 1));
     let frames = drawn(&difference(&before, &after));
@@ -264,7 +264,7 @@ fn a_change_in_the_noise_is_pale() {
 }
 
 #[test]
-fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
+fn difference_names_its_sides_and_omissions() {
     let before = view("v1", &folded("main;old;deep 25\nmain;same 75", 1));
     let after = view("v2", &folded("main;same 50", 1));
     let svg = difference(&before, &after);
@@ -279,7 +279,7 @@ fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
 }
 
 #[test]
-fn a_difference_matches_functions_as_a_comparison_does() {
+fn difference_matches_functions_like_a_comparison() {
     let before = "main.part.0;run::{{closure}}.llvm.1486;parse.constprop.0 25";
     let before = view("v1", &folded(before, 1));
     let after = view("v2", &folded("main;run::{{closure}}.llvm.99;parse 50", 1));
@@ -294,14 +294,14 @@ fn a_difference_matches_functions_as_a_comparison_does() {
     };
     let svg = difference_with(&before, &after, Widths::default(), &exact).unwrap();
     assert!(svg.contains("Not drawn: stacks that only the baseline has, 100.00%."));
-    // Focus takes the name that any build or finding shows.
+    // Focus accepts the names of both builds and of findings.
     for name in ["main.part.0", "parse.constprop.0", "parse"] {
         assert_eq!(names(&focused(&before, &after, name)).len(), 4, "{name}");
     }
 }
 
 #[test]
-fn functions_of_one_name_are_told_apart_by_their_modules() {
+fn modules_distinguish_functions_of_one_name() {
     let user = |symbol, module| frame(symbol, module, FrameKind::User);
     let stacks = |library| -> Stacks {
         let cost = folded("x 1", 1)[0].1;
@@ -322,7 +322,7 @@ fn functions_of_one_name_are_told_apart_by_their_modules() {
 }
 
 #[test]
-fn a_deep_recursion_is_drawn_to_a_depth_that_is_said() {
+fn deep_recursion_states_where_it_ends() {
     let fib = frame("fib", "demo", FrameKind::User);
     let cost = Cost {
         samples: 3,
@@ -348,7 +348,7 @@ fn huge_values_are_drawn_and_named_in_full() {
 }
 
 #[test]
-fn thin_frames_are_left_to_their_callers() {
+fn thin_frames_are_merged_into_their_callers() {
     let frames = drawn(&picture(&view("v1", &folded("main;a 99999\nmain;b 1", 1))));
     assert_eq!(find(&frames, "main").samples, 100_000);
     assert!(
@@ -358,7 +358,7 @@ fn thin_frames_are_left_to_their_callers() {
 }
 
 #[test]
-fn wide_and_deep_stacks_of_long_names_are_drawn_coarser() {
+fn large_views_are_drawn_coarser() {
     let name = |ix: usize| &*Box::leak(format!("{ix:0>200}").into_boxed_str());
     let user = |symbol| frame(symbol, "demo", FrameKind::User);
     let cost = Cost {
@@ -391,7 +391,7 @@ fn wide_and_deep_stacks_of_long_names_are_drawn_coarser() {
 }
 
 #[test]
-fn nothing_to_draw_is_an_error_that_names_the_build() {
+fn empty_build_is_an_error_with_its_name() {
     let (full, empty) = (view("v1", &folded("a 1", 1)), view_of("v2", &[vec![]]));
     let error = svg((&empty, 0), &FlameOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "demo@v2 has no samples to draw");

@@ -1,4 +1,4 @@
-//! Drawings in a browser: a frame can be searched for, and zoomed into.
+//! Drawings in a browser: searching and zooming.
 
 use super::{difference_with, picture_with};
 use crate::browser::{self, Seen};
@@ -6,7 +6,7 @@ use crate::views::{demo, folded, hostile_names, view};
 use serde_json::json;
 use sto_query::render::flame::{FlameOptions, Palette, Widths};
 
-/// Searches for a frame, zooms into it, goes back, and walks by keys.
+/// Searches for a frame, zooms in and out, and moves with the keyboard.
 const FACTS: &str = r#"
 async function facts() {
   await turn();
@@ -110,7 +110,7 @@ fn an_inverted_difference_can_be_used_in_a_browser() {
 }
 
 #[test]
-fn names_that_are_markup_stay_text_in_a_browser() {
+fn hostile_names_stay_text_in_a_browser() {
     if browser::is_missing() {
         return;
     }

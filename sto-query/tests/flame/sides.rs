@@ -1,4 +1,4 @@
-//! Differences: whose widths, what is gone, and which colours.
+//! Differences: widths by either side, functions that are gone, and colours.
 
 use super::{
     NEUTRAL, difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
@@ -9,7 +9,7 @@ use sto_query::error::FlameError;
 use sto_query::render::flame::{FlameOptions, Palette, Widths};
 
 #[test]
-fn a_function_that_is_gone_is_drawn_as_wide_as_it_was() {
+fn gone_function_has_its_width_in_the_baseline() {
     let before = view("v1", &folded("main;old 30\nmain;run 70", 1));
     let after = view("v2", &folded("main;run 100", 1));
     let svg = focused(&before, &after, "old");
@@ -19,7 +19,7 @@ fn a_function_that_is_gone_is_drawn_as_wide_as_it_was() {
 }
 
 #[test]
-fn widths_of_the_baseline_show_what_it_has_alone() {
+fn widths_of_baseline_include_functions_only_in_baseline() {
     let before = view("v1", &folded("main;old 25\nmain;same 75", 1));
     let after = view("v2", &folded("main;new 60\nmain;same 40", 1));
     let draw = |widths| difference_with(&before, &after, widths, &FlameOptions::default()).unwrap();
@@ -39,7 +39,7 @@ fn widths_of_the_baseline_show_what_it_has_alone() {
 }
 
 #[test]
-fn widths_of_the_baseline_are_its_own_numbers_however_short_the_candidate_was() {
+fn widths_of_baseline_do_not_depend_on_candidate() {
     let before = view("v1", &folded("main;a 997\nmain;b 3", 1));
     let after = view("v2", &folded("main;a 1\nmain;b 1", 1));
     let svg = difference_with(&before, &after, Widths::Baseline, &FlameOptions::default());
@@ -52,7 +52,7 @@ fn widths_of_the_baseline_are_its_own_numbers_however_short_the_candidate_was() 
 }
 
 #[test]
-fn elided_are_the_stacks_that_the_candidate_does_not_have_with_their_callers() {
+fn elided_stacks_are_those_only_in_the_baseline() {
     let before = view(
         "v1",
         &folded(
@@ -84,7 +84,7 @@ fn elided_are_the_stacks_that_the_candidate_does_not_have_with_their_callers() {
 }
 
 #[test]
-fn where_nothing_is_gone_there_is_nothing_to_draw() {
+fn no_elided_stacks_is_an_error() {
     let (v1, v2) = demo();
     let error = difference_with(&v1, &v2, Widths::Elided, &FlameOptions::default()).unwrap_err();
     assert!(matches!(error, FlameError::NothingElided { .. }));
@@ -95,7 +95,7 @@ fn where_nothing_is_gone_there_is_nothing_to_draw() {
 }
 
 #[test]
-fn a_new_function_in_focus_is_drawn_as_wide_as_it_is() {
+fn new_function_in_focus_has_its_own_width() {
     let before = view("v1", &folded("main;run 100", 1));
     let after = view("v2", &folded("main;run 70\nmain;new 30", 1));
     let options = focus("new", &[&before, &after]);
@@ -105,7 +105,7 @@ fn a_new_function_in_focus_is_drawn_as_wide_as_it_is() {
 }
 
 #[test]
-fn a_title_has_the_values_with_their_unit() {
+fn title_has_values_with_units() {
     let (v1, v2) = demo();
     let svg = difference_with(&v1, &v2, Widths::Candidate, &FlameOptions::default()).unwrap();
     let title = "BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (724 ms → 994 ms)";
@@ -113,7 +113,7 @@ fn a_title_has_the_values_with_their_unit() {
 }
 
 #[test]
-fn colours_for_all_readers_are_orange_for_more_and_blue_for_less() {
+fn colour_blind_palette_is_orange_and_blue() {
     let (v1, v2) = demo();
     let colorblind = FlameOptions {
         palette: Palette::Colorblind,

@@ -12,7 +12,7 @@ fn open(log: &str, width: u32) -> Seen {
 }
 
 #[test]
-fn the_page_is_this() {
+fn page_matches_golden_file() {
     assert_golden("report.html", &lines(&html(&suspects(&slow("log")))));
 }
 
@@ -80,11 +80,11 @@ fn suspects_can_be_read_found_and_walked_in_a_browser() {
         found.starts_with("Stacks with “log”: ") && found.contains(" of an average run ("),
         "{found}"
     );
-    only_the_smuggled_script_is_complained_of(&facts, &console);
+    assert_only_smuggled_script_is_refused(&facts, &console);
 }
 
 #[test]
-fn a_name_that_is_a_script_stays_text_in_a_browser() {
+fn hostile_name_stays_text_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -96,11 +96,11 @@ fn a_name_that_is_a_script_stays_text_in_a_browser() {
     assert_eq!(facts["suspects"][0]["traces"][0]["names"][0], shown);
     assert_eq!(facts["scripts"], scripts, "no more than any page has");
     assert_eq!(facts["images"], 0);
-    only_the_smuggled_script_is_complained_of(&facts, &console);
+    assert_only_smuggled_script_is_refused(&facts, &console);
 }
 
 #[test]
-fn nothing_is_cut_off_on_a_phone_in_a_browser() {
+fn page_fits_a_phone() {
     if browser::is_missing() {
         return;
     }
@@ -142,7 +142,7 @@ fn frames_of_libraries_unfold_in_a_browser_also_on_a_phone() {
 }
 
 /// The probe tries to run a script that is not the page's own; nothing else may be wrong.
-fn only_the_smuggled_script_is_complained_of(facts: &Value, console: &[String]) {
+fn assert_only_smuggled_script_is_refused(facts: &Value, console: &[String]) {
     assert_eq!(facts["smuggled"], "did not run");
     assert_eq!(console.len(), 1, "{console:#?}");
     assert!(

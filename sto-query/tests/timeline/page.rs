@@ -34,7 +34,7 @@ fn heading(state: &Value) -> &str {
 }
 
 #[test]
-fn the_page_is_this() {
+fn page_matches_golden_file() {
     assert_golden("timeline.html", &lines(&page(&four_seconds())));
 }
 
@@ -153,7 +153,7 @@ fn a_window_shows_what_was_done_in_it_and_in_the_rest() {
 }
 
 #[test]
-fn names_of_a_hostile_program_stay_text() {
+fn hostile_names_stay_text() {
     let hostile = [
         "</script><script>document.documentElement.dataset.smuggled='by_a_name'</script>",
         "\"],\"parents\":[]}//",
