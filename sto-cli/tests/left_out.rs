@@ -1,4 +1,4 @@
-//! Commands of a program that was built with the default features name the feature that they lack.
+//! Commands that need an optional feature name it if sto was built without it.
 
 #![cfg(not(any(feature = "cloud", feature = "debuginfod", feature = "lake")))]
 

@@ -108,7 +108,7 @@ fn any_stacks() -> impl Strategy<Value = Stacks> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The reference walks each stack by itself and asks which functions it has.
+    /// The reference collects the functions of each stack separately.
     #[test]
     fn functions_agree_with_a_walk_over_each_stack(stacks in any_stacks()) {
         let mut expected = ByFunction::new();

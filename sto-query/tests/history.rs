@@ -371,7 +371,7 @@ fn histories_exclude_averages() {
         .runs(store.snapshot().unwrap().builds().unwrap())
         .unwrap();
     assert_eq!(listed.runs.len(), 5);
-    // Nor is it a run of the build that it was stored as.
+    // The average is not a run of the build that it was stored as.
     let of = select(&store.snapshot().unwrap(), &"v1".parse().unwrap()).unwrap();
     assert_eq!(of.profiles.len(), 4);
     let mean = average(

@@ -1,4 +1,4 @@
-//! Names that a hostile program bears stay text in every output.
+//! Names of hostile programs stay text in every output.
 
 use crate::views::{Stacks, hostile_names, stored_build, view_of};
 use crate::words::WORDS;
@@ -20,7 +20,7 @@ const TERMINAL: Style = Style {
     words: WORDS,
 };
 
-/// A view in which everything that has a name has a hostile one.
+/// A view in which all names are hostile.
 fn hostile() -> View {
     let cost = Cost {
         samples: 10,
@@ -60,7 +60,7 @@ fn assert_plain(text: &str) {
 }
 
 #[test]
-fn text_has_no_control_characters_and_one_line_a_row() {
+fn text_has_no_control_characters_and_one_line_per_row() {
     let view = hostile();
     let functions = top(&view, 0, Order::SelfCost, None);
     let tree = call_tree(
@@ -95,7 +95,7 @@ fn text_has_no_control_characters_and_one_line_a_row() {
 }
 
 #[test]
-fn json_has_the_names_as_they_are() {
+fn json_has_unchanged_names() {
     let json = sto_query::results::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     let functions = parsed["functions"].as_array().unwrap();
@@ -109,7 +109,7 @@ fn json_has_the_names_as_they_are() {
     }
 }
 
-/// The names of all elements, and all text, of a document that must be well-formed.
+/// Parses a document, which must be well-formed. Returns the names of all elements, and all text.
 fn parse(svg: &[u8]) -> (Vec<String>, String) {
     let svg = std::str::from_utf8(svg).unwrap();
     let legal = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
@@ -149,7 +149,7 @@ fn parse(svg: &[u8]) -> (Vec<String>, String) {
 }
 
 #[test]
-fn svg_is_well_formed_and_names_are_its_text() {
+fn svg_is_well_formed_and_shows_names_as_text() {
     let view = hostile();
     let mut pictures = Vec::new();
     for palette in [Palette::Standard, Palette::Colorblind] {

@@ -153,7 +153,7 @@ fn moved_functions_are_shown_at_their_definition() {
 }
 
 #[test]
-fn costs_of_files_are_sums_of_their_lines() {
+fn hot_spots_agree_with_annotated_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("demo.c");
     fs::write(&path, text()).unwrap();

@@ -1,4 +1,4 @@
-//! What `sto ingest` says of the files that went in.
+//! The summary of `sto ingest`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ const NEW: Added = Added::New {
 };
 
 #[test]
-fn a_new_profile_is_told_with_its_size_and_quality() {
+fn new_profile_shows_size_and_quality() {
     let id = ingested(NEW).id.to_string();
     let expected = format!(
         "\
@@ -131,7 +131,7 @@ The store is /home/u/.sto.
 }
 
 #[test]
-fn modules_that_no_more_than_a_thousandth_of_the_samples_needs_are_left_out() {
+fn omits_modules_below_a_thousandth_of_the_samples() {
     let mut modules = vec![
         module("/lib/few.so", 3, Some("Install its debug package.")),
         module("/lib/many.so", 1, None),
@@ -148,7 +148,7 @@ fn modules_that_no_more_than_a_thousandth_of_the_samples_needs_are_left_out() {
 }
 
 #[test]
-fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
+fn events_show_their_samples_and_values() {
     let mut ingested = ingested(NEW);
     ingested.profile.sample_types.push(SampleType {
         event: "samples".to_owned(),
@@ -177,7 +177,7 @@ fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
 }
 
 #[test]
-fn slices_are_shown_with_their_share_of_the_size() {
+fn slices_show_their_share_of_the_size() {
     let added = Added::New {
         id: ProfileId([7; 16]),
         stored: Bytes(20_000),
@@ -217,7 +217,7 @@ fn slices_are_shown_with_their_share_of_the_size() {
 }
 
 #[test]
-fn calls_over_time_are_shown_with_what_became_of_them() {
+fn calls_over_time_show_how_they_were_stored() {
     let calls = IngestedCalls {
         threads: 28,
         calls: 50_000_000,
@@ -257,7 +257,7 @@ fn calls_over_time_are_shown_with_what_became_of_them() {
 }
 
 #[test]
-fn what_has_no_symbols_is_told_worst_first_and_the_rest_counted() {
+fn modules_without_symbols_are_listed_worst_first() {
     let mut modules: Vec<_> = (1..=6)
         .map(|n| module(&format!("/lib/{n}.so"), n, None))
         .collect();
@@ -279,7 +279,7 @@ The store is /home/u/.sto.
 }
 
 #[test]
-fn a_profile_that_is_stored_already_is_told_as_that() {
+fn existing_profile_is_reported_as_such() {
     let summary = summary(Added::AlreadyStored(ProfileId([7; 16])), Vec::new());
     assert!(text(&summary).contains("perf.data is already stored as profile"));
     let profile = &summary.answer.recordings[0].profiles[0];
@@ -287,7 +287,7 @@ fn a_profile_that_is_stored_already_is_told_as_that() {
 }
 
 #[test]
-fn hostile_names_are_shown_not_obeyed() {
+fn hostile_names_are_escaped_in_ingest_summary() {
     let modules = vec![module("/lib/\x1b[2J\n.so", 1, Some("\x1b[31mred"))];
     let text = text(&summary(NEW, modules));
     assert!(text.contains(r"\u{1b}[2J\u{a}.so"), "{text}");

@@ -37,26 +37,25 @@ fn tried(sources: &Sources, folder: &Path, named: Option<&str>) -> Result<AddedT
     add_to_lake(sources, &request, &Machine::default())
 }
 
-/// Every file below a folder, by its path there.
+/// Returns all files in a folder, recursively, by relative path.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(at) = open.pop() {
         for entry in fs::read_dir(&at).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => open.push(path),
-                false => {
-                    let name = path.strip_prefix(folder).unwrap().to_owned();
-                    found.insert(name, fs::read(&path).unwrap());
-                }
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_owned();
+                found.insert(name, fs::read(&path).unwrap());
             }
         }
     }
     found
 }
 
-/// The rows of every file of a table, a text a cell by the name of its column.
+/// Returns the rows of all files of a table: cells as text, by column.
 fn read(folder: &Path, table: &str) -> Vec<BTreeMap<String, String>> {
     let paths = files(&folder.join(table)).into_keys();
     let rows = paths.flat_map(|path| {
@@ -86,7 +85,7 @@ fn cell(field: &Field) -> String {
     }
 }
 
-/// These columns of rows, in the order of the rows that SQL gives.
+/// Returns these columns of the rows, sorted.
 fn columns(rows: &[BTreeMap<String, String>], names: &str) -> Vec<Vec<String>> {
     let row = |row: &BTreeMap<String, String>| {
         let names = names.split(", ");
@@ -102,7 +101,7 @@ fn sorted(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     rows
 }
 
-/// Two builds of a program whose names are no names of files, each with one of its benchmarks.
+/// Two builds with different benchmarks; their names are invalid file names.
 fn hostile() -> Sources {
     let folder = TempDir::new().unwrap();
     let store = Store::in_memory().unwrap();
@@ -125,7 +124,7 @@ fn hostile() -> Sources {
 }
 
 #[test]
-fn a_row_of_a_sample_is_a_row_of_the_table_of_sql() {
+fn samples_agree_with_sql_table() {
     for sources in [demo_sources(), history(), hostile()] {
         let folder = TempDir::new().unwrap();
         added(&sources, folder.path(), None);
@@ -144,7 +143,7 @@ fn a_row_of_a_sample_is_a_row_of_the_table_of_sql() {
 }
 
 #[test]
-fn a_row_of_a_profile_is_a_row_of_the_table_of_sql() {
+fn profiles_agree_with_sql_table() {
     for sources in [history(), hostile()] {
         let folder = TempDir::new().unwrap();
         added(&sources, folder.path(), None);
@@ -170,9 +169,9 @@ fn a_row_of_a_profile_is_a_row_of_the_table_of_sql() {
     }
 }
 
-/// So that a stack can be rebuilt, and with it every id, by SPEC.md.
+/// Readers depend on this order to rebuild stacks and their ids by SPEC.md.
 #[test]
-fn a_caller_is_a_row_before_of_the_same_profile_and_event() {
+fn callers_precede_callees_in_the_same_profile_and_event() {
     let folder = TempDir::new().unwrap();
     added(&history(), folder.path(), None);
     let mut seen: BTreeMap<[String; 3], u64> = BTreeMap::new();
@@ -217,7 +216,7 @@ fn writing_twice_changes_no_byte() {
     let there = one.path().display();
     assert_eq!(text, format!("wrote 0 profiles to {there}; 2 were there\n"));
 
-    // On another machine, and there a build after the other.
+    // On another machine, one build after the other.
     for (build, kept) in [("1", 0), ("2", 0), ("2", 1)] {
         let added = added(&sources, two.path(), Some(build));
         assert_eq!((added.added.len(), added.kept), (1 - kept, kept));
@@ -226,7 +225,7 @@ fn writing_twice_changes_no_byte() {
 }
 
 #[test]
-fn a_file_that_is_there_stays_as_it_is() {
+fn existing_file_is_not_overwritten() {
     let folder = TempDir::new().unwrap();
     added(&demo_sources(), folder.path(), None);
     let written = files(folder.path());
@@ -238,7 +237,7 @@ fn a_file_that_is_there_stays_as_it_is() {
 }
 
 #[test]
-fn what_another_left_half_written_is_no_obstacle() {
+fn incomplete_files_of_other_writers_are_ignored() {
     let sources = demo_sources();
     let folder = TempDir::new().unwrap();
     added(&sources, folder.path(), None);
@@ -259,7 +258,7 @@ fn what_another_left_half_written_is_no_obstacle() {
 }
 
 #[test]
-fn names_of_builds_lead_out_of_no_folder() {
+fn names_of_builds_cannot_leave_the_folder() {
     let folder = TempDir::new().unwrap();
     added(&hostile(), &folder.path().join("lake"), None);
     let tables = ["profile", "sample"];
@@ -280,7 +279,7 @@ fn names_of_builds_lead_out_of_no_folder() {
 }
 
 #[test]
-fn a_dataset_of_another_version_is_refused() {
+fn rejects_dataset_of_another_version() {
     let folder = TempDir::new().unwrap();
     let manifest = folder.path().join("manifest.json");
     for (text, said) in [
@@ -308,7 +307,7 @@ fn a_dataset_of_another_version_is_refused() {
     );
 }
 
-/// What functions cost, by an engine that knows nothing of sto, in the columns of `function_cost`.
+/// Computes costs of functions with DuckDB, in the columns of `function_cost`.
 const DUCKDB: &str = "
 import duckdb, sys
 rows = duckdb.sql('''
@@ -322,7 +321,7 @@ print(json.dumps([['null' if cell is None else str(cell) for cell in row] for ro
 ";
 
 #[test]
-fn duckdb_says_what_functions_cost_as_sql_does() {
+fn duckdb_agrees_with_sql_on_costs_of_functions() {
     if missing(&["python3 duckdb"]) {
         return;
     }
@@ -343,7 +342,7 @@ fn duckdb_says_what_functions_cost_as_sql_does() {
     }
 }
 
-/// A store of every recording of `testdata` that is small, with all that a profile can have.
+/// A store of all small recordings in `testdata`, with every kind of data that a profile can have.
 fn everything() -> Store {
     let store = Store::in_memory().unwrap();
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -396,7 +395,7 @@ fn imported(store: &Store, folder: &Path, selectors: &[&str]) -> Result<Merged, 
     Ok(imported.sources.into_iter().next().unwrap().merged)
 }
 
-/// The bytes of a store with these profiles alone, which are the same whatever store they come from.
+/// Exports all profiles to a new store and returns its bytes, which only depend on the profiles.
 fn exported(store: &Store) -> Vec<u8> {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("all.sto");
@@ -409,7 +408,7 @@ fn exported(store: &Store) -> Vec<u8> {
 }
 
 #[test]
-fn what_comes_back_is_to_the_byte_what_went_in() {
+fn imported_dataset_round_trips() {
     let store = everything();
     let folder = TempDir::new().unwrap();
     let sources = Sources::of_snapshot(store.snapshot().unwrap());
@@ -418,7 +417,7 @@ fn what_comes_back_is_to_the_byte_what_went_in() {
     let merged = imported(&back, folder.path(), &[]).unwrap();
     assert_eq!(merged.left_out, []);
     assert_eq!((merged.profiles, merged.added.len()), (all, all));
-    // But for addresses whose names may be found later, which a dataset does not have.
+    // Datasets lack addresses without symbols, so compare the datasets of both stores.
     let same = TempDir::new().unwrap();
     let of_back = Sources::of_snapshot(back.snapshot().unwrap());
     added(&of_back, same.path(), None);
@@ -431,7 +430,7 @@ fn what_comes_back_is_to_the_byte_what_went_in() {
     assert_eq!((again.already_stored, again.added.len()), (all, 0));
 }
 
-/// The builds of the history, and the runs of each.
+/// Returns the builds of the history with their runs.
 fn history_runs() -> Vec<(String, Vec<ProfileId>)> {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -451,7 +450,7 @@ fn history_runs() -> Vec<(String, Vec<ProfileId>)> {
 }
 
 #[test]
-fn any_part_of_a_dataset_comes_back() {
+fn part_of_a_dataset_can_be_imported() {
     let folder = TempDir::new().unwrap();
     added(&history(), folder.path(), None);
     let [(first, runs), (_, others), ..] = &history_runs()[..] else {
@@ -461,7 +460,7 @@ fn any_part_of_a_dataset_comes_back() {
     let merged = imported(&back, folder.path(), &[first]).unwrap();
     assert_eq!(merged.added.len(), runs.len());
 
-    // Files of a build, copied elsewhere by who knows nothing of sto.
+    // Copy only the files of one build.
     let part = TempDir::new().unwrap();
     for (path, bytes) in files(folder.path()) {
         let id = path.file_stem().unwrap().to_str().unwrap().parse();
@@ -479,7 +478,7 @@ fn any_part_of_a_dataset_comes_back() {
 }
 
 #[test]
-fn a_damaged_file_is_left_out_and_named_and_all_others_come_back() {
+fn import_names_damaged_files_and_reads_all_others() {
     let whole = TempDir::new().unwrap();
     for run in history_runs()[0].1.iter().take(2) {
         added(&history(), whole.path(), Some(&run.to_string()));
@@ -523,7 +522,7 @@ fn a_damaged_file_is_left_out_and_named_and_all_others_come_back() {
         fs::write(&at, &bytes).unwrap();
         let store = Store::in_memory().unwrap();
         let merged = imported(&store, whole.path(), &[]).unwrap();
-        // Some bytes mean nothing, or change what is not read, as totals.
+        // Some bytes are unused or belong to columns that import does not read, such as totals.
         if !said.is_empty() || merged.added.len() < merged.profiles {
             let [left_out] = &merged.left_out[..] else {
                 panic!("{merged:?}")
@@ -537,7 +536,7 @@ fn a_damaged_file_is_left_out_and_named_and_all_others_come_back() {
 }
 
 #[test]
-fn where_there_is_no_dataset_none_is_made_and_none_comes_back() {
+fn missing_dataset_is_an_error_and_is_not_created() {
     let folder = TempDir::new().unwrap();
     let store = Store::in_memory().unwrap();
     for path in [folder.path().to_owned(), folder.path().join("none")] {
@@ -548,7 +547,7 @@ fn where_there_is_no_dataset_none_is_made_and_none_comes_back() {
 }
 
 #[test]
-fn a_dataset_in_a_bucket_is_what_it_is_in_a_folder() {
+fn dataset_in_a_bucket_equals_dataset_in_a_folder() {
     let Some(moto) = Moto::start() else { return };
     let machine = machine(&moto);
     let mut request = LakeRequest::default();

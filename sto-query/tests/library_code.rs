@@ -1,11 +1,11 @@
-//! Functions that are recognised as library code.
+//! Recognition of library code.
 
 use proptest::prelude::*;
 use sto_core::model::{Frame, FrameKind};
 use sto_query::internal::functions::LibraryCode;
 use sto_query::questions::Attribution;
 
-fn of(kind: FrameKind, module: &str, symbol: &str, file: &str) -> Option<LibraryCode> {
+fn recognised(kind: FrameKind, module: &str, symbol: &str, file: &str) -> Option<LibraryCode> {
     let frame = Frame {
         kind,
         symbol,
@@ -17,7 +17,7 @@ fn of(kind: FrameKind, module: &str, symbol: &str, file: &str) -> Option<Library
 }
 
 #[test]
-fn the_code_of_standard_libraries_and_runtimes_is_known_by_its_name() {
+fn standard_libraries_and_runtimes_are_recognised_by_name() {
     for (symbol, file) in [
         ("<u32>::wrapping_mul", "library/core/src/num/uint_macros.rs"),
         ("<u32>::wrapping_mul", ""),
@@ -71,13 +71,13 @@ fn the_code_of_standard_libraries_and_runtimes_is_known_by_its_name() {
         ("decode", "/usr/lib/python3.11/json/decoder.py"),
     ] {
         let kind = FrameKind::User;
-        let found = of(kind, "app", symbol, file);
+        let found = recognised(kind, "app", symbol, file);
         assert_eq!(found, Some(LibraryCode::ByName), "{symbol} of {file}");
     }
 }
 
 #[test]
-fn the_program_and_what_it_depends_on_keep_their_cost() {
+fn program_and_its_dependencies_are_not_library_code() {
     for (symbol, file) in [
         ("main", "src/main.c"),
         ("hot::mix::{closure}", "src/main.rs"),
@@ -99,7 +99,7 @@ fn the_program_and_what_it_depends_on_keep_their_cost() {
             "hashbrown::raw::RawTable<T,A>::reserve_rehash",
             "hashbrown-0.15.2/src/raw/mod.rs",
         ),
-        // Not inlined, so its first instruction may be of what was inlined into it.
+        // These are not inlined, so their first instruction may belong to code that was inlined into them.
         ("app::total", "library/core/src/iter/range.rs"),
         ("app::total", "/usr/include/c++/12/bits/stl_numeric.h"),
         (
@@ -121,7 +121,7 @@ fn the_program_and_what_it_depends_on_keep_their_cost() {
         ("parse", "lib/parse.js"),
     ] {
         assert_eq!(
-            of(FrameKind::User, "app", symbol, file),
+            recognised(FrameKind::User, "app", symbol, file),
             None,
             "{symbol} of {file}"
         );
@@ -129,16 +129,19 @@ fn the_program_and_what_it_depends_on_keep_their_cost() {
 }
 
 #[test]
-fn of_inlined_code_the_file_tells_where_the_name_is_the_programs() {
+fn inlined_code_is_recognised_by_its_file() {
     let symbol = "<app::Words as core::iter::traits::iterator::Iterator>::fold";
     let library = "library/core/src/iter/traits/iterator.rs";
-    let found = of(FrameKind::Inlined, "app", symbol, library);
+    let found = recognised(FrameKind::Inlined, "app", symbol, library);
     assert_eq!(found, Some(LibraryCode::ByName));
-    assert_eq!(of(FrameKind::Inlined, "app", symbol, "src/main.rs"), None);
+    assert_eq!(
+        recognised(FrameKind::Inlined, "app", symbol, "src/main.rs"),
+        None
+    );
 }
 
 #[test]
-fn a_library_is_known_by_its_module_and_the_kernel_is_none() {
+fn libraries_are_recognised_by_module_and_the_kernel_is_not_one() {
     for module in [
         "libc.so.6",
         "ld-linux-x86-64.so.2",
@@ -146,19 +149,29 @@ fn a_library_is_known_by_its_module_and_the_kernel_is_none() {
         "[vdso]",
     ] {
         for kind in [FrameKind::User, FrameKind::Unresolved] {
-            let found = of(kind, module, "[x+0x12]", "");
+            let found = recognised(kind, module, "[x+0x12]", "");
             assert_eq!(found, Some(LibraryCode::ByModule), "{module}");
         }
     }
     for module in ["libcurl.so.4", "libmine.so", "node_exporter", "perlin"] {
-        assert_eq!(of(FrameKind::User, module, "f", ""), None, "{module}");
+        assert_eq!(
+            recognised(FrameKind::User, module, "f", ""),
+            None,
+            "{module}"
+        );
     }
-    assert_eq!(of(FrameKind::Kernel, "[kernel]", "memcpy", ""), None);
-    assert_eq!(of(FrameKind::Unresolved, "app", "[app+0x1]", ""), None);
+    assert_eq!(
+        recognised(FrameKind::Kernel, "[kernel]", "memcpy", ""),
+        None
+    );
+    assert_eq!(
+        recognised(FrameKind::Unresolved, "app", "[app+0x1]", ""),
+        None
+    );
 }
 
 #[test]
-fn a_policy_holds_over_what_is_known() {
+fn policy_overrides_recognition() {
     let list = |text: &str| vec![text.to_owned()];
     let mut attribution = Attribution::default();
     attribution.to_caller.functions = list("absl::*");
@@ -166,7 +179,7 @@ fn a_policy_holds_over_what_is_known() {
     attribution.to_caller.files = list("third_party/*");
     attribution.to_itself.functions = list("absl::Mutex::*");
     attribution.to_itself.modules = list("libc.so.6");
-    let of = |module, symbol, file| {
+    let is_library = |module, symbol, file| {
         let kind = FrameKind::User;
         let frame = Frame {
             kind,
@@ -177,31 +190,31 @@ fn a_policy_holds_over_what_is_known() {
         };
         attribution.library_code(symbol, frame).is_some()
     };
-    assert!(of("app", "absl::StrCat", ""));
-    assert!(of("libjemalloc.so.2", "arena_malloc", ""));
-    assert!(of("app", "f", "third_party/zlib/crc.c"));
-    assert!(!of("app", "absl::Mutex::Lock", ""));
-    assert!(!of("libc.so.6", "memcpy", ""));
-    assert!(of("app", "std::sort<int*>", ""));
+    assert!(is_library("app", "absl::StrCat", ""));
+    assert!(is_library("libjemalloc.so.2", "arena_malloc", ""));
+    assert!(is_library("app", "f", "third_party/zlib/crc.c"));
+    assert!(!is_library("app", "absl::Mutex::Lock", ""));
+    assert!(!is_library("libc.so.6", "memcpy", ""));
+    assert!(is_library("app", "std::sort<int*>", ""));
 }
 
 proptest! {
     #[test]
-    fn the_name_of_a_function_changes_nothing_in_the_kernel_and_in_a_library(
+    fn names_do_not_matter_in_kernel_and_libraries(
         symbol in "[<>a-c:&é .(/*]{0,24}", file in "[a/.go]{0,8}",
     ) {
         for kind in FrameKind::ALL {
             let is_kernel = kind == FrameKind::Kernel;
-            prop_assert!(!is_kernel || of(kind, "app", &symbol, &file).is_none());
-            prop_assert_eq!(of(kind, "libc.so.6", &symbol, &file).is_some(), !is_kernel);
+            prop_assert!(!is_kernel || recognised(kind, "app", &symbol, &file).is_none());
+            prop_assert_eq!(recognised(kind, "libc.so.6", &symbol, &file).is_some(), !is_kernel);
         }
     }
 
     #[test]
-    fn a_pattern_says_what_a_regular_expression_would(
+    fn patterns_agree_with_reference(
         pattern in "[ab*]{0,6}", text in "[ab]{1,8}"
     ) {
-        // By dynamic programming over prefixes, as there is no other way to be sure.
+        // The reference is dynamic programming over prefixes.
         let mut row = vec![true];
         row.resize(text.len() + 1, false);
         for p in pattern.bytes() {
@@ -216,7 +229,7 @@ proptest! {
         }
         let mut attribution = Attribution::default();
         attribution.to_caller.functions = vec![pattern];
-        // Nothing else makes library code of the kernel's.
+        // No other property makes kernel code library code.
         let frame = Frame {
             kind: FrameKind::Kernel,
             symbol: &text,

@@ -1,9 +1,9 @@
-//! Questions to stored profiles and how their answers are rendered; a module a subject.
+//! Tests of queries and their output, one module per subject.
 //!
 //! One binary, since linking many takes longer than running their tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-/// Options with these fields, and all others as usual: what a literal is to the crate itself.
+/// Creates options with these fields and defaults for all others; other crates cannot use literals of these types.
 macro_rules! with {
     ($options:ident { $($field:ident $(: $value:expr)? ),* $(,)? }) => {{
         let mut options = $options::default();
@@ -61,7 +61,7 @@ mod views;
 mod windows;
 mod words;
 
-/// A file that is not declared here would silently not be run.
+/// Tests in a file that is not declared here would not run.
 #[test]
 fn every_file_of_tests_is_a_module_of_this_binary() {
     let declared = include_str!("main.rs");

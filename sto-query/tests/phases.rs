@@ -24,12 +24,12 @@ fn nowhere() -> Sources {
     Sources::of_folder(Path::new("/nowhere"))
 }
 
-/// A recording as a build `v1`, with the symbols of its program.
+/// Stores a recording as build `v1`, with the symbols of its program.
 pub(crate) fn stored(file: &str) -> Sources {
     builds(&[("v1", file)])
 }
 
-/// Recordings as builds, in a thousand slices and with the symbols of their programs.
+/// Stores recordings as builds, in a thousand slices and with the symbols of their programs.
 pub(crate) fn builds(files: &[(&str, &str)]) -> Sources {
     let store = Store::in_memory().unwrap();
     for (version, file) in files {
@@ -44,7 +44,7 @@ pub(crate) fn builds(files: &[(&str, &str)]) -> Sources {
     Sources::of_snapshot(store.snapshot().unwrap())
 }
 
-fn of(file: &str) -> Phases {
+fn find_phases(file: &str) -> Phases {
     let request = with!(PhasesRequest { named: "v1".into() });
     phases(&stored(file), &request).unwrap()
 }
@@ -56,7 +56,7 @@ fn names(changes: &[PhaseChange], more: bool) -> Vec<&str> {
     changes.map(|change| &*change.frame.function).collect()
 }
 
-/// Numbers at random, the same ones each time.
+/// Reproducible random numbers.
 struct Random(u64);
 
 impl Random {
@@ -67,7 +67,7 @@ impl Random {
         (self.0 % end as u64) as usize
     }
 
-    /// So many counts by these weights.
+    /// Draws `count` samples from categories with these weights and returns the count of each.
     fn counts(&mut self, count: usize, weights: &[usize]) -> Vec<f64> {
         let mut row = vec![0.0; weights.len()];
         for _ in 0..count {
@@ -96,7 +96,7 @@ impl Random {
     }
 }
 
-/// A recording's self samples by function, of stretches of its time.
+/// Returns a recording's self samples by function in `stretches` equal parts of its time.
 fn rows(file: &str, stretches: usize) -> Vec<Vec<f64>> {
     const FUNCTIONS: usize = 12;
     let named = Named::File(testdata(file));
@@ -119,8 +119,8 @@ fn rows(file: &str, stretches: usize) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn a_recording_has_the_phases_that_its_program_went_through() {
-    let found = of("phases/phases.perf.data.gz");
+fn finds_phases_of_the_program() {
+    let found = find_phases("phases/phases.perf.data.gz");
     let times: Vec<u64> = found
         .phases
         .iter()
@@ -153,8 +153,8 @@ fn a_recording_has_the_phases_that_its_program_went_through() {
 }
 
 #[test]
-fn a_phase_is_a_window_of_the_same_costs() {
-    let found = of("phases/phases.perf.data.gz");
+fn costs_of_a_phase_are_those_of_its_window() {
+    let found = find_phases("phases/phases.perf.data.gz");
     let mut request = TopRequest::default();
     let sources = stored("phases/phases.perf.data.gz");
     request.named = "v1".into();
@@ -182,8 +182,8 @@ fn a_phase_is_a_window_of_the_same_costs() {
 }
 
 #[test]
-fn a_recording_that_repeats_itself_has_a_period_and_not_fifty_phases() {
-    let found = of("phases/cycle.perf.data.gz");
+fn repeating_recording_has_a_period_instead_of_many_phases() {
+    let found = find_phases("phases/cycle.perf.data.gz");
     let cycle = found.cycle.as_ref().unwrap();
     assert!(cycle.period.0.abs_diff(50_000_000) < 500_000, "{cycle:?}");
     assert_eq!(cycle.cycles.round(), 50.0);
@@ -205,8 +205,8 @@ fn a_recording_that_repeats_itself_has_a_period_and_not_fifty_phases() {
 }
 
 #[test]
-fn a_steady_recording_has_one_phase_and_no_period() {
-    let found = of("phases/steady.perf.data.gz");
+fn steady_recording_has_one_phase_and_no_period() {
+    let found = find_phases("phases/steady.perf.data.gz");
     assert_eq!(found.phases.len(), 1);
     assert_eq!(
         (found.phases[0].from, found.phases[0].to),
@@ -242,7 +242,7 @@ fn shuffled_slices_of_real_recordings_rarely_change_or_repeat() {
 }
 
 #[test]
-fn changes_are_found_where_they_are() {
+fn finds_position_of_changes() {
     let mut random = Random(1);
     let parts: [(usize, [usize; 4]); 4] = [
         (40, [5, 3, 1, 1]),
@@ -260,14 +260,14 @@ fn changes_are_found_where_they_are() {
     for (found, expected) in found.iter().zip([40_usize, 65, 71]) {
         assert!(found.abs_diff(expected) <= 1, "{found} is not {expected}");
     }
-    // Nothing is counted, or always the same.
+    // No counts, or constant counts.
     assert!(change_points(&vec![vec![0.0; 3]; 50]).is_empty());
     assert!(change_points(&vec![vec![5.0, 1.0]; 50]).is_empty());
     assert!(change_points(&[]).is_empty());
 }
 
 #[test]
-fn a_period_need_not_be_whole_rows_and_irregular_turns_have_none() {
+fn period_may_be_fractional_and_irregular_turns_have_none() {
     let mut random = Random(7);
     let turns = |random: &mut Random, is_first: &dyn Fn(usize) -> bool| -> Vec<Vec<f64>> {
         (0..400)
@@ -286,7 +286,7 @@ fn a_period_need_not_be_whole_rows_and_irregular_turns_have_none() {
     let rows = turns(&mut random, &|row| (row as f64 / 10.7).fract() < 0.4);
     let found = period(&rows).unwrap();
     assert!((found.rows - 10.7).abs() < 0.1, "{found:?}");
-    // Turns whose lengths chance decides.
+    // Turns of random lengths.
     let mut irregular = vec![false; 400];
     let mut now = false;
     for turn in &mut irregular {

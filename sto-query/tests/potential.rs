@@ -9,7 +9,7 @@ use sto_query::questions::{Degree, KeyOptions};
 use sto_query::render;
 use sto_query::results::{Potentials, View};
 
-fn of(report: &Potentials, function: &str) -> f64 {
+fn potential_of(report: &Potentials, function: &str) -> f64 {
     let found = report
         .functions
         .iter()
@@ -20,15 +20,15 @@ fn of(report: &Potentials, function: &str) -> f64 {
 /// Lundberg and Rettig 2024, section 5.2: A calls itself and B; without the correction A would have
 /// 150 %.
 #[test]
-fn the_worked_example_of_the_recursion_gives_one() {
+fn worked_example_of_recursion_has_potential_one() {
     let example = view("v1", &folded("A 0\nA;A 2\nA;B 2", 1));
     let report = potential(&[example], KeyOptions::default(), 0, Degree(1), None);
-    assert_eq!(of(&report, "A"), 1.0);
-    assert_eq!(of(&report, "B"), 0.5);
+    assert_eq!(potential_of(&report, "A"), 1.0);
+    assert_eq!(potential_of(&report, "B"), 0.5);
 }
 
 #[test]
-fn degree_0_is_the_self_cost() {
+fn potential_of_degree_0_is_self_cost() {
     let stacks = folded("main 1\nmain;a 2\nmain;a;b 3\nmain;b 4", 10);
     let report = potential(
         &[view("v1", &stacks)],
@@ -40,11 +40,11 @@ fn degree_0_is_the_self_cost() {
     for function in &report.functions {
         assert_eq!(function.cost, function.self_cost, "{function:?}");
     }
-    assert_eq!(of(&report, "b"), 0.7);
+    assert_eq!(potential_of(&report, "b"), 0.7);
 }
 
 #[test]
-fn a_degree_beyond_the_deepest_stack_gives_totals() {
+fn potential_beyond_the_deepest_stack_is_total_cost() {
     let stacks = folded("main;a;b;a 5\nmain;b 4\nmain;a 1", 10);
     let report = potential(
         &[view("v1", &stacks)],
@@ -59,13 +59,13 @@ fn a_degree_beyond_the_deepest_stack_gives_totals() {
 }
 
 #[test]
-fn selections_are_added_up_by_function() {
+fn selections_are_summed_by_function() {
     let one = view("v1", &folded("main;a 3\nmain;b 1", 1));
     let two = view("v2", &folded("main;a 2\nmain;c 2", 1));
     let report = potential(&[one, two], KeyOptions::default(), 0, Degree(0), Some(2));
     assert_eq!((report.samples, report.omitted), (8, 2));
-    assert_eq!(of(&report, "a"), 5.0 / 8.0);
-    assert_eq!(of(&report, "c"), 2.0 / 8.0);
+    assert_eq!(potential_of(&report, "a"), 5.0 / 8.0);
+    assert_eq!(potential_of(&report, "c"), 2.0 / 8.0);
 }
 
 #[test]
@@ -74,19 +74,19 @@ fn functions_of_several_builds_are_matched() {
     let two = view("v2", &folded("main;a::{{closure}}.llvm.2 4", 1));
     let both = [one, two];
     let report = potential(&both, KeyOptions::default(), 0, Degree(0), None);
-    assert_eq!(of(&report, "a::{closure}"), 7.0 / 8.0);
+    assert_eq!(potential_of(&report, "a::{closure}"), 7.0 / 8.0);
     let exact = with!(KeyOptions {
         exact_symbols: true,
     });
     let report = potential(&both, exact, 0, Degree(0), None);
-    assert_eq!(of(&report, "a::{{closure}}.llvm.2"), 4.0 / 8.0);
-    // Nothing is matched in a build alone.
+    assert_eq!(potential_of(&report, "a::{{closure}}.llvm.2"), 4.0 / 8.0);
+    // Functions of a single build are not matched.
     let report = potential(&both[..1], KeyOptions::default(), 0, Degree(0), None);
-    assert_eq!(of(&report, "a::{{closure}}.llvm.1"), 3.0 / 4.0);
+    assert_eq!(potential_of(&report, "a::{{closure}}.llvm.1"), 3.0 / 4.0);
 }
 
 #[test]
-fn a_recursion_a_million_deep_is_walked_in_a_moment() {
+fn recursion_a_million_deep_takes_linear_time() {
     let fib = frame("fib", "demo", sto_core::model::FrameKind::User);
     let stacks = (0..3).map(|cut| (vec![fib; 1_000_000 - cut], folded("x 1", 1)[0].1));
     let view = view("v1", &stacks.collect());
@@ -94,7 +94,7 @@ fn a_recursion_a_million_deep_is_walked_in_a_moment() {
 }
 
 #[test]
-fn the_table_fits_a_terminal() {
+fn table_fits_a_terminal() {
     let report = potential(&[demo().0], KeyOptions::default(), 0, Degree(2), Some(8));
     assert_fits("potential", |style| render::potential::text(&report, style));
     assert_golden(
@@ -112,7 +112,7 @@ fn any_stacks() -> impl Strategy<Value = Stacks> {
     prop::collection::vec((stack, cost), 1..30)
 }
 
-/// The definition, by sets: the union of the nodes within `degree` of any node of the function.
+/// Potentials by definition: the cost of the union of the nodes within `degree` of any node of the function.
 fn by_sets(view: &View, degree: u32) -> BTreeMap<u32, u64> {
     let numbers = function_numbers(view);
     let self_costs = view.self_costs(0);

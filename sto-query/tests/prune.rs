@@ -1,4 +1,4 @@
-//! Which profiles may go: exactly those to which everything said applies.
+//! Pruning removes exactly the profiles that fulfil all conditions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ProfileId, RecordingDigest};
@@ -10,7 +10,7 @@ use sto_query::internal::prune::prune;
 use sto_query::questions::PruneOptions;
 use sto_query::results::Pruned;
 
-/// Adds a run recorded at a time, of a program whose stack is this deep.
+/// Adds a run of a program whose stack has this depth, recorded at this time.
 fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth: u32) -> ProfileId {
     let build = Build {
         executable: "demo".to_owned(),
@@ -89,7 +89,7 @@ fn ids(ids: &[ProfileId]) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_old_goes_and_what_tells_no_time_stays() {
+fn removes_old_profiles_and_keeps_those_without_time() {
     let store = Store::in_memory().unwrap();
     let old = add(&store, "v1", Some(100), "main", 3);
     add(&store, "v1", Some(200), "main", 3);
@@ -111,14 +111,14 @@ fn what_is_old_goes_and_what_tells_no_time_stays() {
 }
 
 #[test]
-fn the_newest_builds_of_each_group_stay_with_all_their_runs() {
+fn keeps_newest_builds_of_each_group_with_all_runs() {
     let store = Store::in_memory().unwrap();
     let oldest = add(&store, "v1", Some(100), "main", 3);
     let other_branch = add(&store, "v1", Some(150), "side", 3);
     add(&store, "v2", Some(200), "main", 3);
     add(&store, "v3", Some(250), "main", 3);
     add(&store, "v3", Some(300), "main", 3);
-    // A build that is recorded again is as old as it was.
+    // Recording a build again does not change its age.
     let again = add(&store, "v1", Some(400), "main", 3);
     let grouped = with!(PruneOptions {
         keep_last: Some(2),
@@ -141,7 +141,7 @@ fn the_newest_builds_of_each_group_stay_with_all_their_runs() {
 }
 
 #[test]
-fn everything_said_applies_together() {
+fn conditions_are_combined() {
     let store = Store::in_memory().unwrap();
     let gone_id = add(&store, "v1", Some(100), "side", 3);
     add(&store, "v2", Some(100), "main", 3);
@@ -156,7 +156,7 @@ fn everything_said_applies_together() {
 }
 
 #[test]
-fn a_size_is_kept_by_removing_the_oldest() {
+fn removes_oldest_profiles_until_store_fits() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let times = [500, 100, 300, 200, 400, 600];
@@ -195,7 +195,7 @@ fn a_size_is_kept_by_removing_the_oldest() {
 }
 
 #[test]
-fn a_size_that_nothing_reaches_is_told() {
+fn reports_unreachable_size() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let kept = add(&store, "v1", Some(1), "main", 2000);
@@ -210,7 +210,7 @@ fn a_size_that_nothing_reaches_is_told() {
 }
 
 #[test]
-fn tagged_builds_stay_and_are_told_of() {
+fn keeps_and_reports_tagged_builds() {
     let store = Store::in_memory().unwrap();
     let gone_id = add(&store, "v1", Some(100), "main", 3);
     add(&store, "v2", Some(110), "main", 3);
@@ -243,7 +243,7 @@ fn tagged_builds_stay_and_are_told_of() {
 }
 
 #[test]
-fn a_size_that_fits_tells_only_of_tags_that_were_in_its_way() {
+fn reports_only_tags_that_prevented_removal() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let tag = |version: &str| {

@@ -1,4 +1,4 @@
-//! Whole questions as a program asks them: what the commands print, in one call each.
+//! Each query of the library returns in one call what the command prints.
 
 use crate::export::written;
 use serde::Serialize;
@@ -30,7 +30,7 @@ fn history() -> PathBuf {
     repository.join("testdata/history")
 }
 
-/// What `sto-cli/tests/cli/history.rs` holds the command to.
+/// Compares with the golden file that `sto-cli/tests/cli/history.rs` uses for the command.
 #[track_caller]
 fn assert_printed(name: &str, text: &str) {
     let expected = fs::read_to_string(history().join(name)).unwrap();
@@ -39,7 +39,7 @@ fn assert_printed(name: &str, text: &str) {
 }
 
 #[test]
-fn one_call_answers_a_question_to_a_history_as_its_command_does() {
+fn queries_of_a_history_agree_with_commands() {
     let sources = Sources::of_folder(&history().join("history.sto"));
     let style = crate::words::plain();
 
@@ -75,7 +75,7 @@ fn one_call_answers_a_question_to_a_history_as_its_command_does() {
 }
 
 #[test]
-fn stacks_are_drawn_and_exported_with_what_they_show() {
+fn drawings_and_exports_state_their_content() {
     let sources = Sources::of_folder(&history().join("history.sto"));
     let mut request = FlameRequest::default();
     request.named = "0.10.0".into();
@@ -118,7 +118,7 @@ fn stacks_are_drawn_and_exported_with_what_they_show() {
 }
 
 #[test]
-fn what_a_request_leaves_out_is_as_usual() {
+fn missing_fields_of_requests_have_defaults() {
     #[track_caller]
     fn assert_usual<R: Default + Debug + PartialEq + Serialize + DeserializeOwned>() {
         let request: R = serde_json::from_str("{}").unwrap();
@@ -156,7 +156,7 @@ fn what_a_request_leaves_out_is_as_usual() {
 }
 
 #[test]
-fn options_are_read_as_they_were_written() {
+fn options_round_trip_through_json() {
     let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
     let mut options = CompareOptions::default();
     options.alpha = 0.01;
@@ -174,7 +174,7 @@ fn options_are_read_as_they_were_written() {
 }
 
 #[test]
-fn two_stores_are_asked_at_once_from_several_threads() {
+fn queries_run_in_parallel_on_two_stores() {
     const fn goes_to_threads<T: Send + Sync + 'static>() {}
     const {
         goes_to_threads::<Sources>();
@@ -195,7 +195,7 @@ fn two_stores_are_asked_at_once_from_several_threads() {
             .clone()
             .map(|(path, named)| (Sources::of_folder(&path), named))
     };
-    // Each by itself.
+    // Each query in its own sources.
     let expected = open().each_ref().map(ask);
     assert_ne!(expected[0], expected[1]);
     let shared = open();

@@ -1,4 +1,4 @@
-//! Metrics over time, ranked by how well they explain a target.
+//! Ranking of metrics over time by how well they explain a target.
 
 use crate::views::{assert_fits, assert_golden};
 use serde::Deserialize;
@@ -33,7 +33,7 @@ fn error(table: &str) -> String {
         .to_string()
 }
 
-/// A table of columns, after one of times.
+/// Formats a table of these columns after a column of times.
 fn table(columns: &[(&str, &[f64])]) -> String {
     let mut text = "time".to_owned();
     columns
@@ -106,7 +106,7 @@ fn all_eight_correlators_agree_with_scipy_numpy_and_dtw_python() {
 }
 
 #[test]
-fn the_numbers_of_the_paper_are_found() {
+fn reproduces_numbers_of_the_paper() {
     assert_eq!(ranks(&[10.0, 15.0, 9.0]), [2.0, 3.0, 1.0]);
     let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     let powers = x.map(|x| 10_f64.powf(x));
@@ -122,7 +122,7 @@ fn the_numbers_of_the_paper_are_found() {
         "by ranks",
     );
 
-    // An event that comes later, or lasts longer, is the same event by dynamic time warping alone.
+    // Only dynamic time warping matches events that are delayed or stretched.
     let columns: [(&str, &[f64]); 3] = [
         ("target", &[0.0, 100.0, 0.0, 0.0]),
         ("later", &[0.0, 0.0, 100.0, 0.0]),
@@ -147,7 +147,7 @@ fn the_numbers_of_the_paper_are_found() {
 }
 
 #[test]
-fn what_goes_against_the_target_counts_as_what_goes_with_it() {
+fn negative_correlation_counts_like_positive() {
     let x = [1.0, 5.0, 2.0, 8.0, 3.0, 9.0, 9.0, 1.0];
     let against = x.map(|x| 1e-9 * (7.0 - 2.0 * x));
     let found = ranked(
@@ -159,19 +159,19 @@ fn what_goes_against_the_target_counts_as_what_goes_with_it() {
         let [with, against] = ["with", "against"].map(|name| named(&found, name).scores[by]);
         assert_close(against, with, by.name());
         let signs = ranked(
-            &table(&[("target", &x), ("against", &against_of(&x))]),
+            &table(&[("target", &x), ("against", &negated(&x))]),
             Some(*by),
         );
         assert_eq!(signs.metrics[0].sign, Some(Sign::Contravaries), "{by:?}");
     }
 }
 
-fn against_of(x: &[f64]) -> Vec<f64> {
+fn negated(x: &[f64]) -> Vec<f64> {
     x.iter().map(|x| -x).collect()
 }
 
 #[test]
-fn chance_explains_a_walk_and_noise_but_not_what_goes_with_the_target() {
+fn chance_explains_walk_and_noise_but_not_correlated_metric() {
     let found = ranked(METRICS, None);
     let names: Vec<&str> = found.metrics.iter().map(|metric| &*metric.name).collect();
     assert_eq!(names[3..], ["walk", "noise"]);
@@ -191,7 +191,7 @@ fn chance_explains_a_walk_and_noise_but_not_what_goes_with_the_target() {
     }
 }
 
-/// Numbers from 0 to 1 without a pattern, other ones for each seed.
+/// Returns random numbers from 0 to 1.
 fn noise(seed: u64) -> Vec<f64> {
     let mut state = seed + 1;
     let mut next = || {
@@ -203,7 +203,7 @@ fn noise(seed: u64) -> Vec<f64> {
 }
 
 #[test]
-fn among_hundreds_of_metrics_one_that_explains_is_told_from_chance_and_noise_is_not() {
+fn explaining_metric_stands_out_among_hundreds() {
     let names: Vec<String> = (0..200).map(|ix| format!("noise{ix}")).collect();
     let mut false_alarms = 0;
     for seed in 0..10 {
@@ -231,7 +231,7 @@ fn among_hundreds_of_metrics_one_that_explains_is_told_from_chance_and_noise_is_
 }
 
 #[test]
-fn columns_that_cannot_be_compared_are_left_out_or_last() {
+fn incomparable_columns_are_left_out_or_last() {
     let text = "name,time,target,constant,gap,gaps,huge\n\
         a,0,1,5,1,,-1e308\nb,1,2,5,,,1e308\nc,2.5,4,5,nan,1,1\nd,3,3,5,4,2,1e300\ne,4,1,5,1,<not counted>,2\n";
     let found = ranked(text, None);
@@ -250,7 +250,7 @@ fn columns_that_cannot_be_compared_are_left_out_or_last() {
         (&*last.name, last.score, last.sign, last.p),
         ("constant", 0.0, None, None)
     );
-    // 1 at time 0 and 4 at 3: on the line between them, it is 2 at 1 and 3.5 at 2.5.
+    // 1 at time 0 and 4 at 3: linear interpolation gives 2 at 1 and 3.5 at 2.5.
     let filled = "time,target,gap\n0,1,1\n1,2,2\n2.5,4,3.5\n3,3,4\n4,1,1\n";
     let filled = ranked(filled, None);
     let scores = |found: &RankedMetrics| named(found, "gap").scores[&Correlator::Pearson];
@@ -258,19 +258,19 @@ fn columns_that_cannot_be_compared_are_left_out_or_last() {
 }
 
 #[test]
-fn times_are_those_of_a_column_by_name_or_that_only_grows_or_row_numbers() {
+fn finds_time_column_by_name_or_growth() {
     let time = |header: &str| {
         let text = format!("{header}\n1,9,3\n2,3,1\n3,4,1\n4,8,5\n");
         correlate_columns(&request(&text, "target")).unwrap().time
     };
     assert_eq!(time("Seconds,x,target").as_deref(), Some("Seconds"));
     assert_eq!(time("id,x,target").as_deref(), Some("id"));
-    // A target that only grows, such as progress, is no time.
+    // A target that only grows, such as progress, is not taken as the time.
     assert_eq!(time("target,x,y"), None);
 }
 
 #[test]
-fn a_window_counts_rows_from_its_first_time_to_its_last() {
+fn window_selects_rows_by_time() {
     let mut request = request(METRICS, "target");
     (request.options.from, request.options.to) = (Some(20.0), Some(40.0));
     let found = correlate_columns(&request).unwrap();
@@ -281,7 +281,7 @@ fn a_window_counts_rows_from_its_first_time_to_its_last() {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_said() {
+fn rejects_invalid_tables() {
     assert!(error("").contains("it is empty"));
     assert!(error("1,2\n3,4\n").contains("only numbers"));
     assert!(error("time,x\n1,2\n").contains("no column is called `target`"));
@@ -323,7 +323,7 @@ fn what_is_wrong_with_a_table_is_said() {
 }
 
 #[test]
-fn a_table_of_few_rows_or_very_many_columns_is_answered() {
+fn ranks_tables_of_few_rows_and_many_columns() {
     let one = ranked("time,target,x\n1,2,3\n", None);
     assert_eq!((one.rows, one.metrics.len()), (1, 0));
     let alone = ranked("time,target\n1,2\n2,3\n3,5\n4,1\n", None);
@@ -341,7 +341,7 @@ fn a_table_of_few_rows_or_very_many_columns_is_answered() {
 }
 
 #[test]
-fn metrics_of_the_same_values_are_one_row_that_says_so() {
+fn metrics_with_equal_values_share_a_row() {
     let x = [1.0, 5.0, 2.0, 8.0];
     let columns = [
         ("target", &x[..]),
@@ -368,7 +368,7 @@ fn metrics_of_the_same_values_are_one_row_that_says_so() {
 }
 
 #[test]
-fn the_report_fits_and_its_json_is_as_specified() {
+fn report_fits_terminals_and_matches_golden_json() {
     let hostile = METRICS.replacen("follows", "\"\x1b[31mfollows \u{202e}<b>\"", 1);
     let found = ranked(&hostile, None);
     assert_fits("correlate", |style| render::correlate::text(&found, style));

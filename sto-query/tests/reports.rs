@@ -1,4 +1,4 @@
-//! Every output of a report, compared with reviewed files.
+//! Golden files of all outputs of reports.
 
 use crate::views::{assert_fits, assert_golden, demo, folded, stored_build, view, view_of};
 use crate::words::WORDS;
@@ -24,7 +24,7 @@ const PIPE: Style = Style {
     colors: None,
     words: WORDS,
 };
-/// A terminal of so many columns, without colours.
+/// The style of a terminal with `width` columns, without colours.
 fn wide(width: usize) -> Style {
     Style {
         width: Some(width),
@@ -58,7 +58,7 @@ fn top_by_self_and_by_total() {
 }
 
 #[test]
-fn top_orders_equals_by_module_and_name() {
+fn top_sorts_equal_costs_by_module_and_name() {
     let report = top(
         &view("v1", &folded("b 1\na 1\nc 2", 1)),
         0,
@@ -74,7 +74,7 @@ fn top_orders_equals_by_module_and_name() {
 }
 
 #[test]
-fn shares_are_of_the_value_not_of_the_samples() {
+fn shares_are_of_values_instead_of_samples() {
     let mut stacks = folded("a 1\nb 1", 1);
     stacks[1].1.value = 3;
     let report = top(&view("v1", &stacks), 0, Order::SelfCost, None);
@@ -84,7 +84,7 @@ fn shares_are_of_the_value_not_of_the_samples() {
 }
 
 #[test]
-fn samples_without_a_value_have_shares_of_the_samples() {
+fn shares_without_values_are_of_samples() {
     let report = top(
         &view("v1", &folded("a 3\nb 1", 0)),
         0,
@@ -95,7 +95,7 @@ fn samples_without_a_value_have_shares_of_the_samples() {
 }
 
 #[test]
-fn a_long_name_is_shortened_in_the_middle_only_where_the_width_is_limited() {
+fn long_names_are_shortened_only_to_a_limited_width() {
     let name = "<alloc::vec::Vec<core::option::Option<alloc::string::String>> as \
                 core::iter::traits::collect::FromIterator<T>>::from_iter";
     let lines: &'static str = Box::leak(format!("{} 5", name).into_boxed_str());
@@ -138,7 +138,7 @@ fn the_call_tree() {
 }
 
 #[test]
-fn a_view_without_samples_has_reports_that_say_so() {
+fn reports_state_that_a_view_has_no_samples() {
     let empty = view_of("v1", &[vec![]]);
     let expected = "demo@v1: 0 samples in 1 profile\n";
     let top = top(&empty, 0, Order::SelfCost, None);

@@ -1,4 +1,4 @@
-//! Metrics of runs: ranked, and brought to one time.
+//! Metrics of runs over time: ranking, and alignment of two runs.
 
 use crate::views::{assert_fits, assert_golden};
 use std::collections::BTreeSet;
@@ -44,8 +44,8 @@ fn left_out(ranked: &RankedMetrics, why: WhyLeftOut) -> Vec<&str> {
     out.map(|out| &*out.name).collect()
 }
 
-/// What `perf script` prints of a program that has these functions: in each of equally long steps, a sample of each
-/// that has so many nanoseconds.
+/// Writes output of `perf script` with one sample per function and time step; `functions` have their nanoseconds by
+/// step.
 fn script(name: &str, functions: &[(&str, &dyn Fn(f64) -> f64)]) -> PathBuf {
     let mut text = String::new();
     for step in 0..1000 {
@@ -65,7 +65,7 @@ fn script(name: &str, functions: &[(&str, &dyn Fn(f64) -> f64)]) -> PathBuf {
     path
 }
 
-/// One hill after the other, in a run that is at `time` of the work.
+/// A metric of successive peaks, as a function of the step; `time` is the progress of the work at a step.
 fn hills(time: impl Fn(f64) -> f64) -> impl Fn(f64) -> f64 {
     let hill = |at: f64, width: f64, time: f64| 1e6 * (-((time - at) / width).powi(2)).exp();
     move |step| {
@@ -83,7 +83,7 @@ fn plus_cause(hills: &impl Fn(f64) -> f64) -> impl Fn(f64) -> f64 {
 }
 
 #[test]
-fn every_metric_of_a_run_is_ranked_once() {
+fn every_metric_is_ranked_once() {
     let mut request = request("", "thread:pool worker 1");
     request.named = vec![testdata("perf-script/frame-pointers.txt")];
     let ranked = correlate(&sources(), &request).unwrap();
@@ -97,7 +97,7 @@ fn every_metric_of_a_run_is_ranked_once() {
     ] {
         assert!(found.contains(name), "{name}: {found:?}");
     }
-    // All that the thread did was done below these.
+    // All samples of the thread are below these.
     let same = left_out(&ranked, WhyLeftOut::Same);
     assert_eq!(same, ["total:start_thread", "total:worker"]);
     let first = &ranked.metrics[0];
@@ -116,7 +116,7 @@ fn every_metric_of_a_run_is_ranked_once() {
 }
 
 #[test]
-fn what_a_target_is_made_of_does_not_explain_it() {
+fn parts_of_a_target_do_not_explain_it() {
     let mut request = request("threads.perf.data", "share");
     request.metrics = vec![
         "both = \"thread:adder\" + \"thread:divider\"".to_owned(),
@@ -134,7 +134,7 @@ fn what_a_target_is_made_of_does_not_explain_it() {
 }
 
 #[test]
-fn a_run_is_brought_to_the_time_of_another_by_a_metric_of_both() {
+fn aligns_runs_by_a_common_metric() {
     let (even, bent) = (hills(|step| step), hills(uneven));
     let first = script("first.perf", &[("work", &even)]);
     let second = script(
@@ -164,7 +164,7 @@ fn a_run_is_brought_to_the_time_of_another_by_a_metric_of_both() {
     let fit = ranked.runs[1].fit.as_ref().unwrap();
     assert!(fit.mean_error < 0.005, "{fit:?}");
     assert_eq!(ranked.runs[0].fit, None);
-    // It goes with itself, now that the run was bent to do so.
+    // The alignment used this metric, so its correlation means nothing.
     let aligned = left_out(&ranked, WhyLeftOut::Aligned);
     assert_eq!(aligned, ["self:work", "total:work"]);
 
@@ -173,7 +173,7 @@ fn a_run_is_brought_to_the_time_of_another_by_a_metric_of_both() {
     request.metric = Some("self:work".to_owned());
     let alignment = align(&sources(), &request).unwrap();
     assert_eq!(alignment.fit, *fit);
-    // What is work at a step of the second run was work at that of the first.
+    // The path maps each step of the second run to the step of the first with the same work.
     for &[of_first, of_second] in alignment.path.iter().step_by(50) {
         let expected = uneven(of_second * 100.0) / 100.0;
         let is_hill = (1.0..9.0).contains(&expected);
@@ -189,7 +189,7 @@ fn a_run_is_brought_to_the_time_of_another_by_a_metric_of_both() {
 }
 
 #[test]
-fn a_run_is_aligned_with_itself_without_an_error_or_a_doubt() {
+fn alignment_of_a_run_with_itself_is_exact() {
     let mut request = AlignRequest::default();
     request.named = [
         recording("threads.perf.data"),
@@ -207,7 +207,7 @@ fn a_run_is_aligned_with_itself_without_an_error_or_a_doubt() {
 }
 
 #[test]
-fn what_cannot_be_ranked_or_aligned_is_said() {
+fn rejects_metrics_that_cannot_be_ranked_or_aligned() {
     let error = |request: &CorrelateRequest| correlate(&sources(), request).unwrap_err();
     let unknown = error(&request("threads.perf.data", "thread:addr")).to_string();
     assert!(
@@ -242,7 +242,7 @@ fn what_cannot_be_ranked_or_aligned_is_said() {
 }
 
 #[test]
-fn doubts_are_in_seconds_of_each_run() {
+fn uncertain_parts_are_in_seconds_of_each_run() {
     let steps = |step: f64| {
         if (200.0..800.0).contains(&step) {
             9e5
@@ -260,7 +260,7 @@ fn doubts_are_in_seconds_of_each_run() {
     let Some(Doubt::NearlyConstant { first, second }) = alignment.fit.warnings.first() else {
         panic!("{:?}", alignment.fit.warnings);
     };
-    // The first run's point is on the beginning of the second one's stretch, up to its own point.
+    // The first run's point aligns with the part of the second run up to its own point.
     let near = |found: f64, expected: f64| (found - expected).abs() < 0.02;
     assert!(near(first[0], 2.0) && near(first[1], 8.0), "{first:?}");
     assert!(near(second[0], 2.0) && near(second[1], 7.0), "{second:?}");

@@ -178,8 +178,8 @@ fn tag_selects_build_unless_a_build_has_that_name() {
     assert!(close.ends_with("did you mean `demo@good`?"), "{close}");
 }
 
-/// Returns three builds of `demo` on successive days, where the last day is not that of the last
-/// name, and one of `tool`.
+/// Returns three builds of `demo`, recorded on successive days but not in the order of their names,
+/// and one of `tool`.
 fn dated() -> Vec<StoredBuild> {
     let mut builds = vec![
         stored_build("demo", "v1", &[], &[1]),

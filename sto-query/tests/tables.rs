@@ -1,4 +1,4 @@
-//! The store as tables of SQL.
+//! The store as SQL tables.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use sto_query::tables::{
 };
 use sto_query::text::Style;
 
-/// Every row of an answer, a text a cell.
+/// The rows of a result, with cells as text.
 #[derive(Default)]
 struct Rows(Vec<Vec<String>>);
 
@@ -66,7 +66,7 @@ fn example(database: &mut Database, name: &str, parameters: &[(&str, &str)]) -> 
     tried(database, example.unwrap().sql, parameters).unwrap()
 }
 
-/// Folded stacks of each build of `demo`, by its version: a run each.
+/// Stores builds of `demo`, given as versions and folded stacks, with one run each.
 fn sources(builds: &[(&str, &str)]) -> Sources {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::in_memory().unwrap();
@@ -98,16 +98,16 @@ pub(crate) fn demo_sources() -> Sources {
     sources(&[("1", ONE), ("2", TWO)])
 }
 
-/// A real history: `testdata/README.md` says where it is from.
+/// Returns a real history; `testdata/README.md` describes its origin.
 pub(crate) fn history() -> Sources {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     Sources::of_folder(&repository.join("testdata/history/history.sto"))
 }
 
-/// The example of the document that describes Sto: `doLogging` is ten times as expensive in version two, and a query of
-/// its three tables says so.
+/// The example of sto's design document: a query of three tables shows that `doLogging` is ten times as expensive in
+/// version two.
 #[test]
-fn the_documents_example_is_found_by_a_query_of_its_tables() {
+fn query_of_the_design_document_finds_its_example() {
     let sql = "SELECT d.symbol, a.sample_count, b.sample_count
         FROM stack_node a
         JOIN executable ea ON ea.id = a.executable_id AND ea.version = 1
@@ -128,7 +128,7 @@ fn the_documents_example_is_found_by_a_query_of_its_tables() {
 }
 
 #[test]
-fn a_row_of_executable_is_a_build() {
+fn rows_of_executable_are_builds() {
     let sql = "SELECT name, version, samples, event, runs FROM executable";
     assert_eq!(
         rows(&mut demo(), sql),
@@ -140,7 +140,7 @@ fn a_row_of_executable_is_a_build() {
 }
 
 #[test]
-fn a_stack_is_found_by_its_id_and_its_callees_by_its_callers() {
+fn finds_stacks_by_id_and_callees_by_caller() {
     let mut database = demo();
     let callees = "SELECT d.symbol, n.sample_count, n.total, stack(n.id) FROM executable e
         JOIN stack_node root ON root.executable_id = e.id AND root.parent_id IS NULL
@@ -168,7 +168,7 @@ fn a_stack_is_found_by_its_id_and_its_callees_by_its_callers() {
 }
 
 #[test]
-fn a_subtree_is_json_for_d3_flame_graph() {
+fn subtrees_are_json_for_d3_flame_graph() {
     let sql = "SELECT subtree(n.id) FROM executable e JOIN stack_node n ON n.executable_id = e.id
         WHERE e.version = '1' AND n.parent_id IS NULL";
     let json: serde_json::Value = serde_json::from_str(&rows(&mut demo(), sql)[0][0]).unwrap();
@@ -180,7 +180,7 @@ fn a_subtree_is_json_for_d3_flame_graph() {
 }
 
 #[test]
-fn shipped_queries_give_what_the_library_does() {
+fn shipped_queries_agree_with_the_library() {
     for version in ["0.9.6", "0.10.0"] {
         let sources = history();
         let mut request = TopRequest::default();
@@ -199,7 +199,7 @@ fn shipped_queries_give_what_the_library_does() {
             .collect();
         let mut database = Database::open(history()).unwrap();
         let found = example(&mut database, "top", &[("version", version)]);
-        // Costs are the same; functions of equal cost stand in one order here, and in another there.
+        // Functions of equal cost may be in different orders.
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found[..2], expected[..2], "{found:?} {expected:?}");
         }
@@ -219,7 +219,7 @@ fn shipped_queries_give_what_the_library_does() {
 }
 
 #[test]
-fn shipped_queries_of_a_small_store_can_be_worked_out_by_hand() {
+fn shipped_queries_agree_with_manual_results() {
     let mut database = demo();
     let mut ask = |name: &str, parameters: &[(&str, &str)]| {
         let rows = example(&mut database, name, parameters);
@@ -262,7 +262,7 @@ fn shipped_queries_of_a_small_store_can_be_worked_out_by_hand() {
 }
 
 #[test]
-fn every_shipped_query_says_what_it_answers_and_its_parameters() {
+fn shipped_queries_document_result_and_parameters() {
     for example in EXAMPLES {
         assert!(example.about().ends_with('.'), "{}", example.name);
         let mut used: Vec<&str> = Vec::new();
@@ -279,9 +279,9 @@ fn every_shipped_query_says_what_it_answers_and_its_parameters() {
     assert!(EXAMPLES.is_sorted_by_key(|example| example.name));
 }
 
-/// The counts of a real history agree with each other and with what the library counts.
+/// The counts of a real history agree with each other and with those of the library.
 #[test]
-fn the_tables_of_a_real_store_agree_with_each_other() {
+fn tables_of_a_real_store_agree_with_each_other() {
     let mut database = Database::open(history()).unwrap();
     let other = "SELECT e.version FROM executable e JOIN stack_node n ON n.executable_id = e.id
         GROUP BY e.id HAVING sum(n.sample_count) <> e.samples OR max(n.total_sample_count) > e.samples";
@@ -307,9 +307,9 @@ fn the_tables_of_a_real_store_agree_with_each_other() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Rows that are found by a column are those that a look at every row finds.
+    /// Queries that use an index agree with queries that read all rows.
     #[test]
-    fn what_is_found_by_a_column_is_what_a_look_at_all_rows_finds(
+    fn indexed_queries_agree_with_full_scans(
         stacks in prop::collection::vec((prop::collection::vec(0..4u8, 1..6), 1..9u32), 1..20),
         other in prop::collection::vec((prop::collection::vec(0..4u8, 1..6), 1..9u32), 1..20),
     ) {
@@ -343,7 +343,7 @@ proptest! {
                 prop_assert_eq!(found, looked, "{} {}", table, column);
             }
         }
-        // In the order of a column that rows come by, and in any.
+        // With and without the order of an indexed column.
         for of in ["", "WHERE executable_id = (SELECT id FROM executable WHERE version = '2')"] {
             let [by_column, sorted] = ["stack_node_data_id", "+stack_node_data_id"].map(|by| {
                 let grouped = format!("SELECT stack_node_data_id, count(*), sum(total) FROM stack_node {of} GROUP BY {by} ORDER BY {by}");
@@ -353,7 +353,7 @@ proptest! {
         }
         let sums = "SELECT sum(self) - (SELECT sum(sample_count) FROM stack_node) FROM sample";
         prop_assert_eq!(&rows(&mut database, sums)[0][0], "0");
-        // A function's total is the sum of its outermost stacks, and is no more than all there is.
+        // A function's total is the sum of its outermost stacks, and at most the total cost.
         let totals = "SELECT count(*) FROM function_cost f JOIN executable e ON e.id = f.build WHERE f.total <>
             (SELECT sum(n.total) FROM stack_node n JOIN stack_node_data d ON d.id = n.stack_node_data_id
              WHERE n.executable_id = e.id AND n.outermost AND d.function = f.function) OR f.total > e.samples";
@@ -393,7 +393,7 @@ fn runs_have_labels_metrics_slices_and_calls() {
 }
 
 #[test]
-fn slices_add_up_to_what_a_run_cost() {
+fn slices_add_up_to_the_cost_of_a_run() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let store = Store::in_memory().unwrap();
     let options = IngestOptions {
@@ -410,7 +410,7 @@ fn slices_add_up_to_what_a_run_cost() {
 }
 
 #[test]
-fn words_are_found_in_symbols_and_files() {
+fn full_text_search_finds_symbols_and_files() {
     let mut database = Database::open(history()).unwrap();
     let found = rows(
         &mut database,
@@ -438,7 +438,7 @@ fn words_are_found_in_symbols_and_files() {
 }
 
 #[test]
-fn nothing_can_be_changed() {
+fn tables_are_read_only() {
     let mut database = demo();
     for sql in [
         "DELETE FROM executable",
@@ -470,7 +470,7 @@ fn nothing_can_be_changed() {
 }
 
 #[test]
-fn a_mistake_is_shown_in_its_place() {
+fn errors_show_their_position() {
     let place = |sql: &str| match tried(&mut demo(), sql, &[]) {
         Err(SqlError::Syntax { message, place }) => [message, place.join("\n")],
         other => panic!("{other:?}"),
@@ -507,7 +507,7 @@ fn a_mistake_is_shown_in_its_place() {
 }
 
 #[test]
-fn parameters_are_values_and_never_text_of_the_query() {
+fn parameters_are_never_parsed_as_sql() {
     let mut database = demo();
     let hostile = "1'; DROP TABLE executable; --";
     let sql = "SELECT count(*) FROM executable WHERE version = :v OR name = $v OR name = @v";
@@ -524,7 +524,7 @@ fn parameters_are_values_and_never_text_of_the_query() {
 }
 
 #[test]
-fn an_endless_query_ends_at_its_timeout_and_where_it_is_cancelled() {
+fn endless_query_ends_at_timeout_or_cancellation() {
     let endless =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
     let mut database = demo();
@@ -540,7 +540,7 @@ fn an_endless_query_ends_at_its_timeout_and_where_it_is_cancelled() {
     options.cancel.cancel();
     let ended = database.query(endless, &options, &mut Rows::default());
     assert!(matches!(ended, Err(SqlError::Cancelled(_))));
-    // The next one is answered all the same.
+    // The next query works.
     assert_eq!(
         rows(&mut database, "SELECT count(*) FROM executable"),
         [["2"]]
@@ -560,7 +560,7 @@ fn written(database: &mut Database, sql: &str, format: SqlFormat, width: Option<
 }
 
 #[test]
-fn answers_are_written_in_every_format() {
+fn results_are_written_in_every_format() {
     let mut database = demo();
     let sql = "SELECT version, samples / 3.0 AS third, NULL AS none FROM executable";
     let mut write = |format| written(&mut database, sql, format, None);
@@ -606,7 +606,7 @@ fn answers_are_written_in_every_format() {
 }
 
 #[test]
-fn tables_fit_the_terminal_or_have_a_line_a_cell() {
+fn tables_fit_the_terminal_or_have_one_line_per_cell() {
     let mut database = Database::open(history()).unwrap();
     let sql = "SELECT id, symbol, file, line FROM stack_node_data LIMIT 20";
     let table = written(&mut database, sql, SqlFormat::Table, Some(80));
@@ -629,7 +629,7 @@ fn tables_fit_the_terminal_or_have_a_line_a_cell() {
 }
 
 #[test]
-fn hostile_names_are_escaped_where_people_read_them() {
+fn hostile_names_are_escaped_in_tables() {
     let stacks = "main;\u{1b}[31mred|<b> 3\n";
     let mut database = database(&[("v\u{7}1", stacks)]);
     let sql = "SELECT symbol, (SELECT version FROM executable) AS version FROM stack_node_data ORDER BY 1";

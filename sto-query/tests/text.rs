@@ -1,11 +1,11 @@
-//! Colours as users write them, and what files are called.
+//! Parsing of colours, and distinct names of files.
 
 use std::path::Path;
 use sto_query::sources::distinct_names;
 use sto_query::text::Look;
 
 #[test]
-fn a_colour_is_one_of_16_names_or_256_numbers_with_attributes() {
+fn colours_are_16_names_or_256_numbers_with_attributes() {
     for (text, painted) in [
         ("red", "\x1b[31mx\x1b[0m"),
         ("bright-red", "\x1b[91mx\x1b[0m"),
@@ -39,7 +39,7 @@ fn assert_names(a: &str, b: &str, expected: (&str, &str)) {
 }
 
 #[test]
-fn files_are_distinguished_by_as_little_of_their_path_as_it_takes() {
+fn names_of_files_have_the_shortest_distinct_path() {
     assert_names("x/v1.data", "y/v2.data", ("v1.data", "v2.data"));
     assert_names("x/perf.data", "y/perf.data", ("x/perf.data", "y/perf.data"));
     assert_names("perf.data", "y/perf.data", ("perf.data", "y/perf.data"));
@@ -47,6 +47,6 @@ fn files_are_distinguished_by_as_little_of_their_path_as_it_takes() {
 }
 
 #[test]
-fn a_file_beside_itself_keeps_its_name() {
+fn equal_paths_keep_their_name() {
     assert_names("x/perf.data", "x/perf.data", ("perf.data", "perf.data"));
 }

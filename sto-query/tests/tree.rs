@@ -28,7 +28,7 @@ fn names(report: &CallTree) -> Vec<&str> {
 }
 
 #[test]
-fn siblings_stand_by_total_and_below_their_caller() {
+fn siblings_are_sorted_by_total_below_their_caller() {
     let stacks = folded("main;a 1\nmain;b;c 5\nmain;b;d 4\nmain;e 1\nother 20", 1);
     let report = call_tree(&view("v1", &stacks), 0, &everything());
     assert_eq!(names(&report), ["other", "main", "b", "c", "d", "a", "e"]);
@@ -41,7 +41,7 @@ fn siblings_stand_by_total_and_below_their_caller() {
 }
 
 #[test]
-fn what_is_cut_is_summed_where_it_was_cut_and_in_all() {
+fn pruned_costs_are_summed_per_node_and_overall() {
     let stacks = folded("main 50\nmain;big 40\nmain;s;t 3\nmain;u 2\nsmall 5", 1);
     let report = call_tree(
         &view("v1", &stacks),
@@ -69,7 +69,7 @@ fn what_is_cut_is_summed_where_it_was_cut_and_in_all() {
 }
 
 #[test]
-fn stacks_of_another_event_are_neither_shown_nor_counted_as_cut() {
+fn stacks_of_other_events_are_not_counted_as_pruned() {
     let event = |event: &str| sto_core::units::SampleType {
         event: event.to_owned(),
         unit: sto_core::units::Unit::Events,
@@ -82,7 +82,7 @@ fn stacks_of_another_event_are_neither_shown_nor_counted_as_cut() {
 }
 
 #[test]
-fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
+fn recursion_a_million_deep_is_cut_at_the_maximum_depth() {
     let fib = frame("fib", "demo", FrameKind::User);
     let stacks = vec![(
         vec![fib; 1_000_000],
@@ -119,7 +119,7 @@ fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
 }
 
 #[test]
-fn a_whole_recursion_is_shown_where_that_was_asked_for() {
+fn deep_recursion_is_shown_completely_on_request() {
     let fib = frame("fib", "demo", FrameKind::User);
     let stacks = vec![(
         vec![fib; 100_000],
@@ -139,7 +139,7 @@ fn a_whole_recursion_is_shown_where_that_was_asked_for() {
 }
 
 #[test]
-fn a_chain_is_one_line_and_json_has_all_of_it() {
+fn chain_is_one_line_in_text_and_complete_in_json() {
     let stacks = folded(
         "_start;std::rt::lang_start;std::rt::call;main;a;b;c;d;work;hot 90\n\
          _start;std::rt::lang_start;std::rt::call;main;a;b;c;d;work 10",
@@ -163,7 +163,7 @@ fn a_chain_is_one_line_and_json_has_all_of_it() {
 }
 
 #[test]
-fn a_tree_that_branches_at_every_level_stays_narrow() {
+fn tree_that_branches_at_every_level_stays_narrow() {
     let mut stacks = Stacks::new();
     let mut callers = Vec::new();
     for _ in 0..40 {
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_kept_and_what_is_cut_make_the_whole(
+    fn shown_and_pruned_costs_add_up_to_the_whole(
         stacks in any_stacks(),
         min_share in 0.0..0.5f64,
         max_depth in 1..8usize,

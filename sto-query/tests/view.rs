@@ -1,4 +1,4 @@
-//! Loading: sample types and runs side by side.
+//! Views of several runs: sample types and columns.
 
 use crate::views::{folded, view_of};
 use sto_core::units::{Cost, SampleType, Unit};
@@ -15,7 +15,7 @@ fn samples(costs: &[Cost]) -> Vec<u64> {
 }
 
 #[test]
-fn runs_that_measured_different_events_are_lined_up() {
+fn runs_with_different_events_have_aligned_columns() {
     let (few, many) = (folded("a 1\na;b 2", 1), folded("a;b 5\na;c 6", 1));
     let runs = [
         vec![(event("faults"), &few), (event("cycles"), &many)],
@@ -37,14 +37,14 @@ fn runs_that_measured_different_events_are_lined_up() {
 }
 
 #[test]
-fn of_events_with_as_many_samples_the_first_recorded_stands_first() {
+fn events_with_equal_samples_keep_their_order() {
     let stacks = folded("a 4", 1);
     let view = view_of("v1", &[vec![(event("z"), &stacks), (event("b"), &stacks)]]);
     assert_eq!(view.sample_types, [event("z"), event("b")]);
 }
 
 #[test]
-fn two_columns_of_one_event_are_added() {
+fn columns_of_one_event_are_added() {
     let (first, second) = (folded("a 1\na;b 2", 1), folded("a;b 3\na;c 4", 1));
     let view = view_of(
         "v1",

@@ -1,4 +1,4 @@
-//! Parts of a run's time.
+//! Time windows of runs.
 
 use crate::export::written;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use sto_query::render::{self, Detail};
 use sto_query::results::{Comparison, Subject, Verdict, View};
 use sto_query::sources::{EVENT, Filter, Named, Sources};
 
-/// A recording of two threads, and one that is longer.
+/// A recording of two threads, and a longer recording.
 const FILES: [&str; 2] = ["perf-data/threads.perf.data", "demo/v1.perf.data"];
 
 fn testdata(file: &str) -> PathBuf {
@@ -28,7 +28,7 @@ fn testdata(file: &str) -> PathBuf {
         .join(file)
 }
 
-/// Both recordings as runs of one build, in so many slices.
+/// Stores both recordings as runs of one build, in `slices` slices.
 fn stored(slices: Option<u32>) -> Sources {
     let store = Store::in_memory().unwrap();
     for (run, file) in FILES.iter().enumerate() {
@@ -53,7 +53,7 @@ fn between(from: u64, to: Option<u64>) -> Filter {
     })
 }
 
-/// What each stack costs over all runs.
+/// Returns the self cost of each stack over all runs.
 fn costs(view: &View) -> Vec<Cost> {
     view.self_costs(0)
 }
@@ -71,7 +71,7 @@ proptest! {
     #[test]
     fn windows_that_tile_a_run_add_up_to_the_whole(mut cuts in prop::collection::vec(0..4_000_000_000_u64, 0..6)) {
         let file = Named::File(testdata(FILES[1]));
-        for (named, sources) in [(&file, &*STORED), (&"v1".into(), &stored_alone())] {
+        for (named, sources) in [(&file, &*STORED), (&"v1".into(), &stored_longer())] {
             let whole = sources.view(named, &Filter::default()).unwrap();
             cuts.sort_unstable();
             let mut sum = vec![Cost::ZERO; whole.tree.len()];
@@ -80,7 +80,7 @@ proptest! {
                 let to = borders.get(ix + 1).copied();
                 let view = match sources.view(named, &between(from, to)) {
                     Ok(view) => view,
-                    // Less than a slice is none, and what is left is in the next ones.
+                    // A window shorter than a slice is empty; the slice belongs to a later window.
                     Err(QueryError::Window(WindowError::TooFine { .. } | WindowError::Empty { .. } | WindowError::Outside { .. })) => continue,
                     Err(error) => panic!("{error}"),
                 };
@@ -93,8 +93,8 @@ proptest! {
     }
 }
 
-/// The longer recording alone, in few slices.
-fn stored_alone() -> Sources {
+/// Stores only the longer recording, in few slices.
+fn stored_longer() -> Sources {
     static ALONE: LazyLock<Store> = LazyLock::new(|| {
         let store = Store::in_memory().unwrap();
         let options = with!(IngestOptions {
@@ -109,7 +109,7 @@ fn stored_alone() -> Sources {
 }
 
 #[test]
-fn each_run_is_cut_by_its_own_first_sample_and_threads_are_those_of_the_window() {
+fn windows_begin_at_the_first_sample_of_each_run() {
     let filter = between(100_000_000, Some(300_000_000));
     let request = with!(TopRequest {
         named: "v1".into(),
@@ -182,7 +182,7 @@ fn each_run_is_cut_by_its_own_first_sample_and_threads_are_those_of_the_window()
 }
 
 #[test]
-fn a_window_that_a_run_does_not_have_says_why() {
+fn invalid_window_is_an_error_with_its_reason() {
     let at = |filter: &Filter| refused(&STORED, filter);
     assert!(matches!(
         at(&between(5, Some(5))),
@@ -210,7 +210,7 @@ fn a_window_that_a_run_does_not_have_says_why() {
 }
 
 #[test]
-fn the_rest_of_a_window_is_all_that_it_leaves_out() {
+fn rest_of_a_window_is_its_complement() {
     let whole: Vec<Cost> = costs(&STORED.view(&"v1".into(), &Filter::default()).unwrap());
     let time = |window| {
         with!(Filter {
@@ -237,7 +237,7 @@ fn the_rest_of_a_window_is_all_that_it_leaves_out() {
     assert!(matches!(refused(&STORED, &all), WindowError::NoRest { .. }));
 }
 
-/// A check of two parts of the same run.
+/// Compares two windows of the same run.
 fn parts_of(file: &str, window: [u64; 2], against: Option<[u64; 2]>) -> Comparison {
     let time = |[from, to]: [u64; 2]| Window::Time {
         from: Nanoseconds(from * 1_000_000),
@@ -257,7 +257,7 @@ fn parts_of(file: &str, window: [u64; 2], against: Option<[u64; 2]>) -> Comparis
 }
 
 #[test]
-fn parts_of_a_steady_run_are_clean_however_it_is_cut() {
+fn windows_of_a_steady_run_are_clean() {
     const STEADY: &str = "phases/steady.perf.data.gz";
     for (window, against) in [
         ([1000, 2000], Some([0, 1000])),
@@ -287,7 +287,7 @@ fn parts_of_a_steady_run_are_clean_however_it_is_cut() {
 }
 
 #[test]
-fn what_a_part_of_a_run_does_more_of_is_found() {
+fn finds_function_that_a_window_has_more_of() {
     let found = parts_of(
         "phases/phases.perf.data.gz",
         [1500, 2000],
@@ -313,7 +313,7 @@ fn what_a_part_of_a_run_does_more_of_is_found() {
 }
 
 #[test]
-fn the_same_part_of_two_builds_is_compared_as_builds_are() {
+fn windows_of_two_builds_are_compared_like_builds() {
     let mut request = CheckRequest::default();
     request.baseline = Some(Baseline::Any("v1".into()));
     request.candidate = "v2".into();

@@ -1,4 +1,4 @@
-//! Answers in the words of a program that shows each hint by its name, and fills in commands.
+//! Rendering with test words: hints are their names, and commands are filled in.
 
 use sto_query::render;
 use sto_query::results::{Comparison, Suspects};
@@ -9,14 +9,14 @@ pub(crate) const WORDS: Words = Words {
     option: "--",
 };
 
-/// A command that a program fills in.
+/// Returns a command of these words.
 pub(crate) fn command(words: &[&str]) -> Command {
     Command {
         words: words.iter().map(|&word| word.to_owned()).collect(),
     }
 }
 
-/// Text in a file.
+/// The style of text in a file.
 pub(crate) fn plain() -> Style {
     Style {
         words: WORDS,

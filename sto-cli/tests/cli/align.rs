@@ -6,7 +6,7 @@ use sto_query::questions::{AlignRequest, align};
 use sto_query::results;
 use sto_query::sources::{Named, Sources};
 
-/// Levels, each for some points.
+/// Returns a series of constant parts, given as numbers of points and their value.
 fn levels(levels: &[(usize, u64)]) -> Vec<u64> {
     let points = levels.iter();
     let points = points.flat_map(|&(points, level)| vec![level; points]);
@@ -40,7 +40,7 @@ fn aligned(a: &[u64], b: &[u64]) -> Run {
     sandbox.sto(&["align", "a", "b"]).succeeds()
 }
 
-/// A text without its line breaks.
+/// Returns the output without its line breaks.
 fn flowing(run: &Run) -> String {
     run.stdout.replace('\n', " ")
 }

@@ -1,4 +1,4 @@
-//! Metrics of many runs at once.
+//! `sto annotate`: adds metrics to many runs at once.
 
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn three_runs() -> Sandbox {
     sandbox
 }
 
-/// The metrics of each run, in the order of their labels.
+/// Returns the metrics of each run, sorted by label.
 fn metrics(sandbox: &Sandbox) -> Vec<String> {
     let json = sandbox.json(&["runs"]);
     let mut runs: Vec<&Value> = json["runs"].as_array().unwrap().iter().collect();
@@ -28,7 +28,7 @@ fn metrics(sandbox: &Sandbox) -> Vec<String> {
     runs.iter().map(|run| run["metrics"].to_string()).collect()
 }
 
-/// The id of the run with this label.
+/// Returns the id of the run with this label.
 fn id_of(sandbox: &Sandbox, ci: &str) -> String {
     let json = sandbox.json(&["runs"]);
     let mut runs = json["runs"].as_array().unwrap().iter();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// A recording of testdata/anomalies, and why its pace changed.
 struct Anomaly {
     name: &'static str,
-    /// What was sampled.
+    /// The name of the perf recording.
     recording: &'static str,
     target: &'static str,
     /// The shape of the pace as an analyst would draw it.
@@ -74,7 +74,7 @@ const ANOMALIES: [Anomaly; 4] = [
     },
 ];
 
-/// The best rank of a cause, by correlator and by all of them.
+/// Returns the best rank of a cause by each correlator, and by all of them.
 fn ranks(anomaly: &Anomaly) -> (BTreeMap<String, f64>, usize) {
     let sandbox = Sandbox::new();
     let file = |name: &str| {
@@ -105,7 +105,7 @@ fn ranks(anomaly: &Anomaly) -> (BTreeMap<String, f64>, usize) {
         "0",
     ]);
     if anomaly.name == "collections" {
-        // There are more samples of page faults.
+        // The default would be page faults, which have more samples.
         correlate.extend(["--event", "cpu-clock"]);
     }
     let ranked = sandbox.json(&correlate);
@@ -129,7 +129,7 @@ fn ranks(anomaly: &Anomaly) -> (BTreeMap<String, f64>, usize) {
 }
 
 #[test]
-fn the_cause_is_among_the_first_three() {
+fn cause_is_among_the_first_three() {
     for anomaly in ANOMALIES {
         let (ranks, place) = ranks(&anomaly);
         assert!(place <= 3, "{}: {place} by all", anomaly.name);

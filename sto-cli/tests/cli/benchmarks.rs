@@ -1,8 +1,8 @@
-//! Runs of several benchmarks did different work, and are not summed.
+//! Runs of different benchmarks are not summed.
 
 use crate::support::{AFTER, BEFORE, Sandbox};
 
-/// A store in which both builds have two runs of `serve` and one of `startup`, and `v2` one of none.
+/// A store whose builds both have two runs of `serve` and one of `startup`; `v2` also has one without a benchmark.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     for build in ["v1", "v2"] {
@@ -73,7 +73,7 @@ fn uses_only_runs_of_the_named_benchmark() {
     let both = ["potential", "v1", "v2", "--benchmark", "startup"];
     assert_eq!(samples(&both), 20_000);
     for args in SUMMING {
-        // Of labels and of two runs, other things are to be said.
+        // Labels and pairs of runs have other messages.
         if args.contains(&"label:x") {
             continue;
         }
@@ -91,7 +91,7 @@ fn uses_only_runs_of_the_named_benchmark() {
 }
 
 #[test]
-fn a_profile_or_file_needs_no_benchmark() {
+fn profiles_and_files_need_no_benchmark() {
     let sandbox = sandbox();
     let runs = sandbox.json(&["runs"])["runs"].clone();
     let id = runs[0]["id"].as_str().unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use sto_test_support::{missing, skip};
 
-/// Puts the program's output into the recording; no two runs are equal.
+/// Writes the program's output to the recording; no two runs are equal.
 const PERF: &str = "#!/bin/sh
 case \"$*\" in *probe*) exit 0;; esac
 while [ \"$1\" != -o ]; do shift; done; file=$2
@@ -19,7 +19,7 @@ wait $! || exit
 echo \"main;run$$ 1\" >> \"$file\"
 ";
 
-/// Counts the iterations of each function's loops, and prints them as stacks in place of the C program's output.
+/// Counts the iterations of each function's loops, and prints them as stacks instead of the C program's output.
 const COUNTING: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ fn finds_the_first_slower_commit_and_reuses_its_runs() {
         .iter()
         .map(|commit| commit["runs"].as_u64().unwrap())
         .sum();
-    // Two of each end, and 5 steps, the last of which may need a second run.
+    // Two runs of each end, and 5 steps; the last step may need a second run.
     assert!(runs + 2 <= 14, "{runs} runs");
     assert_removed(&repository);
     assert_eq!(repository.git(&["status", "--porcelain"]), "");
@@ -146,7 +146,7 @@ fn reports_and_skips_commits_that_cannot_be_built() {
         return;
     };
     let run = bisect(&repository, &["--format", "json"]);
-    // Of the one that cannot be built and the one after it, either may be the first.
+    // Either the commit that cannot be built or the one after it may be the first slow one.
     assert_eq!(run.status, Some(3), "{run:?}");
     let why = "its build ended with status 3: parse.c: no such thing";
     assert!(run.stderr.contains(why), "{run:?}");
@@ -231,13 +231,13 @@ fn a_signal_removes_work_trees_and_keeps_measurements() {
     let args = ["bisect", "--exe", "demo", "--good", "c0", "--budget", "2"];
     let run = sto(&repository, &[&args[..], &["--", LINE]].concat());
     assert_eq!(run.status, Some(3), "{run:?}");
-    // The program asks sto to end: its parent is the script in place of perf, and the parent of that is sto.
+    // The program sends sto a signal: its parent is the script that replaces perf, whose parent is sto.
     let stop = "read -r _ _ _ sto _ < /proc/$PPID/stat; kill -TERM $sto; \
                 while kill -0 $PPID 2> /dev/null; do :; done";
     let line = format!("sh build.sh && {{ {stop}; }}");
     let args = ["bisect", "--exe", "demo", "--good", "c0"];
     let args = [&args[..], &["--", &line]].concat();
-    // A shell in the background has what it starts ignore the signal that ends perf.
+    // A shell in the background starts programs with SIGINT ignored.
     let command = command(&repository, &args);
     let mut env = Command::new("env");
     env.arg("--default-signal=INT")
@@ -309,7 +309,7 @@ fn record_commits_runs_once_and_bisect_reuses_the_runs() {
     );
     let run = bisect(&repository, &["--format", "json"]);
     let made = run.stderr.matches("measuring").count();
-    // The good commit twice, and the one that cannot be built.
+    // Two runs of the good commit, and the commit that cannot be built.
     assert!(made <= 4, "{run:?}");
 }
 

@@ -1,5 +1,5 @@
-//! Small files and stores that expand to very much data: no command exceeds its memory limit, and each names
-//! the file or store that caused it.
+//! Small files and stores that expand to large data: no command exceeds its memory limit, and the error names the
+//! file or store.
 
 use crate::support::{BEFORE, Run, Sandbox, content, temporary_files};
 use std::fs;
@@ -181,7 +181,7 @@ fn exceeding_the_memory_limit_reports_an_error_and_leaves_no_partial_files() {
     let stored = || content(&Store::open(&sandbox.path("store")).unwrap());
     let before = stored();
     let mut ended = 0;
-    // Wherever it ends: while it reads, builds the tree, packs or writes.
+    // The limits make it end while it reads, builds the tree, packs or writes.
     for megabytes in std::iter::successors(Some(10), |last| Some(last + last / 4)) {
         let limit = format!("{megabytes}MB");
         let run = sandbox.sto(&[&ingest[..], &["--max-memory", &limit]].concat());

@@ -1,4 +1,4 @@
-//! `sto calibrate`, on runs of a made-up program.
+//! `sto calibrate`, on runs of a synthetic program.
 
 use crate::support::Sandbox;
 
@@ -19,7 +19,7 @@ fn with_runs(runs: u64) -> Sandbox {
     sandbox
 }
 
-/// Text without its line breaks.
+/// Returns the text without its line breaks.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Queries about traces of calls: of a file, a folder and a stored run.
+//! Queries about traces of calls in files, folders and stored runs.
 
 use crate::support::{Sandbox, repository};
 use serde_json::Value;
@@ -147,7 +147,7 @@ fn waits_have_times_next_to_samples_of_the_same_threads() {
     );
 }
 
-/// A store with the pool's calls as `all`, where every one is kept, and as `v1`, where they are not.
+/// A store with the pool's calls as `all`, with every call, and as `v1`, with merged calls.
 fn stored() -> Sandbox {
     let sandbox = Sandbox::new();
     let pool = pool();
@@ -166,7 +166,7 @@ fn timeline(sandbox: &Sandbox, asked: &[&str]) -> Value {
     for name in ["build", "profiles", "every_call_kept"] {
         answer.as_object_mut().unwrap().remove(name);
     }
-    // Which calls are outliers, is found when the trace is read.
+    // Outliers are only found when the trace is read.
     for thread in answer["threads"].as_array_mut().unwrap() {
         thread.as_object_mut().unwrap().remove("outliers_ns");
     }
@@ -203,7 +203,7 @@ fn a_time_window_shows_kept_calls_or_overlapping_records() {
     let (all, overlapping) = (of("all"), of("v1"));
     assert!(all == of(&pool()), "{all:#}");
     let numbers = |of: &Value| [of["calls"].as_u64(), of["records"].as_u64()].map(Option::unwrap);
-    // Twice 512 hashes of two threads that took the lock then, and the calls that were made in.
+    // Two threads with 512 calls of `hash` each, and their callers.
     assert_eq!(numbers(&all)[0], 1053);
     assert!(numbers(&all)[1] > numbers(&overlapping)[1], "{all:#}");
     assert!(
@@ -229,7 +229,7 @@ fn a_time_window_shows_kept_calls_or_overlapping_records() {
         text.contains("as not every call was kept; `sto ingest --keep-calls` keeps every one"),
         "{text}"
     );
-    // Costs over time are asked for as ever, of a part of the time, too.
+    // Costs over time are also available for a window.
     let file = pool();
     let costs = [&["timeline", &file, "--by", "function"][..], &part].concat();
     let text = sandbox.sto(&costs).succeeds().stdout;
@@ -284,7 +284,7 @@ fn shows_kept_calls_and_zooms_into_them_on_the_page() {
     assert!(all.contains(&format!("{id} --from\",\"--to\",\"-o part.html\"]")));
     assert!(v1.contains("were not kept; `sto ingest --keep-calls` keeps them."));
     assert!(v1.contains("\"command\":[]"));
-    // A file is read again.
+    // The command for a file reads it again.
     let command = format!("\"command\":[\"sto timeline {} --from\"", pool());
     assert!(file.contains(&command));
 }

@@ -78,7 +78,7 @@ fn stores_commit_parents_author_time_and_subject_of_a_build() {
         "subject": "Merge", "dirty": false,
     });
     assert_eq!(*commit, expected);
-    // Of another commit than the work tree's, and of one that is not committed yet.
+    // A build of another commit than the work tree's, and one with uncommitted changes.
     repository
         .ingest("aside", &["--revision", "side"])
         .succeeds();
@@ -106,7 +106,7 @@ fn stores_commit_parents_author_time_and_subject_of_a_build() {
         repository.build(&format!("git:{}", &merge[..7]))["version"],
         "merged"
     );
-    // Hostile bytes of a subject reach no terminal.
+    // Control characters in a subject are escaped.
     repository
         .ingest("red", &["--revision", &second])
         .succeeds();
@@ -115,7 +115,7 @@ fn stores_commit_parents_author_time_and_subject_of_a_build() {
         shown.contains("Three") && !shown.contains('\u{1b}'),
         "{shown}"
     );
-    // Tags and branches come and go; the commit stays, in another store too.
+    // The commit stays after its tag or branch is gone, and in other stores.
     repository
         .sandbox
         .sto(&["export-store", "merged", "--output", "part.redb"])
@@ -203,7 +203,7 @@ fn stores_runs_even_if_git_fails() {
         (&commit["hash"], &commit["parents"]),
         (&json!(second), &json!([first]))
     );
-    // No git at all.
+    // Without git.
     let ingest = [
         "ingest",
         "unborn0.folded",
@@ -251,7 +251,7 @@ fn a_range_selects_all_builds_of_its_commits() {
     for build in ["demo@two: 10,001 samples", "demo@four: 10,001 samples"] {
         assert!(potential.stdout.contains(build), "{potential:?}");
     }
-    // One build is shown, and one alone.
+    // `show` accepts a range with a single build.
     assert_eq!(repository.build("git:two..HEAD")["version"], "four");
     let show = |range: &str| sandbox.sto(&["show", range]);
     show("git:one..HEAD").fails_with(&["several builds are of commits in `one..HEAD`", "demo@two"]);
@@ -260,7 +260,7 @@ fn a_range_selects_all_builds_of_its_commits() {
     show("git:four..two").fails_with(&["which has 0 commits"]);
     show("git:one..nowhere").fails_with(&["git knows no range of commits `one..nowhere` here"]);
     show("git:--all..HEAD").fails_with(&["git knows no range of commits"]);
-    // Rows of a table name runs so, too.
+    // Rows of a table can also name runs by ranges.
     let table = sandbox.write("metrics.csv", "build,ms\ngit:HEAD~2,5\ngit:two..HEAD,7\n");
     let annotate = ["annotate", table.to_str().unwrap()];
     sandbox.sto(&annotate).succeeds();

@@ -125,7 +125,7 @@ fn ranks_metrics_of_files_and_of_stored_runs_alike() {
 }
 
 #[test]
-fn a_window_of_a_run_is_in_seconds_or_has_units() {
+fn windows_are_in_seconds_or_have_units() {
     let sandbox = Sandbox::new();
     let file = recording();
     let args = ["correlate", &file, "--target", "thread:work", "--window"];

@@ -68,8 +68,8 @@ fn configuration_sets_colours() {
     assert_eq!(nothing.succeeds().stdout, "no configuration file\n");
 }
 
-/// The completions that a shell offers after these words.
-fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
+/// Returns the completions after these words.
+fn completions_after(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
     let mut command = sandbox.command(&[&["--", "sto"], words].concat());
     let run = Run::new(command.env("COMPLETE", "fish"));
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
@@ -81,25 +81,34 @@ fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
 fn completion_offers_names_in_the_store() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["tag", "v1", "last-good"]).succeeds();
-    assert_eq!(offered(&sandbox, &["top", "v"]), ["v1", "v2"]);
-    assert_eq!(offered(&sandbox, &["top", "demo@n"]), ["demo@newest"]);
-    assert_eq!(offered(&sandbox, &["tag", "--delete", "l"]), ["last-good"]);
-    assert_eq!(offered(&sandbox, &["where", "do"]), ["doLogging"]);
+    assert_eq!(completions_after(&sandbox, &["top", "v"]), ["v1", "v2"]);
     assert_eq!(
-        offered(&sandbox, &["diff", "v1", "v2", "--focus", "comp"]),
+        completions_after(&sandbox, &["top", "demo@n"]),
+        ["demo@newest"]
+    );
+    assert_eq!(
+        completions_after(&sandbox, &["tag", "--delete", "l"]),
+        ["last-good"]
+    );
+    assert_eq!(completions_after(&sandbox, &["where", "do"]), ["doLogging"]);
+    assert_eq!(
+        completions_after(&sandbox, &["diff", "v1", "v2", "--focus", "comp"]),
         ["compute"]
     );
-    assert_eq!(offered(&sandbox, &["find-r"]), ["find-regressions"]);
+    assert_eq!(
+        completions_after(&sandbox, &["find-r"]),
+        ["find-regressions"]
+    );
 }
 
 #[test]
 fn completion_is_silent_if_there_is_nothing_to_offer() {
     let sandbox = Sandbox::new();
-    assert!(offered(&sandbox, &["where", "do"]).is_empty());
+    assert!(completions_after(&sandbox, &["where", "do"]).is_empty());
     sandbox.write("store/store.redb", "no store at all");
-    assert!(offered(&sandbox, &["where", "do"]).is_empty());
+    assert!(completions_after(&sandbox, &["where", "do"]).is_empty());
     sandbox.write("home/.config/sto/config.toml", "[broken");
-    assert!(offered(&sandbox, &["where", "do"]).is_empty());
+    assert!(completions_after(&sandbox, &["where", "do"]).is_empty());
 }
 
 #[test]
@@ -121,7 +130,7 @@ fn bash_completions_are_quoted() {
     let mut shell = sandbox.program("bash", &["-c", script, env!("CARGO_BIN_EXE_sto")]);
     let run = Run::new(shell.env("STO_STORE", sandbox.path("store"))).succeeds();
     assert_eq!(run.stdout, "run\\$\\(touch\\ owned\\)\n");
-    assert!(offered(&sandbox, &["where", "a"]).is_empty());
+    assert!(completions_after(&sandbox, &["where", "a"]).is_empty());
     assert!(!sandbox.path("owned").exists());
 }
 

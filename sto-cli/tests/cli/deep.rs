@@ -1,13 +1,12 @@
-//! Recursion that is deeper than the stack of this program: every command ends quickly, and
-//! prints readable output.
+//! Recursion deeper than sto's own stack: every command ends quickly and prints readable output.
 
 use crate::support::{Run, Sandbox};
 
-/// A recursive function of a debug build takes more than 64 bytes of stack a call, so this depth overflows 1 MiB.
+/// A recursive function of a debug build takes more than 64 bytes of stack per call, so this depth overflows 1 MiB.
 const DEPTH: usize = 20_000;
 
-/// Runs the command with a stack of 1 MiB, half of which a debug build takes for its arguments, and threads with 512 KiB:
-/// anything that recurses by depth overflows them.
+/// Runs the command with a stack of 1 MiB and threads with stacks of 512 KiB; a debug build needs half of the main
+/// stack to parse its arguments. Code that recurses by depth overflows these stacks.
 fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
     let sto = sandbox.command(args);
     let mut shell = sandbox.program("sh", &["-c", "ulimit -s 1024; exec \"$@\"", "sh"]);
@@ -19,8 +18,8 @@ fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
     Run::new(&mut shell)
 }
 
-/// Two builds of a program that recurses through these functions, `DEPTH` frames in all; in the
-/// second the leaf is ten times as slow.
+/// Two builds of a program that recurses through these functions, with `DEPTH` frames; the leaf of
+/// the second is ten times as slow.
 fn two_builds(functions: impl Fn(usize) -> String) -> Sandbox {
     let sandbox = Sandbox::new();
     let frames: Vec<String> = (0..DEPTH - 2).map(functions).collect();
@@ -34,13 +33,13 @@ fn two_builds(functions: impl Fn(usize) -> String) -> Sandbox {
     sandbox
 }
 
-fn every_command_ends(sandbox: &Sandbox, functions: usize) {
+fn assert_every_command_ends(sandbox: &Sandbox, functions: usize) {
     assert!(sto(sandbox, &["ls"]).succeeds().stdout.contains("deep@v2"));
     let top = sto(sandbox, &["top", "v2", "--format", "json"]).succeeds();
     let top: serde_json::Value = serde_json::from_str(&top.stdout).unwrap();
     assert_eq!(top["functions"].as_array().unwrap().len(), functions);
 
-    // What has one callee and costs nothing by itself is one line.
+    // Frames with one callee and no self cost are folded into one line.
     let folded = sto(sandbox, &["tree", "v2"]).succeeds().stdout;
     assert!(folded.lines().count() < 20, "{folded}");
     let tree = sto(sandbox, &["tree", "v2", "--unfold"]).succeeds().stdout;
@@ -91,17 +90,17 @@ fn every_command_ends(sandbox: &Sandbox, functions: usize) {
 }
 
 #[test]
-fn a_function_that_calls_itself() {
-    every_command_ends(&two_builds(|_| "fib".to_owned()), 5);
+fn direct_recursion() {
+    assert_every_command_ends(&two_builds(|_| "fib".to_owned()), 5);
 }
 
 #[test]
-fn two_functions_that_call_each_other() {
+fn mutual_recursion() {
     let names = ["ping", "pong"];
-    every_command_ends(&two_builds(|level| names[level % 2].to_owned()), 6);
+    assert_every_command_ends(&two_builds(|level| names[level % 2].to_owned()), 6);
 }
 
 #[test]
-fn a_chain_of_functions_that_are_all_different() {
-    every_command_ends(&two_builds(|level| format!("f{level}")), DEPTH + 2);
+fn deep_chain_of_different_functions() {
+    assert_every_command_ends(&two_builds(|level| format!("f{level}")), DEPTH + 2);
 }

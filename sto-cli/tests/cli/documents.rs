@@ -96,7 +96,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// Resolves `a/../b`.
+/// Resolves `..` components.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

@@ -2,10 +2,10 @@
 
 use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
 
-/// Ingests a bad file into a store that has two builds, and reads it directly: each time, the error is one
-/// sentence with the path and these parts, and the store stays the same to the byte.
+/// Ingests a bad file into a store with two builds, and reads it directly. Checks that both errors are one sentence
+/// with the path and these parts, and that the store is unchanged.
 #[track_caller]
-fn is_refused(name: &str, content: &[u8], parts: &[&str]) {
+fn assert_rejected(name: &str, content: &[u8], parts: &[&str]) {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write(name, content);
     let before = sandbox.store_bytes();
@@ -20,13 +20,13 @@ fn is_refused(name: &str, content: &[u8], parts: &[&str]) {
 }
 
 #[test]
-fn an_empty_file() {
-    is_refused("perf.data", b"", &["the file is empty"]);
+fn rejects_an_empty_file() {
+    assert_rejected("perf.data", b"", &["the file is empty"]);
 }
 
 #[test]
 fn rejects_a_text_file_named_perf_data() {
-    is_refused(
+    assert_rejected(
         "perf.data",
         b"Dear diary,\ntoday\n",
         &["not a profile", "Dear diary"],
@@ -35,7 +35,7 @@ fn rejects_a_text_file_named_perf_data() {
 
 #[test]
 fn rejects_a_binary_file_named_perf_data() {
-    is_refused(
+    assert_rejected(
         "perf.data",
         b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
         &["not a profile"],
@@ -44,7 +44,7 @@ fn rejects_a_binary_file_named_perf_data() {
 
 #[test]
 fn rejects_perf_data_truncated_in_its_header() {
-    is_refused("perf.data", b"PERFILE2\x68\0\0\0\0\0\0\0", &["truncated"]);
+    assert_rejected("perf.data", b"PERFILE2\x68\0\0\0\0\0\0\0", &["truncated"]);
 }
 
 fn testdata(name: &str) -> Vec<u8> {
@@ -57,7 +57,7 @@ fn rejects_saved_stacks_of_another_architecture() {
     let arch = content.windows(7).position(|window| window == b"x86_64\0");
     let arch = arch.unwrap();
     let content = [&content[..arch], b"mips64", &content[arch + 6..]].concat();
-    is_refused(
+    assert_rejected(
         "perf.data",
         &content,
         &["stacks of mips64", "--call-graph fp"],
@@ -67,7 +67,7 @@ fn rejects_saved_stacks_of_another_architecture() {
 #[test]
 fn rejects_perf_data_truncated_in_its_data() {
     let whole = testdata("demo/v1.perf.data");
-    is_refused(
+    assert_rejected(
         "perf.data",
         &whole[..whole.len() / 2],
         &["truncated", "ends at byte"],
@@ -76,7 +76,7 @@ fn rejects_perf_data_truncated_in_its_data() {
 
 #[test]
 fn rejects_folded_stacks_with_an_invalid_line() {
-    is_refused("a.txt", b"main;work 10\nmain;work ten\n", &["line 2"]);
+    assert_rejected("a.txt", b"main;work 10\nmain;work ten\n", &["line 2"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_bad_file_leaves_no_build_in_the_store() {
 }
 
 #[test]
-fn a_store_path_that_is_a_file() {
+fn rejects_a_store_path_that_is_a_file() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     sandbox.write("mine", "a letter");
@@ -134,7 +134,7 @@ fn a_store_path_that_is_a_file() {
 }
 
 #[test]
-fn a_store_file_that_is_something_else() {
+fn rejects_a_store_file_of_another_format() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     for content in ["", "a letter", &"a long letter".repeat(1_000)] {
@@ -149,7 +149,7 @@ fn a_store_file_that_is_something_else() {
 }
 
 #[test]
-fn a_disk_that_fills_while_a_profile_is_stored() {
+fn full_disk_during_ingestion_is_an_error() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.sto(&["ls", "--format", "json"]).succeeds().stdout;
     // Names without a pattern, so that the profile does not fit into the file's free space.
@@ -163,8 +163,8 @@ fn a_disk_that_fills_while_a_profile_is_stored() {
     let line = |names: [String; 3]| format!("main;{} 1\n", names.join(";"));
     let large: String = (0..5_000).map(|_| line([name(), name(), name()])).collect();
     sandbox.write("large.folded", large);
-    // A file that may not grow beyond what it is fails as a full disk does; the signal that comes
-    // with it is ignored, as Rust programs have none to handle it.
+    // A limit on the file's size fails like a full disk. Its signal is ignored, because Rust programs
+    // do not handle it.
     let size = sandbox.store_bytes()[0].1.len();
     let script = format!(
         "trap '' XFSZ; ulimit -f {}; exec \"$0\" ingest large.folded --build v3 --exe demo",
@@ -180,7 +180,7 @@ fn a_disk_that_fills_while_a_profile_is_stored() {
 }
 
 #[test]
-fn hostile_file_names_are_made_printable() {
+fn hostile_file_names_are_escaped_in_errors() {
     let sandbox = Sandbox::new();
     sandbox.write("\u{1b}[31mred\n", "");
     let run = sandbox.sto(&["ingest", "\u{1b}[31mred\n", "--build", "v1"]);

@@ -42,7 +42,7 @@ fn with_profiles(profiles: usize) -> Sandbox {
     sandbox
 }
 
-/// The store at a path exported to one file, which depends only on its profiles.
+/// Exports a store to one file and returns its bytes, which only depend on its profiles.
 fn exported(sandbox: &Sandbox, store: &str) -> Vec<u8> {
     let file = sandbox.path("exported.sto");
     let _ = fs::remove_file(&file);
@@ -58,7 +58,7 @@ fn files(place: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// The file of the only profile at a place.
+/// Returns the file of the only profile at a place.
 fn only_file(place: &Path) -> PathBuf {
     files(place).remove(0).0
 }
@@ -102,7 +102,7 @@ fn pull_restores_pushed_profiles_to_the_byte() {
         "nothing to take from place; all 5 profiles are here\n"
     );
 
-    // Whoever has them sends the same bytes.
+    // Another store with the same profiles sends the same bytes.
     sandbox
         .sto(&["--store", "other", "push", "again"])
         .succeeds();
@@ -151,7 +151,7 @@ fn leaves_out_profiles_whose_content_does_not_match_their_name() {
             .unwrap()
             .to_owned()
     };
-    // One was cut, one is another's, one is no store at all; and what is nobody's stays so.
+    // One file is truncated, one is another profile's, and one is not a store. Other files are ignored.
     fs::write(&files[0].0, &files[0].1[..files[0].1.len() / 2]).unwrap();
     fs::write(&files[1].0, &files[2].1).unwrap();
     fs::write(sandbox.path("place/profiles/README"), "what is here").unwrap();
@@ -172,7 +172,7 @@ fn leaves_out_profiles_whose_content_does_not_match_their_name() {
         );
     }
     assert!(run.stderr.contains("3 left out"), "{run:?}");
-    // What came is whole, and once the others are sent again, all is.
+    // The pulled profiles are intact; pushing the others again repairs the place.
     sandbox.sto(&["--store", "other", "verify"]).succeeds();
     for (path, _) in &files[..2] {
         fs::remove_file(path).unwrap();
@@ -280,8 +280,11 @@ fn resumes_a_killed_push_or_pull() {
     assert!(cut > 0, "nothing was killed before its end");
 }
 
-/// Two stores with a common profile repeatedly push to a place at once; afterwards it has all profiles.
-fn nothing_is_lost_by_two_at_once(command: &dyn Fn(&Sandbox, &[&str]) -> Command, place: &str) {
+/// Checks that two stores with a common profile can repeatedly push to a place at once without losing profiles.
+fn assert_concurrent_pushes_lose_nothing(
+    command: &dyn Fn(&Sandbox, &[&str]) -> Command,
+    place: &str,
+) {
     let sandbox = with_profiles(6);
     for (store, from) in [("one", "v1"), ("two", "v2")] {
         sandbox
@@ -312,7 +315,7 @@ fn nothing_is_lost_by_two_at_once(command: &dyn Fn(&Sandbox, &[&str]) -> Command
 
 #[test]
 fn concurrent_pushes_to_a_folder_lose_nothing() {
-    nothing_is_lost_by_two_at_once(&|sandbox, args| sandbox.command(args), "place");
+    assert_concurrent_pushes_lose_nothing(&|sandbox, args| sandbox.command(args), "place");
 }
 
 #[test]
@@ -323,7 +326,7 @@ fn concurrent_pushes_to_a_bucket_lose_nothing() {
         command.envs(moto.variables());
         command
     };
-    nothing_is_lost_by_two_at_once(&command, "s3://bucket/some/folder");
+    assert_concurrent_pushes_lose_nothing(&command, "s3://bucket/some/folder");
     let sandbox = with_profiles(1);
     let gone = Run::new(&mut command(&sandbox, &["push", "s3://gone/x"]));
     gone.fails_with(&["s3://gone/x: ", "there is no such bucket"]);
@@ -346,10 +349,10 @@ fn concurrent_pushes_by_ssh_lose_nothing() {
     };
     let bin = there.path().join("bin");
     let command = |sandbox: &Sandbox, args: &[&str]| by_ssh(sandbox, &bin, args);
-    // Of a name that shells and patterns take for more.
+    // A name with special characters of shells and patterns.
     let folder = there.path().join("a b/$(touch x)*[y]'\"#\\~");
     let place = format!("ssh://127.0.0.1:{}{}", server.port, folder.display());
-    nothing_is_lost_by_two_at_once(&command, &place);
+    assert_concurrent_pushes_lose_nothing(&command, &place);
     let left = files(&folder);
     assert_eq!(left.len(), 6, "nothing that is not complete");
     for (file, _) in left {
@@ -358,7 +361,7 @@ fn concurrent_pushes_by_ssh_lose_nothing() {
     }
 
     let sandbox = with_profiles(2);
-    // What is at such a place is what is in such a folder.
+    // The folder on the server is a place, too.
     let push = Run::new(&mut command(&sandbox, &["push", &place]));
     assert!(push.succeeds().stdout.starts_with("sent 2 profiles") || only_file(&folder).exists());
     let (host, port) = ("127.0.0.1", server.port);

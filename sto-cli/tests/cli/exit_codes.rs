@@ -3,19 +3,19 @@
 use crate::support::{BEFORE, Run, Sandbox};
 
 #[track_caller]
-fn status(run: &Run, expected: i32) {
+fn assert_status(run: &Run, expected: i32) {
     assert_eq!(run.status, Some(expected), "{run:?}");
 }
 
 #[test]
 fn exits_with_1_for_a_regression_and_0_otherwise() {
     let sandbox = Sandbox::with_two_builds();
-    status(&sandbox.sto(&["find-regressions", "v1", "v1"]), 0);
+    assert_status(&sandbox.sto(&["find-regressions", "v1", "v1"]), 0);
     let run = sandbox.sto(&["find-regressions", "v1", "v2"]);
-    status(&run, 1);
+    assert_status(&run, 1);
     assert!(run.stdout.contains("doLogging"), "{run:?}");
     assert_eq!(run.stderr, "");
-    status(&sandbox.sto(&["find-regressions", "v2", "v1"]), 0);
+    assert_status(&sandbox.sto(&["find-regressions", "v2", "v1"]), 0);
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn exits_with_3_for_too_little_data() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", "main;work 3\n");
     sandbox.write("b.folded", "main;work 2\nmain;other 1\n");
-    status(
+    assert_status(
         &sandbox.sto(&["find-regressions", "a.folded", "b.folded"]),
         3,
     );
@@ -32,15 +32,15 @@ fn exits_with_3_for_too_little_data() {
 #[test]
 fn thresholds_decide_what_counts() {
     let sandbox = Sandbox::with_two_builds();
-    status(
+    assert_status(
         &sandbox.sto(&["find-regressions", "v1", "v2", "--min-effect", "100000"]),
         0,
     );
-    status(
+    assert_status(
         &sandbox.sto(&["find-regressions", "v1", "v2", "--min-samples", "1000000"]),
         1,
     );
-    status(
+    assert_status(
         &sandbox.sto(&["find-regressions", "v1", "v1", "--min-samples", "1000000"]),
         3,
     );
@@ -50,18 +50,18 @@ fn thresholds_decide_what_counts() {
 fn exits_with_0_for_matching_symbols_and_1_for_others() {
     let sandbox = Sandbox::new();
     let run = sandbox.sto(&["explain-match", "parse.part.0", "parse.cold"]);
-    status(&run, 0);
+    assert_status(&run, 0);
     assert!(run.stdout.contains("MATCH"), "{run:?}");
     let differ = ["explain-match", "parse<Json>", "parse<Xml>"];
-    status(&sandbox.sto(&differ), 1);
+    assert_status(&sandbox.sto(&differ), 1);
     let ignored = [&differ[..], &["--ignore-template-arguments"]].concat();
-    status(&sandbox.sto(&ignored), 0);
+    assert_status(&sandbox.sto(&ignored), 0);
     let none = std::fs::read_dir(sandbox.path("store"));
     assert!(none.is_err(), "no store is made");
 }
 
 #[test]
-fn template_arguments_are_ignored_if_asked_for() {
+fn template_arguments_are_ignored_on_request() {
     let sandbox = Sandbox::new();
     sandbox.write(
         "a.folded",
@@ -100,7 +100,7 @@ fn exits_with_2_for_wrong_usage() {
         &["ingest", "a.folded", "--exe", "demo", "--split-processes"],
     ] {
         let run = sandbox.sto(wrong);
-        status(&run, 2);
+        assert_status(&run, 2);
         assert!(run.stderr.starts_with("error: "), "{run:?}");
         assert_eq!(run.stdout, "");
     }
@@ -109,7 +109,7 @@ fn exits_with_2_for_wrong_usage() {
 #[test]
 fn without_a_command_help_is_shown_as_wrong_usage() {
     let run = Sandbox::new().sto(&[]);
-    status(&run, 2);
+    assert_status(&run, 2);
     assert!(run.stderr.contains("find-regressions"), "{run:?}");
 }
 
@@ -172,7 +172,7 @@ fn exits_with_3_if_nothing_is_found() {
         &["find-regressions", "v1", "v1", "--benchmark", "nosuch"],
     ] {
         let run = sandbox.sto(asked);
-        status(&run, 3);
+        assert_status(&run, 3);
         assert_ne!(run.stdout, "", "{asked:?}");
         assert_eq!(run.stderr, "", "{asked:?}");
     }
@@ -183,7 +183,7 @@ fn exits_with_3_if_nothing_is_found() {
         &["series", "compute"],
         &["potential", "v1"],
     ] {
-        status(&sandbox.sto(answered), 0);
+        assert_status(&sandbox.sto(answered), 0);
     }
 }
 
@@ -229,7 +229,7 @@ fn listing_an_empty_store_succeeds() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["prune", "--keep-last", "0"]).succeeds();
     for holds in ["ls", "runs", "tag", "stats", "verify"] {
-        status(&sandbox.sto(&[holds]), 0);
+        assert_status(&sandbox.sto(&[holds]), 0);
     }
     for asked in [
         &["top", "v1"][..],

@@ -89,7 +89,7 @@ fn exports_calls_over_time_if_there_are_any() {
 }
 
 #[test]
-fn a_failed_write_keeps_the_old_file() {
+fn failed_write_keeps_the_old_file() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write("old.folded", "old");
     let run = sandbox.sto(&[
@@ -136,7 +136,7 @@ fn adds_the_whole_store_or_a_build_to_a_dataset() {
 }
 
 #[test]
-fn a_dataset_can_be_imported_into_a_store() {
+fn datasets_can_be_imported_into_a_store() {
     let sandbox = Sandbox::with_two_builds();
     let lake = ["export", "--format", "parquet", "-o", "lake"];
     sandbox.sto(&lake).succeeds();
@@ -176,9 +176,9 @@ fn a_dataset_can_be_imported_into_a_store() {
     );
 }
 
-/// A fleet's machines have no store, and none is made.
+/// Machines of a fleet have no store, and export must not make one.
 #[test]
-fn a_recording_goes_into_a_dataset_without_a_store() {
+fn recordings_are_added_to_a_dataset_without_a_store() {
     let sandbox = Sandbox::new();
     sandbox.write("one.folded", "main;parse 7\nmain 3\n");
     sandbox.write("two.folded", "main;parse 9\n");
@@ -191,7 +191,7 @@ fn a_recording_goes_into_a_dataset_without_a_store() {
     assert_eq!(again.matches("is already stored").count(), 2, "{again}");
     sandbox.sto(&["ls"]).fails_with(&["there is no store"]);
 
-    // The same files as by way of a store.
+    // Exporting from a store writes the same files.
     sandbox
         .sto(&[
             "ingest",

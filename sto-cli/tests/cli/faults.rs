@@ -19,9 +19,9 @@ fn most_faults() -> usize {
 /// The action at a system call, in strace's syntax.
 struct Fault {
     inject: &'static str,
-    /// The expected message, if the command fails; none for a signal.
+    /// The expected message if the command fails; empty for a signal.
     message: &'static str,
-    /// Whether later calls of that name fail, too.
+    /// Whether later calls with the same name fail, too.
     stays: bool,
 }
 
@@ -56,7 +56,7 @@ impl Fault {
     /// Linux closes a file even if it reports an error.
     fn may_be_at(&self, call: &Call) -> bool {
         match call.name.as_str() {
-            // The user is to be told.
+            // If every write fails, sto cannot print its error.
             "write" => !self.stays,
             "pwrite64" => true,
             "close" => self.is_signal(),
@@ -72,7 +72,7 @@ struct Call {
     nth: usize,
 }
 
-/// The profiles and tags of the store and of the exported file; empty if they do not exist.
+/// Profiles and tags of the store and of the exported file; empty if they do not exist.
 type State = [(Content, BTreeSet<Tag>); 2];
 
 fn state(sandbox: &Sandbox) -> State {
@@ -138,7 +138,7 @@ impl Victim {
             .arg(env!("CARGO_BIN_EXE_sto"))
             .args(&self.args)
             .env("STO_STORE", self.sandbox.path("store"))
-            // So that only calls on what is in the sandbox name it.
+            // In another folder, only calls on files of the sandbox contain its path.
             .current_dir("/");
         let output = command.output();
         let run = output.expect("the test has asked for strace");
@@ -196,7 +196,7 @@ impl Victim {
             None if fault.is_signal() => {}
             _ => return Some("it did not end as it should"),
         }
-        // What redb took for its file is given back, but for a few pages.
+        // redb returns the space that its file took, except for a few pages.
         let may_grow = is_done || fault.stays || fault.is_signal() || self.files.is_empty();
         let grown = size(&self.sandbox.store_bytes()).saturating_sub(size(&self.files));
         if !may_grow && grown > 32 << 10 {
@@ -256,8 +256,8 @@ fn calls(log: &str, folder: &Path) -> Vec<Call> {
     calls
 }
 
-/// Injects all kinds of faults at calls all over the command.
-fn survives(sandbox: Sandbox, args: &[&str]) {
+/// Checks that a command survives all kinds of faults at calls spread over its run.
+fn assert_survives_faults(sandbox: Sandbox, args: &[&str]) {
     let Some((victim, calls)) = Victim::new(sandbox, args) else {
         skip("strace may not trace here");
         return;
@@ -278,7 +278,7 @@ fn survives(sandbox: Sandbox, args: &[&str]) {
     );
 }
 
-/// A store, and a file that is not in it.
+/// A sandbox with a store, and a file that is not ingested yet.
 fn scene() -> Sandbox {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write("c.folded", AFTER.replace("idle", "waiting"));
@@ -292,7 +292,7 @@ fn an_ingestion_survives_every_fault() {
     if missing(&["strace"]) {
         return;
     }
-    survives(scene(), &INGEST);
+    assert_survives_faults(scene(), &INGEST);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_first_ingestion_survives_every_fault() {
     }
     let sandbox = scene();
     fs::remove_dir_all(sandbox.path("store")).unwrap();
-    survives(sandbox, &INGEST);
+    assert_survives_faults(sandbox, &INGEST);
 }
 
 /// Like [`scene`], with another store that has one more build.
@@ -320,7 +320,7 @@ fn a_merge_survives_every_fault() {
     if missing(&["strace"]) {
         return;
     }
-    survives(scene_with_other(), &["merge", "/other"]);
+    assert_survives_faults(scene_with_other(), &["merge", "/other"]);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn a_merge_of_an_exported_file_survives_every_fault() {
     sandbox
         .sto(&["export-store", "--store", "other", "-o", "in.sto"])
         .succeeds();
-    survives(sandbox, &["merge", "/in.sto"]);
+    assert_survives_faults(sandbox, &["merge", "/in.sto"]);
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn an_export_survives_every_fault() {
     if missing(&["strace"]) {
         return;
     }
-    survives(scene(), &["export-store", "v1", "-o", "/out.sto"]);
+    assert_survives_faults(scene(), &["export-store", "v1", "-o", "/out.sto"]);
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn a_pruning_survives_every_fault() {
     if missing(&["strace"]) {
         return;
     }
-    survives(scene(), &["prune", "--keep-last", "1"]);
+    assert_survives_faults(scene(), &["prune", "--keep-last", "1"]);
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn a_compaction_survives_every_fault() {
     if missing(&["strace"]) {
         return;
     }
-    survives(scene(), &["compact"]);
+    assert_survives_faults(scene(), &["compact"]);
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn a_tag_survives_every_fault() {
     if missing(&["strace"]) {
         return;
     }
-    survives(scene(), &["tag", "v1", "good"]);
+    assert_survives_faults(scene(), &["tag", "v1", "good"]);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn metrics_survive_every_fault() {
     }
     let sandbox = scene();
     sandbox.write("metrics.csv", "build,seconds\nv1,2.5\n");
-    survives(sandbox, &["annotate", "/metrics.csv"]);
+    assert_survives_faults(sandbox, &["annotate", "/metrics.csv"]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn every_format_contains_the_finding_and_has_the_same_exit_status() {
 }
 
 #[test]
-fn junit_has_a_test_case_for_each_function_that_was_tested() {
+fn junit_has_a_test_case_for_each_tested_function() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--format", "junit"]);
     for function in ["main", "work", "compute", "idle"] {
@@ -59,7 +59,7 @@ fn writes_findings_to_a_file_and_the_verdict_to_standard_output() {
 }
 
 #[test]
-fn the_command_of_a_finding_draws_the_stacks_that_have_its_function() {
+fn command_of_a_finding_draws_stacks_with_its_function() {
     if missing(&["bash"]) {
         return;
     }
@@ -86,7 +86,7 @@ fn the_command_of_a_finding_draws_the_stacks_that_have_its_function() {
 }
 
 #[test]
-fn commands_name_the_sides_as_the_user_did_and_the_options_that_are_not_defaults() {
+fn commands_repeat_the_users_selectors_and_options() {
     let sandbox = Sandbox::new();
     sandbox.write("old data", BEFORE);
     sandbox.write("-new", AFTER);

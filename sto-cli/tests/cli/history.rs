@@ -26,7 +26,7 @@ fn assert_golden(name: &str, actual: &str) {
     sto_test_support::assert_golden(&folder().join(name), actual);
 }
 
-/// The id of the first run of the release that got slower.
+/// Returns the id of the first run of the release that got slower.
 fn first_slow_run() -> String {
     let runs = json(&["runs"]);
     let mut oldest_first = runs["runs"].as_array().unwrap().iter().rev();
@@ -72,7 +72,7 @@ fn history_commands_match_goldens_of_a_recorded_history() {
 
 /// The expectations are the same as in `sto-query/tests/check.rs`.
 #[test]
-fn runs_of_each_release_are_checked_against_those_of_the_one_before() {
+fn checks_each_release_against_the_previous_one() {
     let runs = json(&["runs"]);
     let mut releases: Vec<Vec<&Value>> = Vec::new();
     for run in runs["runs"].as_array().unwrap().iter().rev() {
@@ -127,7 +127,7 @@ fn the_slow_release_is_found_by_its_change_points() {
     let [change] = &changes[..] else {
         panic!("{changes:?}")
     };
-    // Five runs of each of the five releases before.
+    // Each of the five earlier releases has five runs.
     assert_eq!(change["at"], 25);
     assert_eq!(change["build"], "0.10.0");
     let [before, after] = ["before", "after"].map(|side| change[side].as_f64().unwrap());

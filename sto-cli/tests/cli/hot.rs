@@ -30,7 +30,7 @@ fn ingest(sandbox: &Sandbox, build: &str) {
     sandbox.sto(&ingest).succeeds();
 }
 
-/// A store with the demo, and its source in `src`.
+/// A sandbox whose store has the demo, with its source in `src`.
 pub(crate) fn with_demo() -> Sandbox {
     let sandbox = Sandbox::new();
     ingest(&sandbox, "v1");
@@ -80,7 +80,7 @@ src/demo.c:138: 7 % self, 7 % total: for (int i = 0; i < SIDE; i++)
 }
 
 #[test]
-fn files_are_named_as_their_folder_was() {
+fn paths_begin_like_the_users_argument() {
     let sandbox = with_demo();
     for (named, shown) in [
         ("src", "src/demo.c:154: "),
@@ -127,7 +127,7 @@ fn asks_the_user_to_choose_between_ambiguous_files() {
 }
 
 #[test]
-fn costs_follow_edits_since_the_commit_of_a_build_and_builds_are_named_by_revisions() {
+fn costs_follow_edits_since_the_commit_of_a_build() {
     let Some(repository) = Repository::new() else {
         return;
     };
@@ -145,7 +145,7 @@ fn costs_follow_edits_since_the_commit_of_a_build_and_builds_are_named_by_revisi
     let shown = sandbox.sto(&["hot"]).succeeds().stdout;
     assert!(shown.starts_with("src/demo.c:157: 26.5 % self"), "{shown}");
     assert!(!shown.contains("sum * 3"), "it was edited: {shown}");
-    // The second build is of the same lines, and so are its costs.
+    // The second build has the same lines and costs.
     repository.git(&["checkout", "-q", "--force", "main"]);
     ingest(sandbox, "v2");
     let line = |report: &Value| {
@@ -186,7 +186,7 @@ fn lists_functions_if_the_built_source_is_unknown() {
     assert!(blamed.contains(function), "{blamed}");
 }
 
-/// A program whose line 5 takes nearly all of its short run time.
+/// A program that spends nearly all of its short run time in line 5.
 const SPIN: &str = "\
 static unsigned long spin(void)
 {
@@ -199,8 +199,8 @@ static unsigned long spin(void)
 int main(void) { return spin() & 1; }
 ";
 
-/// A store with a profile of [`SPIN`], which clang compiled in `src`, so that debug info has its digest. `None`
-/// if that is not possible here.
+/// A sandbox whose store has a profile of [`SPIN`], compiled by clang in `src`, so that the debug information has the
+/// source's digest. `None` if clang or perf cannot be used.
 fn with_digest() -> Option<Sandbox> {
     if missing(&["clang", "perf"]) {
         return None;
@@ -208,7 +208,7 @@ fn with_digest() -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     write_old(&sandbox, "src/spin.c", SPIN);
     let mut clang = sandbox.program("clang", &["-gdwarf-5", "-O1", "spin.c", "-o", "../spin"]);
-    // Debug info has the path from there, which says no folder.
+    // The path in the debug information is then relative, without a folder.
     clang.current_dir(sandbox.path("src"));
     assert!(clang.status().unwrap().success());
     let run = sandbox.sto(&["record", "--exe", "spin", "--build", "v1", "--", "./spin"]);
@@ -232,7 +232,7 @@ fn hottest(sandbox: &Sandbox, store: &str) -> String {
 }
 
 #[test]
-fn the_digest_of_a_source_file_says_whether_it_is_what_was_built_whenever_it_was_written() {
+fn digest_identifies_built_source_regardless_of_its_time() {
     let Some(sandbox) = with_digest() else { return };
     let stores = ["store", "merged", "exported.sto", "imported"];
     for args in [
@@ -264,7 +264,7 @@ fn the_digest_of_a_source_file_says_whether_it_is_what_was_built_whenever_it_was
             "{store}: {function}"
         );
     }
-    // What it holds of the profile goes with it.
+    // Pruning the profile also removes its digests.
     sandbox.sto(&["prune", "spin@v1"]).succeeds();
     sandbox.sto(&["verify"]).succeeds();
 }
@@ -367,7 +367,7 @@ fn control_characters_in_source_are_not_printed() {
     }
 }
 
-/// Checks the places that an editor finds in the output of `sto hot`, including notes, and their text.
+/// Checks the locations and texts, including notes, that an editor finds in the output of `sto hot`.
 fn assert_places(sandbox: &Sandbox, found: &str) {
     let spots = sandbox.json(&["hot"]);
     let spots = spots["spots"].as_array().unwrap();
@@ -381,7 +381,7 @@ fn assert_places(sandbox: &Sandbox, found: &str) {
 }
 
 #[test]
-fn vim_walks_the_lines_as_its_quickfix_list() {
+fn vim_reads_output_as_quickfix_list() {
     if missing(&["nvim"]) {
         return;
     }
@@ -402,7 +402,7 @@ fn vim_walks_the_lines_as_its_quickfix_list() {
 }
 
 #[test]
-fn emacs_takes_the_lines_for_those_of_a_compilation_which_it_runs_on_a_terminal() {
+fn emacs_reads_output_as_compilation() {
     if missing(&["emacs"]) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Tests of `sto ingest`: the stored profiles and the output.
+//! `sto ingest`: stored profiles and output.
 
 use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use serde_json::json;
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use sto_test_support::missing;
 
 #[test]
-fn the_summary_lists_the_stored_runs() {
+fn summary_lists_the_stored_runs() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let run = sandbox
@@ -32,7 +32,7 @@ fn the_summary_lists_the_stored_runs() {
 }
 
 #[test]
-fn a_file_is_stored_only_once() {
+fn files_are_stored_only_once() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.sto(&["ls"]).succeeds();
     let again = sandbox
@@ -57,7 +57,7 @@ fn standard_input_is_read() {
 }
 
 #[test]
-fn a_pipe_is_read_to_its_end() {
+fn pipes_are_read_to_their_end() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let script = r#"cat a.folded | "$0" ingest - --build v1 --exe demo"#;
@@ -177,7 +177,7 @@ fn json_has_the_same_content_as_text() {
     assert_eq!(profile["source_bytes"], BEFORE.len());
     let stored = sandbox.json(&["ls"])["builds"][0]["profiles"][0].clone();
     assert_eq!(profile["id"], stored["id"]);
-    // Frames and stacks were written too, and belong to all.
+    // The written bytes include frames and stacks, which all profiles share.
     let (written, own) = (&profile["stored_bytes"], &stored["own_bytes"]);
     assert!(written.as_u64() > own.as_u64() && own.as_u64() > Some(0));
 
@@ -239,7 +239,7 @@ fn ingests_every_profile_in_a_folder() {
 }
 
 #[test]
-fn a_folder_with_a_trace_of_calls_is_one_profile() {
+fn folder_with_a_trace_of_calls_is_one_profile() {
     let sandbox = Sandbox::new();
     sandbox.write(
         "runs/first/t_1.txt",
@@ -314,7 +314,7 @@ fn parallel_ingestion_makes_the_same_store() {
         };
         let without_times = |sandbox: &Sandbox| {
             let mut report = sandbox.json(words);
-            forget(&mut report, "recorded");
+            remove_key(&mut report, "recorded");
             report
         };
         assert_eq!(without_times(&together), without_times(&separate));
@@ -322,12 +322,12 @@ fn parallel_ingestion_makes_the_same_store() {
 }
 
 /// Removes values that depend on the time of the test.
-fn forget(value: &mut serde_json::Value, key: &str) {
+fn remove_key(value: &mut serde_json::Value, key: &str) {
     if let Some(object) = value.as_object_mut() {
         object.remove(key);
-        object.values_mut().for_each(|value| forget(value, key));
+        object.values_mut().for_each(|value| remove_key(value, key));
     } else if let Some(list) = value.as_array_mut() {
-        list.iter_mut().for_each(|value| forget(value, key));
+        list.iter_mut().for_each(|value| remove_key(value, key));
     }
 }
 
@@ -380,7 +380,7 @@ fn stores_truncated_files_only_if_allowed() {
 }
 
 #[test]
-fn an_export_of_otlp_is_shown_in_the_type_of_its_first_profile() {
+fn otlp_export_is_shown_in_the_type_of_its_first_profile() {
     let sandbox = Sandbox::new();
     let export = repository().join("testdata/otlp/v1.10.otlp");
     let ingest = ["ingest", export.to_str().unwrap(), "--build", "v1"];
@@ -396,7 +396,7 @@ fn an_export_of_otlp_is_shown_in_the_type_of_its_first_profile() {
 }
 
 #[test]
-fn a_terminal_shows_how_many_files_are_done_at_what_rate_where_it_takes_over_a_second() {
+fn terminal_shows_progress_after_a_second() {
     if missing(&["script", "mkfifo"]) {
         return;
     }
@@ -412,7 +412,7 @@ fn a_terminal_shows_how_many_files_are_done_at_what_rate_where_it_takes_over_a_s
     script.env("TERM", "xterm").env("SHELL", "/bin/sh");
     let mut script = script.stdout(Stdio::piped()).spawn().unwrap();
     let mut screen = script.stdout.take().unwrap();
-    // The last file has no end until the display is seen.
+    // The last file is a pipe, which stays open until the test has seen the progress display.
     let mut pipe = File::options()
         .write(true)
         .open(sandbox.path("pipe"))
@@ -436,7 +436,7 @@ fn a_terminal_shows_how_many_files_are_done_at_what_rate_where_it_takes_over_a_s
 }
 
 #[test]
-fn a_program_without_a_recorded_build_id_is_believed_by_hand_and_that_is_said() {
+fn program_without_build_id_can_be_named_and_is_unchecked() {
     let sandbox = Sandbox::new();
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata");
     let recording = format!("{data}/perf-data/zstd.perf.data");

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use sto_core::id::ProfileId;
 use sto_core::store::Store;
 
-/// A long run: `STO_TEST_KILLS=1000 cargo test -p sto-cli --test cli killed`.
+/// Number of kills. For a long run: `STO_TEST_KILLS=1000 cargo test -p sto-cli --test cli killed`.
 fn kills() -> u32 {
     std::env::var("STO_TEST_KILLS").map_or(48, |kills| kills.parse().unwrap())
 }
@@ -51,13 +51,13 @@ impl Victim {
             return true;
         }
         self.hits += 1;
-        // There may be more to come as the store grows.
+        // A run makes more changes as the store grows.
         self.changes += usize::from(after == self.changes);
         false
     }
 }
 
-/// Of the three profiles of each build.
+/// Samples of the three profiles of each build.
 const SAMPLES: [u64; 3] = [1500, 1650, 1800];
 
 struct Scene {
@@ -90,7 +90,7 @@ impl Scene {
         self.sandbox.command(&["merge", "other"])
     }
 
-    /// Folded stacks, with more samples in each run.
+    /// Returns folded stacks, with more samples in each run.
     fn folded(&self, build: u64, run: u64) -> String {
         let stacks = (0..150).map(|i| {
             let own = (i * 7 + build * 13 + run) % 97;
@@ -105,16 +105,16 @@ impl Scene {
         content(&Store::open(&self.sandbox.path("store")).unwrap())
     }
 
-    /// After an ingestion: the old profiles, and the first of the new ones in order; all
+    /// Checks that after an ingestion, the store has the old profiles and a prefix of the new ones; all
     /// of them if the command reported success.
-    fn has_the_first_of_three(&mut self, success: bool) {
-        let samples = self.has_some_of_three(success);
+    fn assert_has_first_of_three(&mut self, success: bool) {
+        let samples = self.assert_has_some_of_three(success);
         assert_eq!(samples, SAMPLES[..samples.len()]);
     }
 
     /// Checks that the store has the old profiles, and some of the new ones; all of them if the command reported success.
     /// Returns their samples.
-    fn has_some_of_three(&mut self, success: bool) -> Vec<u64> {
+    fn assert_has_some_of_three(&mut self, success: bool) -> Vec<u64> {
         let store = Store::open(&self.sandbox.path("store")).unwrap();
         let now = content(&store);
         assert!(self.held.iter().all(|(id, said)| now.get(id) == Some(said)));
@@ -135,8 +135,8 @@ impl Scene {
         samples
     }
 
-    /// After pruning: all profiles, or only the remaining ones.
-    fn has_all_or_only(&mut self, left: &BTreeSet<ProfileId>, success: bool) {
+    /// Checks that after pruning, the store has all profiles or only the remaining ones.
+    fn assert_has_all_or_only(&mut self, left: &BTreeSet<ProfileId>, success: bool) {
         let now = self.now();
         let pruned = now.keys().eq(left);
         assert!(pruned || !success && now.len() == self.held.len());
@@ -144,8 +144,8 @@ impl Scene {
         self.held = now;
     }
 
-    /// The profiles that pruning would leave, according to a dry run.
-    fn left_by(&self, prune: &[&str]) -> BTreeSet<ProfileId> {
+    /// Returns the profiles that pruning would leave, according to a dry run.
+    fn remaining_after(&self, prune: &[&str]) -> BTreeSet<ProfileId> {
         let report = self.sandbox.json(&[prune, &["--dry-run"]].concat());
         let builds = report["builds"].as_array().unwrap().iter();
         let ids = builds.flat_map(|build| build["profiles"].as_array().unwrap());
@@ -156,11 +156,11 @@ impl Scene {
     }
 
     /// A killed process may leave temporary files; the next writer removes them.
-    fn takes_away_what_is_left(&mut self) {
+    fn assert_next_writer_removes_temporary_files(&mut self) {
         let folder = self.sandbox.path("store");
         if files_of(&folder).len() > 1 {
             assert!(self.ingest().output().unwrap().status.success());
-            self.has_the_first_of_three(true);
+            self.assert_has_first_of_three(true);
             let files: Vec<_> = files_of(&folder)
                 .into_iter()
                 .map(|(path, _)| path)
@@ -171,7 +171,7 @@ impl Scene {
 }
 
 #[test]
-fn a_killed_command_leaves_the_store_before_or_after() {
+fn killed_command_leaves_the_old_or_the_new_state() {
     let mut scene = Scene {
         sandbox: Sandbox::new(),
         held: BTreeMap::new(),
@@ -180,9 +180,9 @@ fn a_killed_command_leaves_the_store_before_or_after() {
     const PRUNE: [&str; 3] = ["prune", "--keep-last", "2"];
     let store = scene.sandbox.path("store");
     let mut ingest = Victim::measured(store.clone(), scene.ingest());
-    scene.has_the_first_of_three(true);
+    scene.assert_has_first_of_three(true);
     let mut merge = Victim::measured(store.clone(), scene.merge());
-    scene.has_some_of_three(true);
+    scene.assert_has_some_of_three(true);
     let mut compact = Victim::measured(store.clone(), scene.sandbox.command(&["compact"]));
     let mut prune = Victim::measured(store, scene.sandbox.command(&PRUNE));
     prune.changes = compact.changes;
@@ -194,12 +194,12 @@ fn a_killed_command_leaves_the_store_before_or_after() {
             0 => {
                 let command = scene.ingest();
                 let success = ingest.kill(command);
-                scene.has_the_first_of_three(success);
+                scene.assert_has_first_of_three(success);
             }
             2 => {
                 let command = scene.merge();
                 let success = merge.kill(command);
-                scene.has_some_of_three(success);
+                scene.assert_has_some_of_three(success);
             }
             1 => {
                 let command = scene.sandbox.command(&["compact"]);
@@ -207,13 +207,13 @@ fn a_killed_command_leaves_the_store_before_or_after() {
                 assert!(scene.now() == scene.held);
             }
             _ if kill % 8 == 3 => {
-                // The more there is to remove, the more is at stake.
-                let left = scene.left_by(&PRUNE);
+                // Prune only now and then, so that there is much to remove.
+                let left = scene.remaining_after(&PRUNE);
                 let success = prune.kill(scene.sandbox.command(&PRUNE));
-                scene.has_all_or_only(&left, success);
+                scene.assert_has_all_or_only(&left, success);
                 // Keeps the store small.
                 scene.sandbox.sto(&PRUNE).succeeds();
-                scene.has_all_or_only(&left, true);
+                scene.assert_has_all_or_only(&left, true);
             }
             _ => {
                 let file = scene.sandbox.path("all.sto");
@@ -235,7 +235,7 @@ fn a_killed_command_leaves_the_store_before_or_after() {
                 assert!(exported(&scene.sandbox, &file) == scene.held);
             }
         }
-        scene.takes_away_what_is_left();
+        scene.assert_next_writer_removes_temporary_files();
     }
     let victims = [
         ("ingest", ingest),
@@ -251,7 +251,7 @@ fn a_killed_command_leaves_the_store_before_or_after() {
     assert!(hits > 0, "no kill hit");
 }
 
-/// The content of an exported file.
+/// Returns the content of an exported file.
 fn exported(sandbox: &Sandbox, file: &Path) -> Content {
     let store = sandbox.path("exported");
     fs::create_dir_all(&store).unwrap();
@@ -260,7 +260,7 @@ fn exported(sandbox: &Sandbox, file: &Path) -> Content {
 }
 
 #[test]
-fn a_killed_first_ingestion_leaves_no_store_or_a_whole_one() {
+fn killed_first_ingestion_leaves_no_store_or_a_complete_one() {
     let sandbox = Sandbox::with_two_builds();
     let command = |store: &str| {
         let mut command = sandbox.command(&["ingest", "a.folded", "--build", "v1"]);
@@ -292,7 +292,7 @@ fn a_killed_first_ingestion_leaves_no_store_or_a_whole_one() {
 }
 
 #[test]
-fn a_signal_that_the_shell_has_ignored_ends_nothing() {
+fn signals_ignored_by_the_shell_do_not_end_ingestion() {
     let sandbox = Sandbox::with_two_builds();
     let script = "trap '' INT TERM; exec \"$@\"";
     let mut command = sandbox.program("sh", &["-c", script, "sh", env!("CARGO_BIN_EXE_sto")]);
@@ -301,7 +301,7 @@ fn a_signal_that_the_shell_has_ignored_ends_nothing() {
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than a pipe holds: when it is written, sto reads.
+    // This is more than a pipe holds: sto is reading once it is written.
     let text = "main;work 3\n".repeat(30_000);
     stdin.write_all(text.as_bytes()).unwrap();
     for signal in ["-INT", "-TERM"] {

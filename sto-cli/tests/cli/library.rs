@@ -1,4 +1,4 @@
-//! The JSON of each command is the result of one call of the library, for a request that is plain data.
+//! The JSON of each command is the result of one call of the library with a plain data structure.
 
 use crate::support::{Run, Sandbox, repository};
 use serde::de::DeserializeOwned;
@@ -26,49 +26,49 @@ fn ask<R: DeserializeOwned>(request: Value) -> R {
 fn printed(store: &Path, args: &[&str]) -> String {
     let store = ["--store", store.to_str().unwrap()];
     let run = Run::new(&mut Sandbox::new().bare_command(&[&store, args].concat()));
-    // 3 where there is too little data.
+    // Status 3 means too little data.
     assert!(matches!(run.status, Some(0 | 1 | 3)), "{args:?}: {run:?}");
     run.stdout
 }
 
 #[track_caller]
-fn same<A: Answer>(store: &Path, args: &[&str], answer: &A) {
+fn assert_same<A: Answer>(store: &Path, args: &[&str], answer: &A) {
     let printed = printed(store, &[args, &["--format", "json"]].concat());
     assert_eq!(printed, results::json(answer).unwrap(), "{args:?}");
 }
 
 #[test]
-fn questions_to_stacks_are_answered_as_their_commands_answer_them() {
+fn library_agrees_with_commands_on_stacks() {
     let sandbox = Sandbox::with_two_builds();
     let store = &sandbox.path("store");
     let sources = &Sources::of_folder(store);
     let v1 = || json!({"named": {"selector": "v1"}});
 
-    same(store, &["top", "v1"], &top(sources, &ask(v1())).unwrap());
+    assert_same(store, &["top", "v1"], &top(sources, &ask(v1())).unwrap());
     let request =
         json!({"named": {"selector": "v2"}, "order": "total", "limit": 2, "inlined": true});
     let args = ["top", "v2", "--by", "total", "-n", "2", "--inlined"];
-    same(store, &args, &top(sources, &ask(request)).unwrap());
-    same(store, &["tree", "v1"], &tree(sources, &ask(v1())).unwrap());
-    same(store, &["show", "v1"], &show(sources, &ask(v1())).unwrap());
+    assert_same(store, &args, &top(sources, &ask(request)).unwrap());
+    assert_same(store, &["tree", "v1"], &tree(sources, &ask(v1())).unwrap());
+    assert_same(store, &["show", "v1"], &show(sources, &ask(v1())).unwrap());
     let request = json!({"named": [{"selector": "v1"}, {"selector": "v2"}], "degree": 2});
     let args = ["potential", "v1", "v2", "--degree", "2"];
-    same(store, &args, &potential(sources, &ask(request)).unwrap());
+    assert_same(store, &args, &potential(sources, &ask(request)).unwrap());
     let request = json!({"function": "doLogging", "named": {"selector": "v1"}});
     let args = ["source", "doLogging", "v1"];
-    same(store, &args, &source(sources, &ask(request)).unwrap());
+    assert_same(store, &args, &source(sources, &ask(request)).unwrap());
     let args = ["calibrate", "v1"];
-    same(store, &args, &calibrate(sources, &ask(v1())).unwrap());
+    assert_same(store, &args, &calibrate(sources, &ask(v1())).unwrap());
     let args = ["explain-match", "parse.cold", "parse.part.0"];
-    same(
+    assert_same(
         store,
         &args,
         &explain_match("parse.cold", "parse.part.0", ask(json!({}))),
     );
-    same(store, &["ls"], &ls(sources, &ask(json!({}))).unwrap());
+    assert_same(store, &["ls"], &ls(sources, &ask(json!({}))).unwrap());
     let newest = runs(sources, &ask(json!({"limit": 1}))).unwrap();
-    same(store, &["runs", "-n", "1"], &newest);
-    same(
+    assert_same(store, &["runs", "-n", "1"], &newest);
+    assert_same(
         store,
         &["stats"],
         &Store::open(store).unwrap().stats().unwrap(),
@@ -77,7 +77,7 @@ fn questions_to_stacks_are_answered_as_their_commands_answer_them() {
         store: store.display().to_string(),
         answer: Store::verify(store, None, &mut |_| Ok(())).unwrap(),
     };
-    same(store, &["verify"], &verified);
+    assert_same(store, &["verify"], &verified);
 
     let stacks = flame(sources, &ask(v1())).unwrap();
     let options = FlameOptions::default();
@@ -97,20 +97,20 @@ fn questions_to_stacks_are_answered_as_their_commands_answer_them() {
 }
 
 #[test]
-fn questions_to_a_history_are_answered_as_their_commands_answer_them() {
+fn library_agrees_with_commands_on_a_history() {
     let store = &repository().join("testdata/history/history.sto");
     let sources = &Sources::of_folder(store);
     let request = json!({"function": FUNCTION, "over": 0.15});
     let found = occurrences(sources, &ask(request)).unwrap();
-    same(store, &["where", FUNCTION, "--over", "15"], &found);
+    assert_same(store, &["where", FUNCTION, "--over", "15"], &found);
     let request = json!({"function": FUNCTION, "by": "build", "window": 5});
     let found = series(sources, &ask(request)).unwrap();
     let args = ["series", FUNCTION, "--by", "build", "--window", "5"];
-    same(store, &args, &found);
+    assert_same(store, &args, &found);
     let request = json!({"judged": {"window": 7}, "min_score": 1.0, "limit": 5});
     let found = regressions_over_time(sources, &ask(request)).unwrap();
     let args = ["--window", "7", "--min-score", "1", "-n", "5"];
-    same(
+    assert_same(
         store,
         &[&["regressions-over-time"], &args[..]].concat(),
         &found,
@@ -126,16 +126,16 @@ fn questions_to_a_history_are_answered_as_their_commands_answer_them() {
         "--by",
         "total",
     ];
-    same(store, &[&["bottlenecks"], &args[..]].concat(), &found);
+    assert_same(store, &[&["bottlenecks"], &args[..]].concat(), &found);
     let request = json!({"function": FUNCTION, "direction": "callees", "method": "correlation",
         "metric": "seconds", "reach": {"max_depth": 3, "max_breadth": 2}});
     let found = expand(sources, &ask(request)).unwrap();
     let args =
         "--direction callees --method correlation --metric seconds --max-depth 3 --max-breadth 2";
     let args: Vec<&str> = args.split(' ').collect();
-    same(store, &[&["expand", FUNCTION], &args[..]].concat(), &found);
+    assert_same(store, &[&["expand", FUNCTION], &args[..]].concat(), &found);
 
-    // But for the commands that the command names.
+    // The library does not suggest commands.
     let request =
         json!({"baseline": {"any": {"selector": "0.9.6"}}, "candidate": {"selector": "0.10.0"}});
     let found = check(sources, &ask(request)).unwrap();
@@ -161,9 +161,9 @@ fn without_commands(json: &mut Value) {
 }
 
 #[test]
-fn a_store_is_changed_as_its_commands_change_it() {
+fn library_changes_a_store_like_its_commands() {
     let [by_command, by_library] = [(); 2].map(|()| Sandbox::with_two_builds());
-    let same = |args: &[&str], answer: String| {
+    let assert_same = |args: &[&str], answer: String| {
         let printed = printed(
             &by_command.path("store"),
             &[args, &["--format", "json"]].concat(),
@@ -177,23 +177,23 @@ fn a_store_is_changed_as_its_commands_change_it() {
 
     let request = json!({"set": {"build": "v1", "name": "good", "may_move": false}});
     let tagged = tag(store, &(), &ask(request)).unwrap();
-    same(&["tag", "v1", "good"], results::json(&tagged).unwrap());
+    assert_same(&["tag", "v1", "good"], results::json(&tagged).unwrap());
     let listed = tag(store, &(), &ask(json!("list"))).unwrap();
-    same(&["tag"], results::json(&listed).unwrap());
+    assert_same(&["tag"], results::json(&listed).unwrap());
     let gone = tag(store, &(), &ask(json!({"delete": {"name": "good"}}))).unwrap();
-    same(&["tag", "--delete", "good"], results::json(&gone).unwrap());
+    assert_same(&["tag", "--delete", "good"], results::json(&gone).unwrap());
 
     let table = "build,seconds\nv1,2\nv2,3\n";
     let file = by_command.write("metrics.csv", table);
     let annotated = annotate(store, &(), &ask(json!({"table": table}))).unwrap();
-    same(
+    assert_same(
         &["annotate", file.to_str().unwrap()],
         results::json(&annotated).unwrap(),
     );
 
     let request = json!({"selectors": ["v1", "v2"], "build": "mean"});
     let mean = average(store, &(), &ask(request)).unwrap();
-    same(
+    assert_same(
         &["average", "v1", "v2", "--build", "mean"],
         results::json(&mean).unwrap(),
     );
@@ -202,14 +202,14 @@ fn a_store_is_changed_as_its_commands_change_it() {
     let exported = export_store(&Sources::of_folder(folder), &ask(request)).unwrap();
     let file = by_command.path("v2.sto");
     let file = file.to_str().unwrap();
-    same(
+    assert_same(
         &["export-store", "v2", "-o", file],
         results::json(&exported).unwrap(),
     );
 
     let request = json!({"only": ["v2"], "keep": ["mean"]});
     let pruned = prune(store, &(), &ask(request)).unwrap();
-    same(
+    assert_same(
         &["prune", "v2", "--keep", "mean"],
         results::json(&pruned).unwrap(),
     );
@@ -219,7 +219,7 @@ fn a_store_is_changed_as_its_commands_change_it() {
         store: folder.display().to_string(),
         answer: merge(store, &ask(request), &mut |_, _| {}).unwrap(),
     };
-    same(&["merge", file], results::json(&merged).unwrap());
+    assert_same(&["merge", file], results::json(&merged).unwrap());
     let left = ls(&Sources::of_folder(folder), &ask(json!({}))).unwrap();
-    same(&["ls"], results::json(&left).unwrap());
+    assert_same(&["ls"], results::json(&left).unwrap());
 }

@@ -9,14 +9,15 @@ use sto_test_support::missing;
 /// Stores a run of the checked-out commit.
 fn measure(repository: &Repository, build: &str, stacks: &str) {
     let file = format!("{build}.folded");
-    // No two runs are one recording.
+    // Makes each recording unique.
     let stacks = format!("{stacks}main;idle;{build} 1\n");
     repository.sandbox.write(&file, stacks);
     let ingest = ["ingest", &file, "--build", build, "--exe", "demo"];
     repository.sandbox.sto(&ingest).succeeds();
 }
 
-/// `One` is measured, `Two` is not, `Three` is slower; `Aside` is another child of `One`, and is merged.
+/// A repository in which `One` is measured, `Two` is not, and `Three` is slower. `Aside` branches off `One`, and is
+/// merged.
 fn history() -> Option<(Repository, Vec<String>)> {
     let repository = Repository::new()?;
     let one = repository.commit("One");
@@ -51,23 +52,23 @@ fn verdicts(log: &Value) -> Vec<(String, Option<String>, usize)> {
 }
 
 #[test]
-fn each_commit_is_judged_by_the_nearest_measured_ones_before_it() {
+fn commits_are_compared_with_the_nearest_measured_ancestors() {
     let Some((repository, ids)) = history() else {
         return;
     };
     let log = repository.sandbox.json(&["log"]);
     let clean = || Some("clean".to_owned());
     let expected = [
-        // The side that was merged is faster; main is not.
+        // Slower than `Aside`, but not than `Three` on the main branch.
         ("Merge", clean(), 2),
-        // By the way of `Two`, which nobody measured.
+        // Compared with `One`, because `Two` was not measured.
         ("Three", Some("regression".to_owned()), 1),
         ("Two \u{1b}[31m", None, 0),
         ("Aside", clean(), 1),
         ("One", None, 0),
     ];
     let mut found = verdicts(&log);
-    // Of two sides, git may show either first.
+    // git may show either side of a merge first.
     found.sort();
     let mut expected = expected.map(|(subject, verdict, n)| (subject.to_owned(), verdict, n));
     expected.sort();
@@ -86,7 +87,7 @@ fn each_commit_is_judged_by_the_nearest_measured_ones_before_it() {
 }
 
 #[test]
-fn the_history_fits_a_terminal_is_drawn_by_git_and_no_subject_reaches_it() {
+fn history_fits_a_terminal_and_subjects_are_escaped() {
     let Some((repository, ids)) = history() else {
         return;
     };
@@ -111,7 +112,7 @@ fn the_history_fits_a_terminal_is_drawn_by_git_and_no_subject_reaches_it() {
 }
 
 #[test]
-fn a_range_a_limit_or_a_path_leaves_commits_out_but_not_what_they_are_judged_by() {
+fn filters_hide_commits_but_not_their_baselines() {
     let Some((repository, ids)) = history() else {
         return;
     };
@@ -157,7 +158,7 @@ fn git_errors_have_hints() {
 
 /// Commit ids depend on every byte, name and date.
 #[test]
-fn the_repository_for_tests_is_always_the_same() {
+fn test_repository_is_reproducible() {
     if missing(&["git"]) {
         return;
     }
@@ -186,7 +187,7 @@ fn histories_can_be_ordered_by_commits() {
     repository.git(&["checkout", "-q", "-b", "elsewhere", "first"]);
     repository.commit("elsewhere");
     measure(&repository, "elsewhere", BEFORE);
-    // Recorded in another order than they were made.
+    // The builds are recorded in another order than their commits.
     for name in ["third", "first", "second"] {
         repository.git(&["checkout", "-q", name]);
         measure(&repository, name, BEFORE);

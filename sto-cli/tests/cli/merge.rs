@@ -1,11 +1,11 @@
-//! Tests of `sto merge`: its additions, its output, and the store after a kill.
+//! `sto merge`: added profiles, output, and the store after a kill.
 
 use crate::support::{AFTER, BEFORE, Sandbox, killed_after};
 use serde_json::{Value, json};
 
 /// Ingests folded stacks into a store of this sandbox.
 fn ingest(sandbox: &Sandbox, store: &str, build: &str, file: &str, text: &str) {
-    // A file that is there is left alone: when it was written is a part of the profile.
+    // Do not rewrite an existing file, because its modification time is part of the profile.
     if !sandbox.path(file).exists() {
         sandbox.write(file, text);
     }
@@ -15,7 +15,7 @@ fn ingest(sandbox: &Sandbox, store: &str, build: &str, file: &str, text: &str) {
         .succeeds();
 }
 
-/// Two stores with a common profile, besides the empty one at `store`.
+/// A sandbox with two stores that have a common profile, besides the empty one at `store`.
 fn two_stores() -> Sandbox {
     let sandbox = Sandbox::new();
     for store in ["one", "two"] {
@@ -26,7 +26,7 @@ fn two_stores() -> Sandbox {
     sandbox
 }
 
-/// Builds and ids of profiles.
+/// Returns builds and ids of profiles.
 fn listed(sandbox: &Sandbox, store: &str) -> Vec<(Value, Vec<Value>)> {
     let report = sandbox.json(&["--store", store, "ls"]);
     let builds = report["builds"].as_array().unwrap().iter();
@@ -67,7 +67,7 @@ fn merges_stores_and_files_and_reports_what_was_added() {
     assert_eq!(run.stderr, "");
     assert_eq!(sandbox.json(&["top", "v2"])["samples"], 11_407);
 
-    // As one store that took in everything.
+    // The result equals a store that ingested everything.
     for (build, file) in [("v1", "a.folded"), ("v2", "b.folded"), ("v2", "c.folded")] {
         ingest(&sandbox, "all", build, file, "");
     }
@@ -134,7 +134,7 @@ fn reports_conflicting_recordings_and_keeps_the_old_one() {
     let report = sandbox.json(&["merge", "one"]);
     assert_eq!(report["sources"][0]["conflicts"], json!([conflict]));
     assert_eq!(id("store"), here);
-    // What others say gives way: to the other of them by hand, to what is read here by itself.
+    // A merged profile can be replaced: by pruning it and merging another, or by ingesting the recording here.
     sandbox.sto(&["--store", "two", "prune", &there]).succeeds();
     let run = sandbox
         .sto(&["--store", "two", "merge", "store"])
@@ -215,7 +215,7 @@ fn reports_damaged_profiles_and_fails() {
         run.stderr,
         "error: not every profile could be merged: 1 left out, as listed above\n"
     );
-    // The other store has it whole.
+    // The other store has an intact copy.
     sandbox.sto(&["merge", "two"]).succeeds();
     assert_eq!(sandbox.json(&["top", "v1"])["samples"], 10_000);
 }

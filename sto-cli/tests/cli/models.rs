@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 use std::sync::OnceLock;
 
-/// A store with two runs of each size: the cost of `find` grows with n in `v1`, and with n² in `v2`.
+/// A sandbox whose store has two runs of each size: the cost of `find` is linear in n in `v1`, and quadratic in `v2`.
 pub(crate) fn swept() -> Sandbox {
     // Made once: every transaction waits for the disk.
     static STORE: OnceLock<Vec<u8>> = OnceLock::new();
@@ -72,7 +72,7 @@ fn models_a_function_by_a_metric_of_its_runs() {
 }
 
 #[test]
-fn a_file_of_points_is_modelled_and_one_that_is_none_is_refused_with_its_line() {
+fn models_file_of_points_and_names_invalid_line() {
     let sandbox = Sandbox::new();
     let file = sandbox.write("points.csv", "x,y\n1,3\n2,5\n3,7.1\n4,9\n5,11\n");
     let file = file.to_str().unwrap();
@@ -124,9 +124,9 @@ fn a_check_by_x_fails_if_growth_changed() {
 }
 
 #[test]
-fn parts_of_the_time_of_two_files_are_compared() {
+fn compares_growth_over_time_of_two_files() {
     let sandbox = Sandbox::new();
-    // A sample a millisecond, of which `find` has ever more.
+    // One sample per millisecond; the share of `find` grows over time.
     let script = |slower: u64| {
         let sample = |ms: u64| {
             let name = if ms % 100 < slower * ms / 200 {
@@ -152,7 +152,7 @@ fn parts_of_the_time_of_two_files_are_compared() {
 }
 
 #[test]
-fn a_function_and_profiles_are_named_or_all_functions_or_a_file() {
+fn model_requires_a_function_or_all_or_a_file() {
     let sandbox = swept();
     for args in [&["model", "v1", "--x", "n"][..], &["model", "--x", "n"]] {
         sandbox
@@ -166,7 +166,7 @@ fn a_function_and_profiles_are_named_or_all_functions_or_a_file() {
 }
 
 #[test]
-fn kinds_of_curves_take_their_own_options_and_refuse_those_of_others() {
+fn kinds_of_curves_reject_options_of_others() {
     let sandbox = swept();
     let model = |more: &[&str]| {
         let args = ["model", "find", "v1", "--x", "n"];
@@ -241,7 +241,7 @@ fn kinds_of_curves_take_their_own_options_and_refuse_those_of_others() {
 }
 
 #[test]
-fn two_numbers_make_a_normal_form_and_what_is_of_one_is_refused() {
+fn two_numbers_have_a_normal_form_and_reject_options_of_one() {
     let sandbox = Sandbox::new();
     for n in [1_u64, 2, 4, 8] {
         for m in [1_u64, 3, 9, 27] {
@@ -277,7 +277,7 @@ fn two_numbers_make_a_normal_form_and_what_is_of_one_is_refused() {
 }
 
 #[test]
-fn a_build_is_compared_with_itself_by_x_where_each_x_has_several_runs() {
+fn calibrate_by_x_needs_several_runs_of_each_x() {
     let sandbox = swept();
     let run = sandbox
         .sto(&["calibrate", "v1", "--x", "n", "--splits", "5"])

@@ -1,4 +1,4 @@
-//! Builds that are named by their age or by a git revision, in a real repository.
+//! Selection of builds by age or git revision, in a real repository.
 
 use crate::support::{BEFORE, Run, Sandbox};
 use sto_test_support::missing;
@@ -22,14 +22,14 @@ fn ingest(sandbox: &Sandbox, build: &str, more: &str) {
     sandbox.sto(&ingest).succeeds();
 }
 
-/// The build that a selector names.
+/// Returns the version of the selected build.
 fn named(sandbox: &Sandbox, selector: &str) -> String {
     let shown = sandbox.json(&["show", selector]);
     shown["version"].as_str().unwrap_or_default().to_owned()
 }
 
 #[test]
-fn a_git_revision_names_the_build_that_was_made_of_its_commit() {
+fn git_revision_selects_the_build_of_its_commit() {
     if missing(&["git"]) {
         return;
     }
@@ -57,7 +57,7 @@ fn a_git_revision_names_the_build_that_was_made_of_its_commit() {
 }
 
 #[test]
-fn the_baseline_may_be_the_build_before() {
+fn baseline_can_be_the_previous_build() {
     let sandbox = Sandbox::new();
     for (build, time) in [("a", "2026-03-01 10:00"), ("b", "2026-03-01 11:00")] {
         let file = sandbox.write(&format!("{build}.perf.data"), perf_data());
@@ -94,7 +94,7 @@ fn perf_data() -> Vec<u8> {
 }
 
 #[test]
-fn bottlenecks_without_runs_that_have_the_metric_are_no_answer() {
+fn bottlenecks_need_runs_with_the_metric() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["bottlenecks", "--metric", "seconds"]);
     assert_eq!(run.status, Some(3), "{run:?}");

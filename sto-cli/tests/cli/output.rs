@@ -1,4 +1,4 @@
-//! Where data goes, and how it looks there.
+//! Standard output, files, colours, and readers that close the pipe early.
 
 use crate::commits::Repository;
 use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
@@ -6,7 +6,7 @@ use crate::{hot, models};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-/// Arguments with which a command writes a JSON document, in a sandbox of [`sandbox_for`], and the document's schema.
+/// Commands that write a JSON document, run in a sandbox from [`sandbox_for`], with the document's schema.
 const DOCUMENTS: &[(&str, &str)] = &[
     (
         "align testdata/calls/pool.xray.zst testdata/calls/pool.xray.zst",
@@ -68,7 +68,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("where doLogging", "sto.where/1"),
 ];
 
-/// Commands that write no such document, or only after runs of a program, which the tests named like them check.
+/// Commands that write no JSON, or only after running a program; their own tests check that.
 const WITHOUT_DOCUMENT: [&str; 11] = [
     "bisect",
     "completions",
@@ -83,7 +83,7 @@ const WITHOUT_DOCUMENT: [&str; 11] = [
     "sql",
 ];
 
-/// Every command that `sto --help` lists.
+/// Returns all commands that `sto --help` lists.
 fn commands() -> Vec<String> {
     let help = Sandbox::new().sto(&["--help"]).succeeds().stdout;
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
@@ -94,7 +94,7 @@ fn commands() -> Vec<String> {
         .collect()
 }
 
-/// A sandbox that has what a command of [`DOCUMENTS`] needs; `None` if a tool is missing that makes it.
+/// Returns a sandbox with the files that a command of [`DOCUMENTS`] needs, or `None` if a tool is missing.
 fn sandbox_for(command: &str) -> Option<Sandbox> {
     let sandbox = match command {
         "blame" => hot::with_demo(),
@@ -123,7 +123,7 @@ fn sandbox_for(command: &str) -> Option<Sandbox> {
 }
 
 #[test]
-fn every_command_names_the_schema_of_its_json_and_minds_no_reader_that_leaves_early() {
+fn json_names_its_schema_and_survives_a_closed_pipe() {
     let commands = commands();
     assert!(commands.len() > 40, "{commands:?}");
     for command in &commands {
@@ -140,7 +140,7 @@ fn every_command_names_the_schema_of_its_json_and_minds_no_reader_that_leaves_ea
                 continue;
             };
             assert_eq!(sandbox.json(&args)["schema"], *schema, "{args:?}");
-            let run = with_reader_gone(&sandbox_for(command).unwrap(), &args);
+            let run = with_closed_pipe(&sandbox_for(command).unwrap(), &args);
             let is_failure = run.status == Some(2) || run.stderr.contains("error");
             assert!(!is_failure, "{args:?}: {run:?}");
         }
@@ -148,7 +148,7 @@ fn every_command_names_the_schema_of_its_json_and_minds_no_reader_that_leaves_ea
 }
 
 #[test]
-fn top_has_self_and_total_by_function_in_the_order_that_was_asked_for() {
+fn top_lists_functions_in_the_requested_order() {
     let sandbox = Sandbox::with_two_builds();
     let by_self = sandbox.json(&["top", "v2", "--limit", "2"]);
     let functions = by_self["functions"].as_array().unwrap();
@@ -163,7 +163,7 @@ fn top_has_self_and_total_by_function_in_the_order_that_was_asked_for() {
 }
 
 #[test]
-fn the_tree_is_cut_by_share_and_depth() {
+fn tree_is_limited_by_share_and_depth() {
     let sandbox = Sandbox::with_two_builds();
     let functions = |args: &[&str]| {
         let tree = sandbox.json(&[&["tree", "v1"], args].concat());
@@ -181,7 +181,7 @@ fn the_tree_is_cut_by_share_and_depth() {
 }
 
 #[test]
-fn findings_become_a_page_with_the_stacks_that_it_draws() {
+fn page_of_findings_draws_stacks() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--format", "html"]);
     assert_eq!(run.status, Some(1), "{run:?}");
@@ -192,14 +192,14 @@ fn findings_become_a_page_with_the_stacks_that_it_draws() {
 }
 
 /// Runs a command whose standard output is a pipe that nobody reads.
-fn with_reader_gone(sandbox: &Sandbox, args: &[&str]) -> Run {
+fn with_closed_pipe(sandbox: &Sandbox, args: &[&str]) -> Run {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     Run::new(sandbox.command(args).stdout(writer))
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn closed_pipe_is_not_an_error() {
     let sandbox = Sandbox::with_two_builds();
     for args in [
         &["ls", "--format", "json"][..],
@@ -210,20 +210,20 @@ fn a_reader_that_leaves_early_is_no_failure() {
         &["man"],
         &["--help"],
     ] {
-        let run = with_reader_gone(&sandbox, args).succeeds();
+        let run = with_closed_pipe(&sandbox, args).succeeds();
         assert_eq!(run.stderr, "", "{args:?}");
     }
 }
 
 #[test]
-fn a_reader_that_leaves_early_does_not_turn_a_regression_into_success() {
+fn closed_pipe_does_not_hide_a_regression() {
     let sandbox = Sandbox::with_two_builds();
-    let run = with_reader_gone(&sandbox, &["find-regressions", "v1", "v2"]);
+    let run = with_closed_pipe(&sandbox, &["find-regressions", "v1", "v2"]);
     assert_eq!((run.status, &*run.stderr), (Some(1), ""), "{run:?}");
 }
 
 #[test]
-fn a_full_disk_behind_standard_output_is_a_failure() {
+fn full_disk_behind_standard_output_is_an_error() {
     let sandbox = Sandbox::with_two_builds();
     let full = || File::options().write(true).open("/dev/full").unwrap();
     for command in [
@@ -237,14 +237,14 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
 }
 
 #[test]
-fn a_full_disk_behind_a_file_is_a_failure() {
+fn full_disk_behind_a_file_is_an_error() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["flame", "v1", "-o", "/dev/full"]);
     run.fails_with(&["cannot write /dev/full", "No space left"]);
 }
 
 #[test]
-fn drawings_are_whole_files_or_none() {
+fn drawings_are_written_completely_or_not_at_all() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["flame", "v1", "-o", "out/v1.svg"]);
     run.fails_with(&["cannot write out/v1.svg", "No such file or directory"]);
@@ -265,7 +265,7 @@ fn drawings_are_whole_files_or_none() {
 }
 
 #[test]
-fn a_drawing_goes_through_a_link_and_leaves_it() {
+fn drawing_follows_and_keeps_a_link() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write("real.svg", "");
     std::os::unix::fs::symlink("real.svg", sandbox.path("link.svg")).unwrap();
@@ -279,7 +279,7 @@ fn a_drawing_goes_through_a_link_and_leaves_it() {
 }
 
 #[test]
-fn drawings_go_to_a_pipe_and_nothing_else_does() {
+fn pipe_contains_only_the_drawing() {
     let sandbox = Sandbox::with_two_builds();
     let implied = sandbox.sto(&["diff", "v1", "v2"]).succeeds();
     assert!(implied.stdout.contains("<svg"), "{implied:?}");
@@ -293,7 +293,7 @@ fn drawings_go_to_a_pipe_and_nothing_else_does() {
 }
 
 #[test]
-fn color_is_forced_and_forbidden_by_the_usual_variables() {
+fn environment_variables_force_and_disable_colour() {
     let sandbox = Sandbox::with_two_builds();
     let top = |variables: &[(&str, &str)]| {
         let mut command = sandbox.command(&["top", "v1"]);
@@ -306,7 +306,7 @@ fn color_is_forced_and_forbidden_by_the_usual_variables() {
 }
 
 #[test]
-fn columns_narrow_what_goes_to_a_pipe() {
+fn columns_variable_limits_the_width_in_a_pipe() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", format!("main;{} 10\n", "long_name_".repeat(40)));
     let longest = |command: &mut Command| {
@@ -322,7 +322,7 @@ fn columns_narrow_what_goes_to_a_pipe() {
 }
 
 #[test]
-fn hostile_names_reach_no_terminal() {
+fn hostile_names_are_escaped_on_terminals() {
     let sandbox = Sandbox::new();
     let evil = "evil\u{1b}[2J";
     sandbox.write("a.folded", format!("main;{evil} 10\n"));
@@ -366,14 +366,14 @@ fn completions_and_manual_pages_know_every_command() {
 }
 
 #[test]
-fn errors_are_told_even_where_standard_output_is_closed() {
+fn errors_are_printed_if_standard_output_is_closed() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.command(&["ls"]);
     Run::new(command.stdout(Stdio::null())).fails_with(&["there is no store"]);
 }
 
 #[test]
-fn an_earlier_build_with_several_runs_tells_what_single_runs_vary_by() {
+fn earlier_build_shows_the_variation_of_single_runs() {
     let sandbox = Sandbox::new();
     let stacks = |run: usize, first: usize| -> String {
         let count = |f: usize| 1000 * f + 10 * (f * run % 7);

@@ -1,4 +1,4 @@
-//! Text on a terminal that has fewer lines.
+//! Paging of text that is longer than the terminal.
 
 use crate::support::{Run, Sandbox};
 
@@ -8,7 +8,7 @@ fn on_terminal(sandbox: &Sandbox, arguments: &str, variables: &[(&str, &str)]) -
         "stty rows 10 cols 80; exec '{}' {arguments}",
         env!("CARGO_BIN_EXE_sto")
     );
-    // `script` of util-linux: the only common program that gives a command a terminal.
+    // `script` of util-linux is the only common program that runs a command on a terminal.
     let mut script = sandbox.program("script", &["-qec", &line, "/dev/null"]);
     script
         .env("STO_STORE", sandbox.path("store"))
@@ -23,7 +23,7 @@ fn on_terminal(sandbox: &Sandbox, arguments: &str, variables: &[(&str, &str)]) -
 const COMPARE: &str = "find-regressions v1 v2";
 
 #[test]
-fn text_longer_than_the_terminal_goes_through_the_pager_and_the_status_stays() {
+fn long_text_is_paged_and_keeps_the_exit_status() {
     let sandbox = Sandbox::with_two_builds();
     let pager = [("PAGER", "sed 's/^/paged: /'")];
     let run = on_terminal(&sandbox, COMPARE, &pager);
@@ -37,7 +37,7 @@ fn text_longer_than_the_terminal_goes_through_the_pager_and_the_status_stays() {
         run.stdout.lines().all(|line| line.starts_with("paged: ")),
         "{run:?}"
     );
-    // A reader that has had enough is no failure.
+    // A pager that ends early is not an error.
     let run = on_terminal(&sandbox, COMPARE, &[("PAGER", "head -n 1")]);
     assert_eq!(
         (run.status, run.stdout.lines().count()),
@@ -50,7 +50,7 @@ fn text_longer_than_the_terminal_goes_through_the_pager_and_the_status_stays() {
 }
 
 #[test]
-fn less_keeps_colours_and_ends_by_itself_where_it_can() {
+fn less_keeps_colours_and_exits_if_the_text_fits() {
     let sandbox = Sandbox::with_two_builds();
     let options = [("PAGER", "env | grep ^LESS=")];
     let run = on_terminal(&sandbox, COMPARE, &options);
@@ -63,7 +63,7 @@ fn less_keeps_colours_and_ends_by_itself_where_it_can() {
 }
 
 #[test]
-fn no_pager_runs_where_none_is_wanted_or_needed() {
+fn pager_is_not_run_if_disabled_or_unnecessary() {
     let sandbox = Sandbox::with_two_builds();
     let pager = ("PAGER", "sed 's/^/paged: /'");
     for (arguments, variables) in [

@@ -1,4 +1,4 @@
-//! Many processes and one store: nobody fails, and who reads sees whole profiles.
+//! Concurrent processes on one store: none fails, and readers only see complete profiles.
 
 use crate::support::{Run, Sandbox, files_of};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn succeed(children: Vec<Child>) {
     }
 }
 
-/// The builds of the listing that are of the writers. Each has to have all its samples.
+/// Returns the writers' builds in a listing, and checks that each has all its samples.
 fn whole_builds(listing: &Value) -> Vec<String> {
     let builds = listing["builds"].as_array().unwrap().iter();
     let of_writers = builds.filter_map(|build| {
@@ -48,8 +48,8 @@ fn whole_builds(listing: &Value) -> Vec<String> {
     of_writers.collect()
 }
 
-/// Reads until it is told to stop; returns how often.
-fn read_on(sandbox: &Sandbox, stop: &AtomicBool) -> u32 {
+/// Reads until `stop` is set. Returns the number of reads.
+fn read_until(sandbox: &Sandbox, stop: &AtomicBool) -> u32 {
     let mut seen: Vec<String> = Vec::new();
     let mut reads = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -74,8 +74,8 @@ fn read_on(sandbox: &Sandbox, stop: &AtomicBool) -> u32 {
     reads
 }
 
-/// Every writer's build is there, and nothing but the store's file.
-fn everything_is_there(sandbox: &Sandbox) {
+/// Checks that the store has every writer's build, and its folder no other file.
+fn assert_everything_is_stored(sandbox: &Sandbox) {
     let builds = whole_builds(&sandbox.json(&["ls"]));
     assert_eq!(builds.len() as u64, WRITERS);
     for build in &builds {
@@ -91,12 +91,12 @@ fn sixteen_writers_make_one_store_in_a_missing_folder() {
     let sandbox = Sandbox::new();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let reader = scope.spawn(|| read_on(&sandbox, &stop));
+        let reader = scope.spawn(|| read_until(&sandbox, &stop));
         succeed((0..WRITERS).map(|writer| start(&sandbox, writer)).collect());
         stop.store(true, Ordering::Relaxed);
         assert!(reader.join().unwrap() > 0);
     });
-    everything_is_there(&sandbox);
+    assert_everything_is_stored(&sandbox);
 }
 
 /// Sets the flag when dropped, so that a failed assertion ends the other threads, too.
@@ -109,7 +109,7 @@ impl Drop for Stop<'_> {
 }
 
 #[test]
-fn writers_readers_prune_and_compact_do_not_disturb_each_other() {
+fn writers_readers_prune_and_compact_run_concurrently() {
     let sandbox = Sandbox::with_two_builds();
     for i in 0..4 {
         let file = sandbox.write(
@@ -132,7 +132,7 @@ fn writers_readers_prune_and_compact_do_not_disturb_each_other() {
     };
     std::thread::scope(|scope| {
         let _stop = Stop(&stop);
-        let reader = scope.spawn(|| read_on(&sandbox, &stop));
+        let reader = scope.spawn(|| read_until(&sandbox, &stop));
         let prune = scope.spawn(|| loop_of(&["prune", "--label", "temporary=yes"]));
         let compact = scope.spawn(|| loop_of(&["compact"]));
         succeed((0..WRITERS).map(|writer| start(&sandbox, writer)).collect());
@@ -141,7 +141,7 @@ fn writers_readers_prune_and_compact_do_not_disturb_each_other() {
             assert!(thread.join().unwrap() > 0);
         }
     });
-    everything_is_there(&sandbox);
+    assert_everything_is_stored(&sandbox);
     let listed = sandbox.sto(&["ls"]).stdout;
     assert!(!listed.contains("temporary"), "{listed}");
     assert!(

@@ -3,7 +3,7 @@
 use crate::support::{Run, Sandbox};
 use std::fs;
 
-/// No two runs may be the same: equal files of a build are one profile.
+/// Returns stacks that differ by run, because equal files of a build are one profile.
 fn stacks(benchmark: &str, logging: u32, run: u32) -> String {
     format!(
         "main;work;compute {}\nmain;work;doLogging {logging}\nmain;work;parse {}\n\
@@ -14,8 +14,8 @@ fn stacks(benchmark: &str, logging: u32, run: u32) -> String {
     )
 }
 
-/// Three runs each of the benchmarks `serve`, where v2 logs too much, and `start`, where nothing
-/// changed. Runs of v1 are for 100 requests, those of v2 for 50.
+/// A sandbox with three runs each of the benchmarks `serve`, in which v2 logs too much, and `start`,
+/// which did not change. Runs of v1 have 100 requests, runs of v2 have 50.
 fn two_benchmarks() -> Sandbox {
     let sandbox = Sandbox::new();
     for (build, logging, requests) in [("v1", 100, "requests=100"), ("v2", 1500, "requests=50")] {
@@ -44,15 +44,15 @@ fn two_benchmarks() -> Sandbox {
 }
 
 #[track_caller]
-fn status(run: Run, expected: i32) -> Run {
+fn assert_status(run: Run, expected: i32) -> Run {
     assert_eq!(run.status, Some(expected), "{run:?}");
     run
 }
 
 #[test]
-fn each_benchmark_is_compared_by_itself_and_the_worst_decides() {
+fn benchmarks_are_compared_separately_and_the_worst_decides() {
     let sandbox = two_benchmarks();
-    let run = status(sandbox.sto(&["find-regressions", "v1", "v2"]), 1);
+    let run = assert_status(sandbox.sto(&["find-regressions", "v1", "v2"]), 1);
     assert!(
         run.stdout
             .starts_with("REGRESSION: 1 of 2 benchmarks got slower: serve\n"),
@@ -76,7 +76,7 @@ fn each_benchmark_is_compared_by_itself_and_the_worst_decides() {
     assert_eq!(values("benchmark"), ["serve", "start"]);
     assert_eq!(values("verdict"), ["regression", "clean"]);
     assert_eq!(comparisons[0]["candidate"]["runs"], 3);
-    // So that both together have a rate of at most 5 %.
+    // Two benchmarks together have a false positive rate of at most 5 %.
     assert_eq!(comparisons[0]["thresholds"]["alpha"], 0.025);
 
     let start = ["find-regressions", "v1", "v2", "--benchmark", "start"];
@@ -86,9 +86,9 @@ fn each_benchmark_is_compared_by_itself_and_the_worst_decides() {
         (&one["benchmark"], &one["thresholds"]["alpha"]),
         (&"start".into(), &0.05.into())
     );
-    status(sandbox.sto(&start), 0);
+    assert_status(sandbox.sto(&start), 0);
     let both = [&start[..], &["--benchmark", "serve"]].concat();
-    status(sandbox.sto(&both), 1);
+    assert_status(sandbox.sto(&both), 1);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_benchmark_without_runs_is_too_little_data() {
         "--benchmark",
         "stop",
     ];
-    let run = status(sandbox.sto(&check), 3);
+    let run = assert_status(sandbox.sto(&check), 3);
     let expected = [
         "TOO LITTLE DATA: 1 of 2",
         "neither side has any runs",
@@ -118,7 +118,7 @@ fn a_benchmark_without_runs_is_too_little_data() {
 }
 
 #[test]
-fn a_policy_is_found_followed_and_named() {
+fn policy_is_found_applied_and_named() {
     let sandbox = two_benchmarks();
     sandbox.sto(&["tag", "v1", "last-good"]).succeeds();
     sandbox.write(
@@ -128,7 +128,7 @@ fn a_policy_is_found_followed_and_named() {
          [[ignore]]\nfunction = \"doLogging\"\nreason = \"wanted: the audit\"\nexpires = 2999-12-31\n\
          [[ignore]]\nfunction = \"parse\"\nreason = \"old\"\nexpires = 2020-01-31\n",
     );
-    let run = status(sandbox.sto(&["find-regressions", "v2"]), 0);
+    let run = assert_status(sandbox.sto(&["find-regressions", "v2"]), 0);
     for expected in [
         "CLEAN: but for 1 that is ignored, no function got slower by 50% or more",
         "POLICY     sto.toml",
@@ -156,12 +156,12 @@ fn a_policy_is_found_followed_and_named() {
 
     fs::write(sandbox.path("none.toml"), "").unwrap();
     let args = ["find-regressions", "v1", "v2", "--policy", "none.toml"];
-    let run = status(sandbox.sto(&args), 1);
+    let run = assert_status(sandbox.sto(&args), 1);
     assert!(run.stdout.contains("POLICY     none.toml"), "{run:?}");
 }
 
 #[test]
-fn files_are_compared_by_the_policy_whatever_its_benchmarks() {
+fn policy_applies_to_files_without_benchmarks() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write(
         "sto.toml",
@@ -171,11 +171,11 @@ fn files_are_compared_by_the_policy_whatever_its_benchmarks() {
     assert_eq!(comparison["verdict"], "regression");
     assert_eq!(comparison["benchmark"], serde_json::Value::Null);
     assert_eq!(comparison["thresholds"]["min_effect"], 0.09);
-    status(sandbox.sto(&["find-regressions", "v1", "v2"]), 3);
+    assert_status(sandbox.sto(&["find-regressions", "v1", "v2"]), 3);
 }
 
 #[test]
-fn a_policy_that_cannot_be_read_stops_the_check() {
+fn unreadable_policy_stops_the_check() {
     let sandbox = Sandbox::with_two_builds();
     let check = |policy: &str| sandbox.sto(&["find-regressions", "v1", "v2", "--policy", policy]);
     check("missing.toml").fails_with(&["cannot read missing.toml"]);
@@ -188,11 +188,11 @@ fn a_policy_that_cannot_be_read_stops_the_check() {
 }
 
 #[test]
-fn cost_by_a_metric_sees_what_every_request_costs_more() {
+fn cost_per_metric_detects_higher_cost_per_request() {
     let sandbox = two_benchmarks();
     let start = ["find-regressions", "v1", "v2", "--benchmark", "start"];
     let per_request = [&start[..], &["--per", "requests"]].concat();
-    let run = status(sandbox.sto(&per_request), 1);
+    let run = assert_status(sandbox.sto(&per_request), 1);
     assert!(run.stdout.contains("for each unit of requests"), "{run:?}");
     let comparison = sandbox.json(&per_request);
     let normalisation = &comparison["statistics"]["normalisation"];
@@ -206,7 +206,7 @@ fn cost_by_a_metric_sees_what_every_request_costs_more() {
         "of demo@v1",
         "of demo@v2",
     ]);
-    status(sandbox.sto(&[&per_request[..], &["--shares"]].concat()), 2);
+    assert_status(sandbox.sto(&[&per_request[..], &["--shares"]].concat()), 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! README.md and docs/tour.md show what the commands really print.
+//! The commands in README.md and docs/tour.md print the shown output.
 
 use crate::support::{Run, Sandbox, repository};
 use sto_test_support::{missing, skip};
@@ -10,7 +10,7 @@ struct Shown {
     output: Vec<String>,
 }
 
-/// README.md and then the tour, which continues with the store that README.md fills.
+/// Returns README.md followed by the tour, which continues with the store that README.md fills.
 fn documents() -> String {
     ["README.md", "sto-cli/docs/tour.md"]
         .map(|path| std::fs::read_to_string(repository().join(path)).unwrap())
@@ -20,15 +20,18 @@ fn documents() -> String {
 /// Runs every `$ sto ...` and `$ cargo run --release -- ...`, in order and with one store, in a folder that has the
 /// repository's `testdata`.
 ///
-/// The output shown below a command must match, unless there is none; `...` is any number of lines, or the rest of a
+/// If output is shown below a command, it must match; `...` is any number of lines, or the rest of a
 /// line. Blocks with other commands need a program to record;
 /// [`shown_commands_that_build_and_record_a_program_run`] runs them.
 #[test]
-fn commands_print_the_output_that_is_shown() {
+fn commands_print_the_shown_output() {
     let sandbox = Sandbox::new();
     let testdata = repository().join("testdata");
     std::os::unix::fs::symlink(testdata, sandbox.path("testdata")).unwrap();
-    let mut blocks: Vec<Vec<Shown>> = blocks(&documents()).into_iter().filter_map(ours).collect();
+    let mut blocks: Vec<Vec<Shown>> = blocks(&documents())
+        .into_iter()
+        .filter_map(only_sto_commands)
+        .collect();
     assert!(!blocks.is_empty(), "no command is shown");
     let asks_duckdb =
         |block: &Vec<Shown>| block.iter().any(|shown| shown.command.starts_with(DUCKDB));
@@ -50,7 +53,7 @@ fn commands_print_the_output_that_is_shown() {
     }
 }
 
-/// A program to build and record: it computes for a moment, whatever its arguments are.
+/// A program to build and record, which computes for a moment and ignores its arguments.
 const PROGRAM: &str = "volatile long n; static void work(void) { for (long i = 0; i < 10000000; i++) n += i; }\n\
                        int main(void) { work(); return 0; }\n";
 const MAKEFILE: &str = "CFLAGS = -g -fno-omit-frame-pointer\nall: server\n";
@@ -76,7 +79,9 @@ fn shown_commands_that_build_and_record_a_program_run() {
     };
     bash("git init -q . && git add . && git commit -qm one && git tag -am v1 v1").succeeds();
     let others = blocks(&documents()).into_iter();
-    let others = others.filter(|block| !block.iter().all(is_ours)).flatten();
+    let others = others
+        .filter(|block| !block.iter().all(is_sto_command))
+        .flatten();
     let mut run_by_now = 0;
     for Shown { command, .. } in others {
         if command.starts_with("cargo test") || command.starts_with("cargo install") {
@@ -103,7 +108,7 @@ fn shown_commands_that_build_and_record_a_program_run() {
     assert!(run_by_now >= 6, "{run_by_now}");
 }
 
-/// The commands of each ```` ```console ```` block, with their output. Blocks of a list are set in.
+/// Returns the commands of each ```` ```console ```` block with their output. Blocks in lists are indented.
 fn blocks(markdown: &str) -> Vec<Vec<Shown>> {
     let mut blocks: Vec<Vec<Shown>> = Vec::new();
     let mut in_console = false;
@@ -135,7 +140,7 @@ fn blocks(markdown: &str) -> Vec<Vec<Shown>> {
         }
     }
     for shown in blocks.iter_mut().flatten() {
-        // An empty line before the next command is no output.
+        // An empty line before the next command is not output.
         while shown
             .output
             .last()
@@ -147,21 +152,25 @@ fn blocks(markdown: &str) -> Vec<Vec<Shown>> {
     blocks
 }
 
-/// The block with its commands as `sto ...`, if it has no others.
-fn ours(block: Vec<Shown>) -> Option<Vec<Shown>> {
-    let ours = block.iter().all(is_ours).then_some(block)?.into_iter();
+/// Returns the block with its commands as `sto ...`, or `None` if it has others.
+fn only_sto_commands(block: Vec<Shown>) -> Option<Vec<Shown>> {
+    let commands = block
+        .iter()
+        .all(is_sto_command)
+        .then_some(block)?
+        .into_iter();
     let as_sto = |shown: Shown| Shown {
         command: shown.command.replace(CARGO_RUN, "sto "),
         ..shown
     };
-    Some(ours.map(as_sto).collect())
+    Some(commands.map(as_sto).collect())
 }
 
 const CARGO_RUN: &str = "cargo run --release -- ";
 const DUCKDB: &str = "duckdb ";
 
-/// Whether it needs nothing but sto, this repository and perhaps DuckDB.
-fn is_ours(shown: &Shown) -> bool {
+/// Returns `true` if the command only needs sto, this repository and perhaps DuckDB.
+fn is_sto_command(shown: &Shown) -> bool {
     let asks_git_or_records = |part| shown.command.contains(part);
     let is_sto = ["sto ", CARGO_RUN, DUCKDB]
         .iter()
@@ -187,7 +196,7 @@ fn matches(expected: &[&str], printed: &[&str]) -> bool {
 }
 
 #[test]
-fn dots_stand_for_any_lines_and_nothing_else_does() {
+fn only_dots_match_any_lines() {
     assert!(matches(&["a", "...", "d"], &["a", "b", "c", "d"]));
     assert!(matches(&["a", "..."], &["a"]));
     assert!(matches(&["a b...", "d"], &["a bc", "d"]));
@@ -197,10 +206,13 @@ fn dots_stand_for_any_lines_and_nothing_else_does() {
 }
 
 #[test]
-fn only_console_blocks_of_nothing_but_sto_are_run() {
+fn only_blocks_with_only_sto_commands_are_run() {
     let markdown = "$ sto one\n```sh\n$ sto two\n```\n```console\n$ sto \\\n  three\nout\n\n$ sto four\n```\n\
                     ```console\n$ perf record\n$ sto five\n```\n";
-    let blocks: Vec<Vec<Shown>> = blocks(markdown).into_iter().filter_map(ours).collect();
+    let blocks: Vec<Vec<Shown>> = blocks(markdown)
+        .into_iter()
+        .filter_map(only_sto_commands)
+        .collect();
     let [block] = &blocks[..] else {
         panic!("{blocks:?}")
     };

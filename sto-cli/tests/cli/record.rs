@@ -1,4 +1,4 @@
-//! `sto record`, with the real perf. Where it may not record here, a test holds `sto record` to saying so.
+//! `sto record` with the real perf. If perf may not record here, the tests check that `sto record` says so.
 
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use sto_test_support::{missing, skip};
 
-/// Works for a fraction of a second, longer than it takes to get samples.
+/// A shell loop that runs for a fraction of a second, long enough for some samples.
 const WORK: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
 
-/// Runs `sto record`; `None` where the kernel does not permit perf to record, and sto said so.
+/// Runs `sto record`. Returns `None` if perf is missing or the kernel does not permit it to record.
 fn record(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
     if missing(&["perf"]) {
         return None;
@@ -35,7 +35,7 @@ fn profiles(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_is_stored_with_its_time_and_status_and_what_the_user_says() {
+fn stores_time_exit_status_labels_and_metrics() {
     let sandbox = Sandbox::new();
     let script = format!("{WORK}; echo out; echo err >&2; cat");
     let args = [
@@ -75,7 +75,7 @@ fn a_run_is_stored_with_its_time_and_status_and_what_the_user_says() {
 }
 
 #[test]
-fn each_of_several_runs_reads_all_of_a_file_that_is_standard_input() {
+fn every_run_reads_standard_input_from_its_beginning() {
     if missing(&["perf"]) {
         return;
     }
@@ -113,7 +113,7 @@ fn several_runs_are_profiles_of_one_build_and_one_summary() {
 }
 
 #[test]
-fn what_stands_behind_the_program_is_its_own() {
+fn arguments_after_the_program_belong_to_it() {
     let sandbox = Sandbox::new();
     let script = format!("{WORK}; echo \"$@\"");
     let own = ["--runs", "7", "-p", "--", "--help"];
@@ -130,7 +130,7 @@ fn what_stands_behind_the_program_is_its_own() {
 }
 
 #[test]
-fn warm_up_runs_are_made_and_not_stored() {
+fn warm_up_runs_are_not_stored() {
     let sandbox = Sandbox::new();
     let script = format!("{WORK}; echo ran");
     let args = ["--build", "v1", "--warmup", "2", "sh", "-c", &script];
@@ -141,7 +141,7 @@ fn warm_up_runs_are_made_and_not_stored() {
 }
 
 #[test]
-fn several_events_and_slices_of_time_are_kept() {
+fn stores_several_events_and_slices() {
     let sandbox = Sandbox::new();
     let args = ["-e", "cpu-clock", "-e", "page-faults", "--slices", "3"];
     let args = [&args[..], &["--build", "v1", "sh", "-c", WORK]].concat();
@@ -156,7 +156,7 @@ fn several_events_and_slices_of_time_are_kept() {
 }
 
 #[test]
-fn an_event_that_perf_does_not_know_is_told_before_the_program_runs() {
+fn unknown_event_is_rejected_before_the_program_runs() {
     let sandbox = Sandbox::new();
     if let Some(run) = record(&sandbox, &["-e", "no-such-event", "echo", "ran"]) {
         let run = run.fails_with(&["perf does not know the event"]);
@@ -166,7 +166,7 @@ fn an_event_that_perf_does_not_know_is_told_before_the_program_runs() {
 }
 
 #[test]
-fn two_programs_are_recorded_in_turns_and_compared() {
+fn compare_alternates_between_two_programs() {
     if missing(&["perf"]) {
         return;
     }
@@ -207,7 +207,7 @@ fn two_programs_are_recorded_in_turns_and_compared() {
 }
 
 #[test]
-fn a_program_is_recorded_with_each_size_in_turns_and_its_runs_have_the_size() {
+fn sizes_alternate_and_are_stored_with_their_runs() {
     let sandbox = Sandbox::new();
     let script = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done; echo {n}";
     let args = ["--scale", "n=20000,80000", "--runs", "2", "--build", "v1"];
@@ -229,7 +229,7 @@ fn a_program_is_recorded_with_each_size_in_turns_and_its_runs_have_the_size() {
 }
 
 #[test]
-fn command_lines_that_no_shell_could_read_are_refused() {
+fn rejects_invalid_command_lines() {
     let sandbox = Sandbox::new();
     for line in ["sh 'x", "", "  "] {
         let run = sandbox.sto(&["record", "--compare", "sh x", line]);
@@ -238,7 +238,7 @@ fn command_lines_that_no_shell_could_read_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_executable_is_no_missing_program() {
+fn non_executable_file_is_not_reported_as_missing() {
     let sandbox = Sandbox::new();
     let file = sandbox.write("plain", "");
     let run = sandbox.sto(&["record", file.to_str().unwrap()]);
@@ -249,7 +249,7 @@ fn a_file_that_is_not_executable_is_no_missing_program() {
 }
 
 #[test]
-fn the_status_of_a_failing_command_comes_back_and_its_run_is_the_last() {
+fn exit_status_of_a_failing_command_is_returned() {
     let sandbox = Sandbox::new();
     let script = format!("{WORK}; exit 7");
     let args = ["--build", "v1", "--runs", "3", "--", "sh", "-c", &script];
@@ -265,7 +265,7 @@ fn the_status_of_a_failing_command_comes_back_and_its_run_is_the_last() {
 }
 
 #[test]
-fn a_command_that_a_signal_ends_has_the_status_that_shells_give_it() {
+fn command_ended_by_a_signal_has_the_status_of_shells() {
     let sandbox = Sandbox::new();
     let script = format!("{WORK}; kill -TERM $$");
     let Some(run) = record(&sandbox, &["--build", "v1", "--", "sh", "-c", &script]) else {
@@ -275,7 +275,7 @@ fn a_command_that_a_signal_ends_has_the_status_that_shells_give_it() {
     assert_eq!(profiles(&sandbox).len(), 1);
 }
 
-/// Waits until the recorded command has printed a line; false if the recording ended before.
+/// Waits until the recorded command has printed a line. Returns `false` if the recording ended before.
 fn has_worked(child: &mut Child) -> bool {
     let mut line = String::new();
     let stdout = child.stdout.as_mut().unwrap();
@@ -289,15 +289,15 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.unwrap().success());
 }
 
-/// Interrupts `sto record` when the command has worked for a while, and said so.
+/// Sends a signal to `sto record` when the command has printed that it has worked for a while.
 fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str, signal: &str) -> Option<Run> {
-    // A suite that runs in the background of a shell has SIGINT ignored.
-    let heeding = [
+    // Tests in the background of a shell run with SIGINT ignored.
+    let default_signals = [
         "--default-signal=INT",
         "--default-signal=TERM",
         env!("CARGO_BIN_EXE_sto"),
     ];
-    let mut command = sandbox.program("env", &heeding);
+    let mut command = sandbox.program("env", &default_signals);
     command.env("STO_STORE", sandbox.path("store"));
     command.args([&["record", "--build", "v1"], args].concat());
     command.args(["--", "sh", "-c", script]);
@@ -315,7 +315,7 @@ fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str, signal: &str) -> 
 }
 
 #[test]
-fn what_an_interrupted_recording_has_is_stored() {
+fn interrupted_recording_is_stored() {
     if missing(&["perf"]) {
         return;
     }
@@ -331,13 +331,13 @@ fn what_an_interrupted_recording_has_is_stored() {
 }
 
 #[test]
-fn a_signal_that_the_shell_has_ignored_ends_no_recording() {
+fn signals_ignored_by_the_shell_do_not_end_a_recording() {
     if missing(&["perf"]) {
         return;
     }
     let sandbox = Sandbox::new();
     let ignoring = "trap '' INT TERM; exec \"$@\"";
-    // It ends when its input does.
+    // The command ends at the end of its input.
     let work = format!("{WORK}; echo worked; cat");
     let mut child = sandbox
         .program("sh", &["-c", ignoring, "sh", env!("CARGO_BIN_EXE_sto")])
@@ -360,7 +360,7 @@ fn a_signal_that_the_shell_has_ignored_ends_no_recording() {
 }
 
 #[test]
-fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
+fn interrupted_run_is_not_stored_but_earlier_runs_are() {
     if missing(&["perf"]) {
         return;
     }
@@ -376,13 +376,13 @@ fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
 }
 
 #[test]
-fn a_running_process_is_recorded_until_the_command_ends() {
+fn records_a_running_process_until_the_command_ends() {
     let sandbox = Sandbox::new();
     for name in ["begun", "worked"] {
         let made = sandbox.program("mkfifo", &[name]).status();
         assert!(made.unwrap().success());
     }
-    // Works when it is recorded, and says so.
+    // Works once it is recorded, and reports that.
     let script = format!("read _ < begun; {WORK}; echo > worked; while :; do :; done");
     let mut process = sandbox.program("sh", &["-c", &script]).spawn().unwrap();
     let pid = process.id().to_string();
@@ -400,7 +400,7 @@ fn a_running_process_is_recorded_until_the_command_ends() {
 }
 
 #[test]
-fn recordings_are_kept_only_where_that_is_asked_for() {
+fn recordings_are_kept_only_on_request() {
     if missing(&["perf"]) {
         return;
     }
@@ -423,7 +423,7 @@ fn recordings_are_kept_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn no_runs_and_no_samples_are_wrong_usage() {
+fn rejects_zero_runs_and_zero_samples() {
     let sandbox = Sandbox::new();
     for option in ["-F", "--runs"] {
         let run = sandbox.sto(&["record", option, "0", "--", "true"]);
@@ -433,22 +433,22 @@ fn no_runs_and_no_samples_are_wrong_usage() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_told_before_anything_is_recorded() {
+fn missing_command_is_an_error() {
     let sandbox = Sandbox::new();
     let run = sandbox.sto(&["record", "--", "./no-such-program"]);
     run.fails_with(&["./no-such-program: there is no such program to run"]);
 }
 
 #[test]
-fn a_process_that_does_not_exist_is_told_before_anything_is_recorded() {
+fn missing_process_is_an_error() {
     let sandbox = Sandbox::new();
     // More than the kernel's `PID_MAX_LIMIT`.
     let run = sandbox.sto(&["record", "-p", "4194305"]);
     run.fails_with(&["there is no process 4194305"]);
 }
 
-/// Writes this script as perf, and returns its folder.
-fn as_perf(sandbox: &Sandbox, script: &str) -> PathBuf {
+/// Writes a script that replaces perf, and returns its folder.
+fn write_perf_script(sandbox: &Sandbox, script: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let bin = sandbox.path("bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -457,19 +457,19 @@ fn as_perf(sandbox: &Sandbox, script: &str) -> PathBuf {
     bin
 }
 
-/// `sto record` with this script as perf.
+/// Runs `sto record` with a script instead of perf, or without perf if `script` is `None`.
 fn with_perf(script: Option<&str>) -> Run {
     with_perf_in(&Sandbox::new(), script)
 }
 
-/// The same in a sandbox whose folder `tmp` is that of temporary files.
+/// Like [`with_perf`], in this sandbox, whose folder `tmp` is used for temporary files.
 fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
     let bin = sandbox.path("bin");
     for folder in [&bin, &sandbox.path("tmp")] {
         std::fs::create_dir_all(folder).unwrap();
     }
     if let Some(script) = script {
-        as_perf(sandbox, script);
+        write_perf_script(sandbox, script);
     }
     Run::new(
         sandbox
@@ -480,13 +480,13 @@ fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
 }
 
 #[test]
-fn without_perf_the_message_says_how_to_install_it() {
+fn missing_perf_names_the_package() {
     let run = with_perf(None).fails_with(&["cannot find `perf`"]);
     assert!(run.stderr.contains("apt install linux-perf"), "{run:?}");
 }
 
 #[test]
-fn a_perf_that_lacks_newer_options_records_without_them() {
+fn old_perf_records_without_newer_options() {
     let sandbox = Sandbox::new();
     if record(&sandbox, &["--build", "new", "--", "sh", "-c", WORK]).is_none() {
         return;
@@ -499,7 +499,7 @@ fn a_perf_that_lacks_newer_options_records_without_them() {
          esac; done\n\
          exec perf \"$@\""
     );
-    let bin = as_perf(&sandbox, &script);
+    let bin = write_perf_script(&sandbox, &script);
     let args = ["record", "--build", "old", "--", "sh", "-c", WORK];
     let path = format!("{}:{path}", bin.display());
     Run::new(sandbox.command(&args).env("PATH", path)).succeeds();
@@ -507,7 +507,7 @@ fn a_perf_that_lacks_newer_options_records_without_them() {
 }
 
 #[test]
-fn where_perf_is_not_permitted_the_message_names_the_setting() {
+fn denied_permission_names_the_kernel_setting() {
     let refusal =
         "echo 'Error:\nAccess to performance monitoring is limited.\nAdvice' >&2\nexit 255";
     let run = with_perf(Some(refusal));
@@ -516,8 +516,8 @@ fn where_perf_is_not_permitted_the_message_names_the_setting() {
 }
 
 #[test]
-fn where_perf_fails_nothing_is_stored() {
-    // It lets the probe pass, and records nothing.
+fn failed_perf_stores_nothing() {
+    // The script lets the probe pass, but records nothing.
     let run = with_perf(Some("case \"$*\" in *probe*) exit 0;; esac\nexit 9"));
     let run = run.fails_with(&["perf recorded nothing: it ended with status 9"]);
     assert!(
@@ -527,12 +527,12 @@ fn where_perf_fails_nothing_is_stored() {
 }
 
 #[test]
-fn where_no_sample_was_taken_the_message_says_what_to_do() {
+fn recording_without_samples_has_a_remedy() {
     let recording = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../testdata/perf-data/ran-before.perf.data"
     );
-    // All but its last record, the one sample.
+    // Omit the last record, which is the only sample.
     let script = format!(
         "case \"$*\" in *probe*) exit 0;; esac\n\
          while [ \"$1\" != -o ]; do shift; done\n/usr/bin/head -c -64 {recording} > \"$2\""
@@ -542,7 +542,7 @@ fn where_no_sample_was_taken_the_message_says_what_to_do() {
 }
 
 #[test]
-fn the_recording_of_a_killed_process_is_removed_by_the_next_and_no_others() {
+fn next_recording_removes_files_of_killed_ones() {
     let sandbox = Sandbox::new();
     let recordings = || {
         let entries = sandbox.path("tmp").read_dir().unwrap();
@@ -553,7 +553,7 @@ fn the_recording_of_a_killed_process_is_removed_by_the_next_and_no_others() {
     assert_eq!(with_perf_in(&sandbox, Some(killed)).status, None);
     assert_eq!(recordings().len(), 1);
 
-    // Who has no such process here may have one in another container.
+    // The process of a work folder may be in another container.
     let mut nobody = Command::new("true").spawn().unwrap();
     nobody.wait().unwrap();
     let others = [

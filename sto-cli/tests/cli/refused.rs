@@ -1,5 +1,5 @@
-//! What the system refuses: full disks, permissions, things in the way. One clear error, status 2,
-//! and the store as it was.
+//! Full disks, missing permissions and obstructing files give one clear error and status 2, and leave
+//! the store unchanged.
 
 use crate::support::{AFTER, Run, Sandbox, files_of};
 use std::fs;
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::process::Command;
 use sto_test_support::skip;
 
-/// Every command that writes, with what it writes to.
+/// Commands that write, with the file or folder they write to.
 const WRITERS: [(&[&str], &str); 3] = [
     (&["ingest", "c.folded", "--build", "v3"], "store"),
     (&["compact"], "store"),
     (&["export-store", "-o", "store/out.sto"], "out.sto"),
 ];
 
-/// Stacks that take a few hundred kilobytes, packed.
+/// Returns stacks that take a few hundred kilobytes when packed.
 fn large() -> String {
     let mut random = 1u64;
     let mut next = || {
@@ -29,7 +29,7 @@ fn large() -> String {
         .collect()
 }
 
-/// Fills the disk below a folder but for this many bytes, and returns the file that does.
+/// Fills the disk of a folder except for this many bytes, and returns the file that fills it.
 fn fill(folder: &Path, free: u64) -> std::path::PathBuf {
     let filler = folder.join("filler");
     let mut file = fs::File::create(&filler).unwrap();
@@ -40,7 +40,7 @@ fn fill(folder: &Path, free: u64) -> std::path::PathBuf {
     filler
 }
 
-/// Does nothing on its own: the test below runs it where it may mount.
+/// Does nothing unless `STO_TEST_DISK` is set; the test below runs it in a namespace that may mount.
 #[test]
 fn on_a_small_disk() {
     let Some(disk) = std::env::var_os("STO_TEST_DISK") else {
@@ -74,7 +74,7 @@ fn on_a_small_disk() {
                 }
             })
             .collect();
-        // Too little for anything, for what is made first, for what is written at last.
+        // Too little for any write, for the first writes, and for the last ones.
         let mut failures = 0;
         for free in [0, 70_000, 140_000, 600_000, 1_200_000] {
             fs::write(&file, &original).unwrap();
@@ -104,7 +104,7 @@ fn on_a_small_disk() {
         assert!(failures > 0, "{command:?}");
     }
     prune_on_a_full_disk(disk, &sandbox, &sto);
-    // A store that is not there yet is not there afterwards.
+    // A failed first ingestion leaves no store.
     let filler = fill(disk, 70_000);
     let new = disk.join("new");
     let run = Run::new(sandbox.command(WRITERS[0].0).env("STO_STORE", &new));
@@ -114,7 +114,7 @@ fn on_a_small_disk() {
     println!("survived");
 }
 
-/// What gives room is done also where there is none at all.
+/// Checks that pruning works on a full disk, because it frees space.
 fn prune_on_a_full_disk(disk: &Path, sandbox: &Sandbox, sto: &dyn Fn(&[&str]) -> Run) {
     let file = disk.join("store/store.redb");
     fs::remove_file(&file).unwrap();
@@ -146,7 +146,7 @@ fn prune_on_a_full_disk(disk: &Path, sandbox: &Sandbox, sto: &dyn Fn(&[&str]) ->
 }
 
 #[test]
-fn a_full_disk_leaves_the_store_as_it_was_for_every_command_that_writes() {
+fn full_disk_leaves_the_store_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount"])
@@ -166,7 +166,7 @@ fn a_full_disk_leaves_the_store_as_it_was_for_every_command_that_writes() {
     assert!(printed.contains("survived"), "{output:?}");
 }
 
-/// The command as somebody who may do no more than the permissions say: root may do everything.
+/// Runs the command as an unprivileged user, because permissions do not restrict root.
 fn unprivileged(sandbox: &Sandbox, args: &[&str]) -> Run {
     set_mode(&sandbox.path(""), 0o755);
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -182,8 +182,8 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// What takes long is not begun where its result could not be stored.
-fn refuses_to_record(sandbox: &Sandbox, store: &str) {
+/// Checks that `sto record` does not run the program if its result could not be stored.
+fn assert_does_not_record(sandbox: &Sandbox, store: &str) {
     set_mode(&sandbox.path(""), 0o777);
     let record = ["record", "--store", store, "--", "touch", "ran"];
     unprivileged(sandbox, &record).fails_with(&["Permission denied", "change the permissions"]);
@@ -191,7 +191,7 @@ fn refuses_to_record(sandbox: &Sandbox, store: &str) {
 }
 
 #[test]
-fn a_read_only_folder_or_file_is_read_and_not_written() {
+fn read_only_stores_can_be_read() {
     for (folder, file) in [(0o555, 0o444), (0o555, 0o666), (0o777, 0o444)] {
         let sandbox = Sandbox::with_two_builds();
         sandbox.write("c.folded", AFTER);
@@ -201,7 +201,7 @@ fn a_read_only_folder_or_file_is_read_and_not_written() {
         let before = files_of(&store);
         for (command, _) in WRITERS {
             let run = unprivileged(&sandbox, command);
-            // A file may be replaced by whom its folder lets, and an export makes its own.
+            // Writing to the folder permits replacing its files, and creating exported ones.
             let may = folder == 0o777 && command[0] != "ingest";
             if may {
                 run.succeeds();
@@ -213,14 +213,14 @@ fn a_read_only_folder_or_file_is_read_and_not_written() {
             assert!(run.stderr.contains("cannot "), "{run:?}");
             assert_eq!(files_of(&store), before, "{command:?}");
         }
-        refuses_to_record(&sandbox, "store");
+        assert_does_not_record(&sandbox, "store");
         unprivileged(&sandbox, &["top", "v1"]).succeeds();
         set_mode(&store, 0o777);
     }
 }
 
 #[test]
-fn who_may_not_read_is_told() {
+fn unreadable_store_is_an_error() {
     let sandbox = Sandbox::with_two_builds();
     let store = sandbox.path("store");
     set_mode(&store.join("store.redb"), 0);
@@ -231,7 +231,7 @@ fn who_may_not_read_is_told() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_made_is_told() {
+fn folder_that_cannot_be_created_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("c.folded", AFTER);
     let read_only = sandbox.path("place");
@@ -241,7 +241,7 @@ fn a_folder_that_may_not_be_made_is_told() {
         let ingest = ["ingest", "c.folded", "--build", "v1", "--store", missing];
         unprivileged(&sandbox, &ingest).fails_with(&["cannot make", "place", "Permission denied"]);
         assert_eq!(fs::read_dir(&read_only).unwrap().count(), 0);
-        refuses_to_record(&sandbox, missing);
+        assert_does_not_record(&sandbox, missing);
     }
     set_mode(&read_only, 0o777);
 }
@@ -284,7 +284,7 @@ fn links_to_a_store_stay_links() {
 }
 
 #[test]
-fn links_to_nothing_are_told_and_nothing_is_made() {
+fn dangling_links_are_errors() {
     let sandbox = Sandbox::new();
     sandbox.write("c.folded", AFTER);
     let ingest = ["ingest", "c.folded", "--build", "v1"];
@@ -307,7 +307,7 @@ fn links_to_nothing_are_told_and_nothing_is_made() {
 }
 
 #[test]
-fn a_pipe_in_place_of_the_store_is_told_and_not_waited_for() {
+fn pipe_instead_of_a_store_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("c.folded", AFTER);
     let ingest = ["ingest", "c.folded", "--build", "v1"];
@@ -327,7 +327,7 @@ fn a_pipe_in_place_of_the_store_is_told_and_not_waited_for() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_and_nothing_else() {
+fn removes_only_temporary_files_of_killed_processes() {
     let sandbox = Sandbox::with_two_builds();
     let store = sandbox.path("store");
     let left = [
@@ -342,7 +342,7 @@ fn what_a_killed_process_left_is_removed_and_nothing_else() {
         sandbox.sto(command).succeeds();
         assert_eq!(files_of(&store).len(), 1, "{command:?}");
     }
-    // Where there is no store yet, too.
+    // Also without a store.
     for name in left {
         sandbox.write(&name.replacen("store", "first", 1), "half a store");
     }
@@ -352,7 +352,7 @@ fn what_a_killed_process_left_is_removed_and_nothing_else() {
         .succeeds();
     assert_eq!(files_of(&sandbox.path("first")).len(), 1);
 
-    // A link, a folder, and a file that only looks like it.
+    // Keep a link, a folder, and a file with a similar name.
     symlink(sandbox.path("a.folded"), sandbox.path(left[0])).unwrap();
     sandbox.write(&format!("{}/file", left[1]), "somebody's");
     sandbox.write("store/.store.redb.new-2026-11-22", "somebody's");
@@ -366,7 +366,7 @@ fn what_a_killed_process_left_is_removed_and_nothing_else() {
 }
 
 #[test]
-fn a_store_that_is_written_anew_stays_its_owners() {
+fn rewritten_store_keeps_its_owner() {
     let sandbox = Sandbox::with_two_builds();
     let file = sandbox.path("store/store.redb");
     if std::os::unix::fs::chown(&file, Some(65534), Some(65534)).is_err() {

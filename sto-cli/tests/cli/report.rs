@@ -1,8 +1,8 @@
-//! The page on the suspects of a run.
+//! `sto report`: the page of suspects of a run.
 
 use crate::support::Sandbox;
 
-/// Five runs of `demo`, in the last of which `parse` got slow.
+/// A sandbox with five runs of `demo`; `parse` is slow in the last one.
 fn with_history() -> Sandbox {
     let sandbox = Sandbox::new();
     for (run, parse) in [300, 310, 305, 298, 900].into_iter().enumerate() {
@@ -16,7 +16,7 @@ fn with_history() -> Sandbox {
 }
 
 #[test]
-fn a_page_is_written_and_standard_output_says_what_it_says_first() {
+fn writes_page_and_prints_its_summary() {
     let sandbox = with_history();
     let listed = sandbox.json(&["runs"]);
     let mut runs = listed["runs"].as_array().unwrap().iter();
@@ -37,7 +37,7 @@ fn a_page_is_written_and_standard_output_says_what_it_says_first() {
 }
 
 #[test]
-fn commands_of_the_page_make_it_again_and_expand_each_suspect() {
+fn commands_of_the_page_recreate_it_and_expand_suspects() {
     let sandbox = with_history();
     std::fs::rename(sandbox.path("store"), sandbox.path("my store")).unwrap();
     let args = [
@@ -62,7 +62,7 @@ fn commands_of_the_page_make_it_again_and_expand_each_suspect() {
 }
 
 #[test]
-fn nothing_is_written_where_there_is_nothing_to_report() {
+fn no_page_is_written_without_runs() {
     let sandbox = with_history();
     for args in [
         &["--benchmark", "none"][..],

@@ -1,9 +1,9 @@
-//! `sto prune`, `sto compact` and `sto export-store`: what goes, what is said, what stays.
+//! `sto prune`, `sto compact` and `sto export-store`: removed and remaining profiles, and output.
 
 use crate::support::{AFTER, BEFORE, Run, Sandbox};
 use serde_json::{Value, json};
 
-/// Four builds of `demo`, the last of a name that nobody wants in a terminal.
+/// A sandbox with four builds of `demo`; the last one has a name with control characters.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::with_two_builds();
     for (build, label, benchmark) in [
@@ -22,7 +22,7 @@ fn sandbox() -> Sandbox {
 const HOSTILE: &str =
     "\u{1b}[31mred\u{202e}\nvery-very-very-very-very-very-very-very-very-very-very-long";
 
-/// The versions that a prune's report names.
+/// Returns the versions in a report of `sto prune`.
 fn gone(report: &Value) -> Vec<String> {
     let builds = report["builds"].as_array().unwrap().iter();
     builds
@@ -34,7 +34,7 @@ fn listed(sandbox: &Sandbox) -> Vec<String> {
     gone(&sandbox.json(&["ls"]))
 }
 
-/// The names of an object's fields.
+/// Returns the names of an object's fields.
 fn fields(value: &Value) -> Vec<&str> {
     value
         .as_object()
@@ -45,7 +45,7 @@ fn fields(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_dry_run_says_what_would_go_and_changes_nothing() {
+fn dry_run_reports_profiles_and_changes_nothing() {
     let sandbox = sandbox();
     let before = sandbox.store_bytes();
     let prune = ["prune", "--benchmark", "startup", "--dry-run"];
@@ -59,7 +59,7 @@ fn a_dry_run_says_what_would_go_and_changes_nothing() {
     let dry = sandbox.json(&prune);
     assert_eq!(sandbox.store_bytes(), before);
 
-    // The same, done.
+    // The actual run reports the same.
     let mut done = sandbox.json(&prune[..3]);
     assert_eq!(dry["dry_run"], true);
     assert_eq!(done["dry_run"], false);
@@ -71,7 +71,7 @@ fn a_dry_run_says_what_would_go_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_kept_stays_whatever_applies_to_it() {
+fn kept_selectors_override_all_conditions() {
     let sandbox = sandbox();
     let builds = sandbox.json(&["ls"])["builds"].clone();
     let mut builds = builds.as_array().unwrap().iter();
@@ -91,7 +91,7 @@ fn what_is_kept_stays_whatever_applies_to_it() {
 }
 
 #[test]
-fn labels_benchmarks_and_numbers_choose_what_goes() {
+fn prunes_by_label_benchmark_and_number() {
     for (arguments, expected) in [
         (&["--label", "branch=main"][..], &["v3"][..]),
         (&["--label", "branch=main", "--label", "branch=fix"], &[]),
@@ -103,7 +103,7 @@ fn labels_benchmarks_and_numbers_choose_what_goes() {
         let prune = [&["prune", "--dry-run"], arguments].concat();
         let report = sandbox.json(&prune);
         if arguments.contains(&"--keep-last") {
-            // One of the two runs of this benchmark stays.
+            // One of the two runs of this benchmark remains.
             assert_eq!(report["profiles"], 1, "{report}");
         } else {
             assert_eq!(gone(&report), expected, "{arguments:?}");
@@ -112,7 +112,7 @@ fn labels_benchmarks_and_numbers_choose_what_goes() {
 }
 
 #[test]
-fn a_size_that_cannot_be_reached_is_said() {
+fn reports_unreachable_size_of_a_store() {
     let sandbox = sandbox();
     let prune = ["prune", "--max-size", "1kB", "--keep", "v1", "--dry-run"];
     let report = sandbox.json(&prune);
@@ -123,7 +123,7 @@ fn a_size_that_cannot_be_reached_is_said() {
 }
 
 #[test]
-fn the_json_has_the_fields_that_are_specified() {
+fn json_has_the_specified_fields() {
     let sandbox = sandbox();
     let prune = sandbox.json(&["prune", "--benchmark", "startup"]);
     assert_eq!(prune["schema"], "sto.prune/1");
@@ -162,7 +162,7 @@ fn the_json_has_the_fields_that_are_specified() {
 }
 
 #[test]
-fn an_exported_file_is_a_store_of_what_was_chosen() {
+fn exported_file_is_a_store_of_the_selected_profiles() {
     let sandbox = sandbox();
     let text = sandbox
         .sto(&["export-store", "v1", "v3", "v3", "-o", "two.sto"])
@@ -205,7 +205,7 @@ fn an_exported_file_is_a_store_of_what_was_chosen() {
 }
 
 #[test]
-fn wrong_arguments_change_nothing() {
+fn invalid_arguments_change_nothing() {
     let sandbox = sandbox();
     let before = sandbox.store_bytes();
     for (arguments, part) in [
@@ -243,7 +243,7 @@ fn wrong_arguments_change_nothing() {
 }
 
 #[test]
-fn hostile_names_stay_on_their_line_of_80_columns() {
+fn hostile_names_fit_80_columns() {
     let sandbox = sandbox();
     let prune = ["prune", "--keep-last", "0", "--dry-run"];
     let run = Run::new(sandbox.command(&prune).env("COLUMNS", "80")).succeeds();

@@ -1,4 +1,4 @@
-//! Labels of single samples: kept with slices, drawn, shown and exported.
+//! Labels of single samples: stored with slices, drawn, shown and exported.
 
 use crate::support::{Sandbox, repository};
 
@@ -8,7 +8,7 @@ fn recording() -> String {
 }
 
 #[test]
-fn labels_of_samples_are_said_to_be_gone_and_slices_keep_them() {
+fn sample_labels_are_only_stored_with_slices() {
     let sandbox = Sandbox::new();
     let path = recording();
     let without = ["ingest", &path, "--exe", "serve", "--build", "v1"];
@@ -38,7 +38,7 @@ fn labels_of_samples_are_said_to_be_gone_and_slices_keep_them() {
 }
 
 #[test]
-fn labels_of_samples_of_a_profile_and_of_a_file_are_shown() {
+fn sample_labels_of_profiles_and_files_are_shown() {
     let sandbox = Sandbox::new();
     let path = recording();
     let ingest = [
@@ -57,7 +57,7 @@ fn labels_of_samples_of_a_profile_and_of_a_file_are_shown() {
 }
 
 #[test]
-fn an_exported_profile_has_the_labels_of_its_samples() {
+fn exported_profile_has_sample_labels() {
     let sandbox = Sandbox::new();
     let path = recording();
     let export = ["export", &path, "--format", "pprof", "-o", "again.pb.gz"];

@@ -1,8 +1,8 @@
-//! What a selector names.
+//! Selection of builds, profiles and files.
 
 use crate::support::{AFTER, BEFORE, Run, Sandbox};
 
-/// Samples of the profiles that a selector names: 10,000 are `BEFORE`, 11,400 are `AFTER`.
+/// Returns the number of samples of the selected profiles: 10,000 are `BEFORE`, 11,400 are `AFTER`.
 fn samples(sandbox: &Sandbox, selector: &str) -> u64 {
     sandbox.json(&["top", selector])["samples"]
         .as_u64()
@@ -10,7 +10,7 @@ fn samples(sandbox: &Sandbox, selector: &str) -> u64 {
 }
 
 #[test]
-fn builds_and_the_start_of_a_profiles_id_are_selectors() {
+fn selects_by_build_and_prefix_of_profile_id() {
     let sandbox = Sandbox::with_two_builds();
     assert_eq!(samples(&sandbox, "v1"), 10_000);
     assert_eq!(samples(&sandbox, "demo@v2"), 11_400);
@@ -21,7 +21,7 @@ fn builds_and_the_start_of_a_profiles_id_are_selectors() {
 }
 
 #[test]
-fn a_build_comes_before_a_file_of_its_name_unless_it_is_written_as_a_path() {
+fn build_precedes_file_unless_written_as_a_path() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.write("v1", AFTER);
     assert_eq!(samples(&sandbox, "v1"), 10_000);
@@ -33,7 +33,7 @@ fn a_build_comes_before_a_file_of_its_name_unless_it_is_written_as_a_path() {
 }
 
 #[test]
-fn a_build_with_a_slash_in_its_name_is_found() {
+fn finds_build_with_a_slash_in_its_name() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     sandbox
@@ -53,7 +53,7 @@ fn a_build_with_a_slash_in_its_name_is_found() {
 }
 
 #[test]
-fn a_file_needs_no_store_and_makes_none() {
+fn files_need_no_store_and_create_none() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     let run = sandbox.sto(&["top", "a.folded"]).succeeds();
@@ -63,14 +63,14 @@ fn a_file_needs_no_store_and_makes_none() {
 }
 
 #[test]
-fn a_file_is_a_build_named_after_it() {
+fn files_are_builds_with_the_name_of_the_file() {
     let sandbox = Sandbox::new();
     sandbox.write("runs/a.folded", BEFORE);
     assert_eq!(sandbox.json(&["top", "runs/a.folded"])["build"], "a.folded");
 }
 
 #[test]
-fn two_files_of_one_name_are_told_apart_by_their_folders() {
+fn folders_distinguish_files_of_one_name() {
     let sandbox = Sandbox::new();
     sandbox.write("old/perf.data", BEFORE);
     sandbox.write("new/perf.data", AFTER);
@@ -81,7 +81,7 @@ fn two_files_of_one_name_are_told_apart_by_their_folders() {
 }
 
 #[test]
-fn a_build_is_compared_with_a_file() {
+fn builds_can_be_compared_with_files() {
     let sandbox = Sandbox::with_two_builds();
     let report = sandbox.json(&["find-regressions", "v1", "./b.folded"]);
     assert_eq!(report["verdict"], "regression");
@@ -89,7 +89,7 @@ fn a_build_is_compared_with_a_file() {
 }
 
 #[test]
-fn a_build_that_does_not_exist_is_told_with_those_that_do_and_the_closest() {
+fn unknown_build_lists_builds_and_the_closest_name() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();
     for command in ["top", "tree", "flame"] {
@@ -105,7 +105,7 @@ fn a_build_that_does_not_exist_is_told_with_those_that_do_and_the_closest() {
 }
 
 #[test]
-fn without_a_store_a_build_cannot_be_found() {
+fn builds_need_a_store() {
     let sandbox = Sandbox::new();
     let store = sandbox.path("store");
     sandbox
@@ -118,7 +118,7 @@ fn without_a_store_a_build_cannot_be_found() {
 }
 
 #[test]
-fn an_event_that_was_not_recorded_is_told_with_those_that_were() {
+fn unknown_event_lists_recorded_events() {
     let sandbox = Sandbox::with_two_builds();
     assert_eq!(
         sandbox.json(&["top", "v1", "--event", "samples"])["samples"],
@@ -133,7 +133,7 @@ fn an_event_that_was_not_recorded_is_told_with_those_that_were() {
 }
 
 #[test]
-fn a_name_that_is_not_unicode_is_a_files() {
+fn names_that_are_not_unicode_are_files() {
     use std::os::unix::ffi::OsStrExt;
     let sandbox = Sandbox::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.folded");
@@ -143,7 +143,7 @@ fn a_name_that_is_not_unicode_is_a_files() {
 }
 
 #[test]
-fn builds_whose_names_begin_with_a_dash_are_compared_behind_two_dashes() {
+fn names_with_a_leading_dash_follow_two_dashes() {
     let sandbox = Sandbox::new();
     for build in ["-1", "--2"] {
         sandbox.write("a.folded", format!("main;work 900\nmain;{build} 9\n"));

@@ -1,11 +1,11 @@
-//! What `sto show` says of a profile.
+//! `sto show`.
 
 use crate::support::Sandbox;
 
 const POOR: &str = "main;work 70\nmain;[libx.so.1+0x12] 20\nmain;[unknown] 10\n";
 
 #[test]
-fn the_quality_of_a_stored_profile_is_shown_again() {
+fn shows_the_quality_of_a_stored_profile() {
     let sandbox = Sandbox::new();
     let text = "p 1 1.0: 1 cycles:\n\t1 f (/x)\n\t2 main (/x)\n\nswapper 0 2.0: PERF_RECORD_LOST lost 3\n\
                 p 1 2.0: 1 cycles:\n\tffffffff81000000 [unknown] ([kernel.kallsyms])\n\t2 main (/x)\n\n\
@@ -46,7 +46,7 @@ fn the_quality_of_a_stored_profile_is_shown_again() {
 }
 
 #[test]
-fn a_file_is_shown_without_a_store() {
+fn shows_a_file_without_a_store() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", POOR);
     let run = sandbox.sto(&["show", "./a.folded"]).succeeds();
@@ -60,7 +60,7 @@ fn a_file_is_shown_without_a_store() {
 }
 
 #[test]
-fn every_profile_of_a_build_is_shown() {
+fn shows_every_profile_of_a_build() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", POOR);
     sandbox.write("b.folded", "main;work 5\n");

@@ -1,4 +1,4 @@
-//! `sto ingest --slices`: what it says, and what it refuses.
+//! `sto ingest --slices`: output and errors.
 
 use crate::support::{BEFORE, Sandbox, repository};
 use serde_json::json;
@@ -10,7 +10,7 @@ fn ingest<'a>(path: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn slices_are_told_with_their_size() {
+fn reports_the_size_of_slices() {
     let sandbox = Sandbox::new();
     let path = repository().join("testdata").join(RECORDING);
     let path = path.to_str().unwrap();
@@ -35,7 +35,7 @@ fn slices_are_told_with_their_size() {
 }
 
 #[test]
-fn without_the_option_there_are_none() {
+fn profiles_have_no_slices_by_default() {
     let sandbox = Sandbox::new();
     let path = repository().join("testdata").join(RECORDING);
     let path = path.to_str().unwrap();
@@ -57,7 +57,7 @@ fn without_the_option_there_are_none() {
 }
 
 #[test]
-fn a_file_without_time_stamps_is_an_error_that_names_it() {
+fn file_without_timestamps_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
     sandbox
@@ -67,7 +67,7 @@ fn a_file_without_time_stamps_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_number_of_slices_out_of_range_is_wrong_usage() {
+fn rejects_number_of_slices_out_of_range() {
     let sandbox = Sandbox::new();
     for wrong in ["0", "65537", "-1", "ten", "99999999999999999999"] {
         let run = sandbox.sto(&ingest("a.folded", &[&format!("--slices={wrong}")]));

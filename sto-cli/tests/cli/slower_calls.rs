@@ -1,10 +1,10 @@
-//! Two traces of calls compared: what takes longer, and what is called more often.
+//! Comparison of traces of calls: functions that take longer or are called more often.
 
 use crate::support::Sandbox;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How often a function is called in a run, and how long each call takes, in nanoseconds.
+/// A function, its number of calls in a run, and the duration of each call in nanoseconds.
 type Calls = (&'static str, u64, u64);
 
 const BEFORE: [Calls; 4] = [
@@ -14,7 +14,7 @@ const BEFORE: [Calls; 4] = [
     ("write", 100, 90_000),
 ];
 
-/// A run that makes these calls from `main`, one function after the other; no two runs take exactly as long.
+/// Returns a trace of a run in which `main` calls these functions one after the other; durations differ between runs.
 fn trace(functions: &[Calls], run: u64) -> String {
     let mut trace = "0 main 1000\n".to_owned();
     let mut now = 1_000;
@@ -40,7 +40,7 @@ fn ingest(sandbox: &Sandbox, build: &str, functions: &[Calls]) {
     }
 }
 
-/// A store with two builds, the second of which makes one function's calls so.
+/// A sandbox with two builds; the calls of one function are different in the second.
 fn builds(changed: Calls) -> Sandbox {
     let sandbox = Sandbox::new();
     let after = BEFORE.map(|of| if of.0 == changed.0 { changed } else { of });
@@ -57,7 +57,7 @@ fn compared(sandbox: &Sandbox, options: &[&str]) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn a_function_whose_calls_take_longer_is_a_regression_though_it_is_called_as_often() {
+fn longer_calls_are_a_regression() {
     let sandbox = builds(("parse", 300, 108_000));
     for options in [&[][..], &["--event", "wall"]] {
         let (status, json) = compared(&sandbox, options);
@@ -79,7 +79,7 @@ fn a_function_whose_calls_take_longer_is_a_regression_though_it_is_called_as_oft
 }
 
 #[test]
-fn a_function_that_is_called_more_often_is_a_regression_and_says_so() {
+fn more_calls_are_a_regression() {
     let sandbox = builds(("sum", 5_000, 4_000));
     let (status, json) = compared(&sandbox, &[]);
     assert_eq!(status, Some(1), "{json}");
@@ -88,7 +88,7 @@ fn a_function_that_is_called_more_often_is_a_regression_and_says_so() {
     let reason = sum["reason"].as_str().unwrap();
     let said = "it is called 2.5 times as often, and each call takes as long as before";
     assert!(reason.contains(said), "{reason}");
-    // Those who ask for calls are told of these alone.
+    // On request, only calls are compared.
     let (_, json) = compared(&sandbox, &["--event", "calls"]);
     assert_eq!(json["sample_type"]["event"], "calls");
     assert_eq!(json["findings"][0]["function"], "sum");
@@ -98,7 +98,7 @@ fn a_function_that_is_called_more_often_is_a_regression_and_says_so() {
 }
 
 #[test]
-fn shorter_calls_that_are_more_are_no_regression_where_they_take_as_long_together() {
+fn more_but_shorter_calls_of_equal_total_are_no_regression() {
     let sandbox = builds(("sum", 4_000, 1_995));
     let (status, json) = compared(&sandbox, &[]);
     assert_eq!(status, Some(0), "{json}");
@@ -116,10 +116,10 @@ fn equal_traces_are_clean() {
 }
 
 #[test]
-fn calls_that_take_unusually_long_in_the_candidate_alone_are_named_and_fail_no_check() {
+fn outlier_calls_are_reported_but_no_regression() {
     let sandbox = Sandbox::new();
     for (build, longest) in [("v1", 90_000), ("v2", 600_000)] {
-        // One call of a hundred.
+        // One of a hundred calls is slow.
         let [read, parse, sum, _] = BEFORE;
         let writes = [
             ("write", 50, 90_000),
@@ -138,7 +138,7 @@ fn calls_that_take_unusually_long_in_the_candidate_alone_are_named_and_fail_no_c
     let run = sandbox.sto(&["find-regressions", "v2", "v1", "--format", "json"]);
     assert!(!run.stdout.contains("Unusually long"), "{}", run.stdout);
 
-    // A difference says so on the drawing, and where it says what it drew.
+    // The drawing and the output of `sto diff` warn about it.
     let run = sandbox
         .sto(&["diff", "v1", "v2", "-o", "diff.svg"])
         .succeeds();
@@ -155,7 +155,7 @@ fn calls_that_take_unusually_long_in_the_candidate_alone_are_named_and_fail_no_c
 }
 
 #[test]
-fn a_box_of_a_difference_says_how_often_it_was_called_and_how_much_longer_a_call_takes() {
+fn differences_show_number_and_duration_of_calls() {
     let sandbox = builds(("parse", 300, 108_000));
     sandbox
         .sto(&["diff", "v1", "v2", "-o", "diff.svg"])
@@ -165,7 +165,7 @@ fn a_box_of_a_difference_says_how_often_it_was_called_and_how_much_longer_a_call
         drawing.contains("; 300 → 300 calls a run, each +80.0%)"),
         "{drawing}"
     );
-    // Of several traces too, it is time that is shown by default.
+    // With several traces, too, time is shown by default.
     let top = sandbox.sto(&["top", "v1"]).succeeds().stdout;
     assert!(top.contains("wall"), "{top}");
     sandbox.sto(&["flame", "v1", "-o", "flame.svg"]).succeeds();
@@ -177,7 +177,7 @@ fn a_box_of_a_difference_says_how_often_it_was_called_and_how_much_longer_a_call
 }
 
 #[test]
-fn one_short_trace_a_side_says_nothing_of_time() {
+fn single_short_traces_are_insufficient_data_about_time() {
     let sandbox = Sandbox::new();
     let after = BEFORE.map(|(name, calls, each)| match name {
         "sum" => (name, calls, 3 * each),

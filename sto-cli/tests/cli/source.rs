@@ -1,4 +1,4 @@
-//! A function's source with the cost of each line; and what self is, wherever it is shown.
+//! `sto source`: a function's source with the cost of each line. Also: self is the same in all commands.
 
 use crate::support::Sandbox;
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn with_demo() -> Sandbox {
     sandbox
 }
 
-/// Copies the source of the demo, written at a time.
+/// Writes a source file with this modification time.
 fn write_source(sandbox: &Sandbox, name: &str, text: &[u8], written: SystemTime) {
     let path = sandbox.write(name, text);
     File::options()
@@ -37,7 +37,7 @@ fn write_source(sandbox: &Sandbox, name: &str, text: &[u8], written: SystemTime)
 }
 
 #[test]
-fn the_source_of_a_function_is_shown_with_what_each_line_cost() {
+fn shows_source_with_the_cost_of_each_line() {
     let sandbox = with_demo();
     let text = std::fs::read(demo().join("demo.c")).unwrap();
     write_source(&sandbox, "src/demo.c", &text, SystemTime::UNIX_EPOCH);
@@ -83,7 +83,7 @@ src/demo.c
 }
 
 #[test]
-fn runs_that_were_ingested_by_line_have_the_same_lines() {
+fn ingestion_by_line_gives_the_same_lines() {
     let sandbox = with_demo();
     let recording = demo().join("v1.perf.data");
     let recording = recording.to_str().unwrap();
@@ -98,7 +98,7 @@ fn runs_that_were_ingested_by_line_have_the_same_lines() {
         "by-line",
     ];
     sandbox.sto(&by_line).succeeds();
-    // One that calls itself, one that was inlined, and one that calls others.
+    // A recursive function, an inlined one, and one that calls others.
     for function in ["count_rules", "hash", "serve"] {
         let lines = |build: &str| {
             let report = sandbox.json(&["source", function, build]);
@@ -114,7 +114,7 @@ fn runs_that_were_ingested_by_line_have_the_same_lines() {
 }
 
 #[test]
-fn lines_are_cut_to_the_width_of_the_terminal() {
+fn lines_are_truncated_to_the_terminal_width() {
     let sandbox = with_demo();
     let text = std::fs::read(demo().join("demo.c")).unwrap();
     write_source(&sandbox, "demo.c", &text, SystemTime::UNIX_EPOCH);
@@ -131,7 +131,7 @@ fn lines_are_cut_to_the_width_of_the_terminal() {
 }
 
 #[test]
-fn without_its_source_a_function_has_the_numbers_of_its_lines() {
+fn missing_source_shows_line_numbers() {
     let sandbox = with_demo();
     std::fs::create_dir(sandbox.path("empty")).unwrap();
     let args = ["source", "count_rules", "v1", "--source-dir", "empty"];
@@ -149,7 +149,7 @@ demo.c (not found; `--source-dir DIR` says where to look)
 }
 
 #[test]
-fn what_is_no_source_of_the_build_is_said_to_be_none_and_does_no_harm() {
+fn changed_source_has_warnings_and_is_escaped() {
     let sandbox = with_demo();
     let future = SystemTime::UNIX_EPOCH + Duration::from_secs(4_102_444_800);
     let mut text = "// \u{1b}[2J \u{202e}\n".repeat(125);
@@ -181,7 +181,7 @@ fn what_is_no_source_of_the_build_is_said_to_be_none_and_does_no_harm() {
 }
 
 #[test]
-fn where_lines_are_not_known_it_says_what_records_them() {
+fn missing_lines_name_the_compiler_option() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["source", "doLogging", "v1"]);
     assert_eq!(run.status, Some(3), "{run:?}");
@@ -200,7 +200,7 @@ fn where_lines_are_not_known_it_says_what_records_them() {
     );
 }
 
-/// Samples of a function's self in a list of functions.
+/// Returns the self samples of a function in a list of functions.
 fn self_of(functions: &Value, name: &str) -> u64 {
     let functions = functions.as_array().unwrap();
     let function = functions
@@ -210,7 +210,7 @@ fn self_of(functions: &Value, name: &str) -> u64 {
 }
 
 #[test]
-fn self_is_the_same_wherever_it_is_shown() {
+fn self_is_the_same_in_all_commands() {
     let sandbox = Sandbox::new();
     sandbox.write(
         "a.folded",
@@ -225,7 +225,7 @@ fn self_is_the_same_wherever_it_is_shown() {
             .sto(&["ingest", file, "--build", build, "--exe", "demo"])
             .succeeds();
     }
-    // An inlined function is a function of its own, ...
+    // These options count an inlined function separately, ...
     let top = sandbox.json(&["top", "v2", "--inlined"]);
     let potential = sandbox.json(&["potential", "v2", "--by", "self", "--inlined"]);
     let regressions = sandbox.json(&["find-regressions", "v1", "v2", "--all"]);
@@ -259,7 +259,7 @@ fn self_is_the_same_wherever_it_is_shown() {
             .contains("--inlined")
     );
 
-    // ... but these count its code for the function that has it, and say so.
+    // ... but without them, its cost belongs to the function that contains its code.
     for command in ["top", "potential"] {
         let report = sandbox.json(&[command, "v2"]);
         assert_eq!(self_of(&report["functions"], "work"), 2210, "{command}");

@@ -9,7 +9,7 @@ fn asked(arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn a_query_is_an_argument_a_file_standard_input_or_shipped() {
+fn queries_are_arguments_files_standard_input_or_shipped() {
     let sandbox = Sandbox::with_two_builds();
     let query = "SELECT version, samples FROM executable";
     let expected = "version  samples\nv1         10000\nv2         11400\n";
@@ -91,7 +91,7 @@ fn shipped_queries_are_listed_and_shown() {
 }
 
 #[test]
-fn a_mistake_has_a_caret_below_it_and_status_2() {
+fn errors_show_their_position_and_exit_with_2() {
     let run = asked(&["SELECT versio FROM executable"]);
     assert_eq!(run.status, Some(2));
     assert_eq!(
@@ -111,7 +111,7 @@ fn a_mistake_has_a_caret_below_it_and_status_2() {
 }
 
 #[test]
-fn the_store_stays_as_it_was_and_must_be_there() {
+fn store_must_exist_and_is_not_changed() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();
     sandbox
@@ -124,7 +124,7 @@ fn the_store_stays_as_it_was_and_must_be_there() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn closed_pipe_is_not_an_error() {
     let sandbox = Sandbox::with_two_builds();
     let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c";
     let line = format!(
@@ -137,9 +137,9 @@ fn a_reader_that_leaves_early_is_no_failure() {
     assert_eq!(run.stdout, "x\n1\n2\n");
 }
 
-/// Types lines into the shell on a terminal, each as it is asked for; what it shows.
-fn typed(sandbox: &Sandbox, lines: &[&str]) -> Run {
-    /// What a terminal is told before a line is read: that pasted text is to be marked.
+/// Types lines into the SQL shell on a terminal, each at its prompt, and returns the output.
+fn type_into_shell(sandbox: &Sandbox, lines: &[&str]) -> Run {
+    /// The escape sequence before each prompt: it enables bracketed paste.
     const ASKS: &str = "\u{1b}[?2004h";
     let line = format!(
         "stty rows 50 cols 80; exec '{}' sql",
@@ -177,7 +177,7 @@ fn typed(sandbox: &Sandbox, lines: &[&str]) -> Run {
 }
 
 #[test]
-fn the_shell_answers_what_is_typed_and_keeps_it_for_the_next_time() {
+fn shell_runs_queries_and_saves_its_history() {
     let sandbox = Sandbox::with_two_builds();
     let lines = [
         ".param v v2\n",
@@ -187,7 +187,7 @@ fn the_shell_answers_what_is_typed_and_keeps_it_for_the_next_time() {
         "SELECT 'over two'\n || ' lines';\n",
         ".quit\n",
     ];
-    let run = typed(&sandbox, &lines);
+    let run = type_into_shell(&sandbox, &lines);
     assert_eq!(run.status, Some(0), "{run:?}");
     for part in ["samples\r\n11400", "no such column: nope", "over two lines"] {
         assert!(run.stdout.contains(part), "{part} is missing in {run:?}");

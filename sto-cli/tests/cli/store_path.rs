@@ -1,4 +1,4 @@
-//! Which store a command uses.
+//! The location of the store.
 
 use crate::support::{BEFORE, Run, Sandbox};
 use std::path::Path;
@@ -12,9 +12,9 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// Runs the command and asserts that the store is made in this folder.
+/// Runs the command and checks that it creates the store in this folder.
 #[track_caller]
-fn makes(command: &mut Command, store: &Path) -> Run {
+fn creates_store_in(command: &mut Command, store: &Path) -> Run {
     assert!(!store.join("store.redb").exists());
     let run = Run::new(command).succeeds();
     assert!(store.join("store.redb").exists(), "{run:?}");
@@ -22,9 +22,9 @@ fn makes(command: &mut Command, store: &Path) -> Run {
 }
 
 #[test]
-fn the_option_comes_before_the_variable() {
+fn option_precedes_environment_variable() {
     let sandbox = sandbox();
-    makes(
+    creates_store_in(
         sandbox.command(&INGEST).args(["--store", "mine"]),
         &sandbox.path("mine"),
     );
@@ -32,30 +32,30 @@ fn the_option_comes_before_the_variable() {
 }
 
 #[test]
-fn the_variable_comes_before_the_nearest_folder() {
+fn environment_variable_precedes_nearest_folder() {
     let sandbox = sandbox();
     std::fs::create_dir(sandbox.path(".sto")).unwrap();
-    makes(&mut sandbox.command(&INGEST), &sandbox.path("store"));
+    creates_store_in(&mut sandbox.command(&INGEST), &sandbox.path("store"));
 }
 
 #[test]
-fn the_nearest_folder_above_comes_before_the_users() {
+fn nearest_folder_precedes_the_users_store() {
     let sandbox = sandbox();
     std::fs::create_dir(sandbox.path(".sto")).unwrap();
     sandbox.write("deep/down/a.folded", BEFORE);
     let mut command = sandbox.bare_command(&INGEST);
-    makes(
+    creates_store_in(
         command.current_dir(sandbox.path("deep/down")),
         &sandbox.path(".sto"),
     );
 }
 
 #[test]
-fn the_users_data_folder_is_the_last_choice_and_told_once() {
+fn users_data_folder_is_the_fallback_and_printed_once() {
     let sandbox = sandbox();
     let data = sandbox.path("data");
     let store = data.join("sto");
-    let run = makes(
+    let run = creates_store_in(
         sandbox.bare_command(&INGEST).env("XDG_DATA_HOME", &data),
         &store,
     );
@@ -65,16 +65,16 @@ fn the_users_data_folder_is_the_last_choice_and_told_once() {
 }
 
 #[test]
-fn without_an_xdg_folder_it_is_in_the_home_folder() {
+fn default_data_folder_is_in_the_home_folder() {
     let sandbox = sandbox();
-    makes(
+    creates_store_in(
         &mut sandbox.bare_command(&INGEST),
         &sandbox.path("home/.local/share/sto"),
     );
 }
 
 #[test]
-fn without_a_home_folder_the_store_must_be_named() {
+fn missing_home_folder_requires_an_explicit_store() {
     let sandbox = sandbox();
     let run = Run::new(sandbox.bare_command(&INGEST).env_remove("HOME"));
     let run = run.fails_with(&["HOME is not set"]);

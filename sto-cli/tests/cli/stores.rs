@@ -1,10 +1,10 @@
-//! The store in `testdata/stores`, which every later sto must read.
+//! The store in `testdata/stores`, which all later versions of sto must read.
 
 use crate::support::{Run, Sandbox, repository};
 use std::fs;
 
 #[test]
-fn a_store_of_version_1_says_what_it_always_said() {
+fn store_of_version_1_has_the_same_output() {
     let path = repository().join("testdata/stores/1.redb");
     let before = fs::read(&path).unwrap();
     let sandbox = Sandbox::new();

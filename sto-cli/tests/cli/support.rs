@@ -1,4 +1,4 @@
-//! A folder, a store and a home of their own for each test, and the real binary run in them.
+//! Sandboxes: each test runs the real binary with its own folder, store and home.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,14 +13,14 @@ use tempfile::TempDir;
 /// Folded stacks of a program whose `doLogging` is cheap.
 pub(crate) const BEFORE: &str = "main;work;compute 9000\nmain;work;doLogging 100\nmain;idle 900\n";
 
-/// The same program, in which `doLogging` got expensive.
+/// Like [`BEFORE`], with an expensive `doLogging`.
 pub(crate) const AFTER: &str = "main;work;compute 9000\nmain;work;doLogging 1500\nmain;idle 900\n";
 
 pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
-/// What a command left behind.
+/// Exit status and output of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
@@ -38,7 +38,7 @@ impl Sandbox {
     /// A sandbox whose store has the builds `demo@v1` and `demo@v2`, made of `a.folded` and
     /// `b.folded`.
     pub(crate) fn with_two_builds() -> Self {
-        // Made once: every transaction waits for the disk.
+        // The store is created once, because every transaction waits for the disk.
         static STORE: OnceLock<Vec<u8>> = OnceLock::new();
         let store = STORE.get_or_init(|| {
             let sandbox = Sandbox::with_two_files();
@@ -71,26 +71,26 @@ impl Sandbox {
         path
     }
 
-    /// The command in this sandbox, with `$STO_STORE` set to its folder `store`.
+    /// Returns the command in this sandbox, with `$STO_STORE` set to its folder `store`.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.bare_command(args);
         command.env("STO_STORE", self.path("store"));
         command
     }
 
-    /// The same, with nothing that says where the store is but the home folder.
+    /// Like [`command`](Self::command), without `$STO_STORE`.
     pub(crate) fn bare_command(&self, args: &[&str]) -> Command {
         self.program(env!("CARGO_BIN_EXE_sto"), args)
     }
 
-    /// Any program, with this sandbox as its working directory and home.
+    /// Returns a command that runs any program with this sandbox as its working directory and home.
     pub(crate) fn program(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(args)
             .current_dir(self.folder.path())
             .env("HOME", self.path("home"))
-            // No work tree above the sandbox is to be found.
+            // Keeps git from finding a work tree above the sandbox.
             .env(
                 "GIT_CEILING_DIRECTORIES",
                 self.folder.path().parent().unwrap(),
@@ -116,9 +116,9 @@ impl Sandbox {
         Run::new(&mut self.command(args))
     }
 
-    /// The JSON that a command prints.
+    /// Returns the JSON that a command prints.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
-        // What `sto ingest` calls its format is that of the profiles.
+        // `--format` of `sto ingest` is the format of the recordings.
         let option = match args[0] {
             "ingest" => "--report",
             _ => "--format",
@@ -127,7 +127,7 @@ impl Sandbox {
         serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
     }
 
-    /// Every file of the store with its bytes.
+    /// Returns every file of the store with its bytes.
     pub(crate) fn store_bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
         files_of(&self.path("store"))
     }
@@ -144,8 +144,8 @@ impl Run {
         self
     }
 
-    /// Failed in the way in which every failure is shown: nothing on standard output, status 2,
-    /// and one sentence that has all these parts, perhaps with one hint after it.
+    /// Checks that the command failed with nothing on standard output, status 2, and one sentence that
+    /// has all these parts, optionally followed by one hint.
     #[track_caller]
     pub(crate) fn fails_with(self, parts: &[&str]) -> Run {
         assert_eq!(self.status, Some(2), "{self:?}");
@@ -174,12 +174,12 @@ impl From<Output> for Run {
     }
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Every file of a folder with its bytes, by name; none where there is no folder.
+/// Returns every file of a folder with its bytes, sorted by name; empty if the folder does not exist.
 pub(crate) fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -190,7 +190,7 @@ pub(crate) fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// The temporary files in a folder.
+/// Returns the temporary files in a folder.
 pub(crate) fn temporary_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -204,7 +204,7 @@ pub(crate) fn temporary_files(folder: &Path) -> Vec<PathBuf> {
     paths.filter(is_temporary).collect()
 }
 
-/// What a store says of each of its profiles, everything loaded, as a digest.
+/// A digest of the whole content of each profile of a store.
 pub(crate) type Content = BTreeMap<ProfileId, RecordingDigest>;
 
 pub(crate) fn content(store: &Store) -> Content {
@@ -225,8 +225,8 @@ pub(crate) fn content(store: &Store) -> Content {
     content
 }
 
-/// Runs a command, and kills it when a folder has changed so often: a file in it came, went or was written. Says how
-/// it ended, and how many changes were seen.
+/// Runs a command, and kills it after `changes` changes in a folder, such as a created, removed or written file.
+/// Returns its output and the number of observed changes.
 pub(crate) fn killed_after(changes: usize, folder: &Path, mut command: Command) -> (Output, usize) {
     let state = || -> Vec<_> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -243,7 +243,7 @@ pub(crate) fn killed_after(changes: usize, folder: &Path, mut command: Command) 
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     while seen < changes && child.try_wait().unwrap().is_none() {
-        // Leaves the processor to the command; few writes are closer together.
+        // Leaves the processor to the command; writes are rarely closer together.
         std::thread::sleep(Duration::from_micros(200));
         let now = state();
         seen += usize::from(now != last);

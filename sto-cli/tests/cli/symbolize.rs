@@ -1,9 +1,9 @@
-//! `sto symbolize`: names that turn up after a profile was stored.
+//! `sto symbolize`: symbols that become available after a profile was stored.
 
 use crate::support::{Sandbox, repository};
 use serde_json::json;
 
-/// A recording whose program is not at hand.
+/// A sandbox that stores a recording without the program's file.
 fn without_symbols() -> Sandbox {
     let sandbox = Sandbox::new();
     let recording = repository().join("testdata/demo/v1.perf.data");
@@ -19,12 +19,12 @@ fn demo() -> String {
 }
 
 #[test]
-fn names_are_filled_in_once_and_the_profile_says_what_it_replaces() {
+fn symbols_are_added_once_and_the_profile_names_its_predecessor() {
     let sandbox = without_symbols();
     let id = |sandbox: &Sandbox| sandbox.json(&["show", "v1"])["profiles"][0]["id"].clone();
     let first = id(&sandbox);
     let said = sandbox.sto(&["symbolize"]).succeeds().stdout;
-    // The system's libraries are other modules where they are not those of the recording.
+    // The number of other modules without symbols depends on the system's libraries.
     let unnamed = said
         .split_once("demo@v1: none of ")
         .and_then(|(_, rest)| rest.split_once(" has a name yet"));
@@ -62,7 +62,7 @@ fn names_are_filled_in_once_and_the_profile_says_what_it_replaces() {
     assert_eq!(sandbox.store_bytes(), before);
     sandbox.sto(&["verify"]).succeeds();
 
-    // As one that was ingested with the symbols.
+    // The result equals a profile that was ingested with symbols.
     let path = sandbox.path("v1.perf.data").display().to_string();
     let build = ["--exe", "demo", "--build", "v1", "--symbol-dir", &demo()];
     let fresh = ["--store", "fresh", "ingest", &path];
@@ -72,7 +72,7 @@ fn names_are_filled_in_once_and_the_profile_says_what_it_replaces() {
 }
 
 #[test]
-fn a_store_whose_profiles_have_all_names_has_nothing_to_do() {
+fn store_with_all_symbols_has_nothing_to_do() {
     let sandbox = Sandbox::new();
     let said = sandbox.sto(&["symbolize"]);
     said.fails_with(&["there is no store"]);
@@ -86,7 +86,7 @@ fn a_store_whose_profiles_have_all_names_has_nothing_to_do() {
 }
 
 #[test]
-fn others_get_the_profile_with_names_from_a_place_and_not_the_one_that_it_replaces() {
+fn pull_replaces_profiles_without_symbols() {
     let sandbox = without_symbols();
     sandbox.sto(&["push", "place"]).succeeds();
     for store in ["helper", "colleague"] {

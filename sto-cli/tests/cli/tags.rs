@@ -1,9 +1,9 @@
-//! Names for builds, and what they are good for.
+//! Tags of builds.
 
 use crate::support::{AFTER, BEFORE, Sandbox};
 
 #[test]
-fn a_tag_is_set_listed_moved_by_force_and_taken_away() {
+fn tags_are_set_listed_moved_by_force_and_removed() {
     let sandbox = Sandbox::with_two_builds();
     let none = sandbox.sto(&["tag"]).succeeds();
     assert!(none.stdout.contains("No build has a tag yet"), "{none:?}");
@@ -40,7 +40,7 @@ fn a_tag_is_set_listed_moved_by_force_and_taken_away() {
 }
 
 #[test]
-fn what_cannot_be_a_tag_is_refused() {
+fn rejects_invalid_tags() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();
     let hidden = sandbox.sto(&["tag", "v1", "v2"]);
@@ -77,7 +77,7 @@ fn what_cannot_be_a_tag_is_refused() {
 }
 
 #[test]
-fn a_tag_is_a_selector_and_is_listed_with_its_build() {
+fn tags_are_selectors_and_listed_with_their_build() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["tag", "v2", "newest"]).succeeds();
     assert_eq!(sandbox.json(&["top", "newest"])["build"], "v2");
@@ -88,7 +88,7 @@ fn a_tag_is_a_selector_and_is_listed_with_its_build() {
 }
 
 #[test]
-fn each_executable_has_tags_of_its_own() {
+fn executables_have_separate_tags() {
     let sandbox = Sandbox::with_two_builds();
     for (file, build) in [("a.folded", "w1"), ("b.folded", "w2")] {
         sandbox
@@ -106,7 +106,7 @@ fn each_executable_has_tags_of_its_own() {
         "demo@last-good",
         "web@last-good",
     ]);
-    // The candidate says whose it is.
+    // The candidate determines the executable of the tag.
     for (candidate, baseline) in [("v2", "v1"), ("w2", "w1")] {
         let check = ["find-regressions", "--baseline", "last-good", candidate];
         let comparison = sandbox.json(&check);
@@ -120,7 +120,7 @@ fn each_executable_has_tags_of_its_own() {
 }
 
 #[test]
-fn the_baseline_can_be_a_tag_a_build_or_a_file() {
+fn baseline_can_be_a_tag_a_build_or_a_file() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["tag", "v1", "last-good"]).succeeds();
     for baseline in ["last-good", "v1", "demo@v1", "a.folded"] {
@@ -137,7 +137,7 @@ fn the_baseline_can_be_a_tag_a_build_or_a_file() {
 }
 
 #[test]
-fn tags_go_with_merges_and_exports_and_hold_off_pruning() {
+fn tags_are_merged_and_exported_and_prevent_pruning() {
     let sandbox = Sandbox::with_two_builds();
     sandbox.sto(&["tag", "v1", "last-good"]).succeeds();
     let pruned = sandbox.sto(&["prune", "--older-than", "0h"]).succeeds();
@@ -177,7 +177,7 @@ fn tags_go_with_merges_and_exports_and_hold_off_pruning() {
 }
 
 #[test]
-fn the_recipe_of_a_release_check_moves_the_tag_to_what_passed() {
+fn release_check_moves_the_tag_to_clean_builds() {
     let sandbox = Sandbox::new();
     let slower = "main;work;compute 9050\nmain;work;doLogging 103\nmain;idle 905\n";
     sandbox.write("v1", BEFORE);

@@ -1,4 +1,4 @@
-//! `sto timeline`: of stored runs and files.
+//! `sto timeline` of stored runs and files.
 
 use crate::support::{Sandbox, repository};
 
@@ -8,7 +8,7 @@ fn recording(name: &str) -> String {
 }
 
 #[test]
-fn a_stored_run_with_slices_is_shown_as_its_file_is() {
+fn stored_run_with_slices_is_shown_like_its_file() {
     let sandbox = Sandbox::new();
     let file = recording("threads.perf.data");
     let ingest = [
@@ -31,7 +31,7 @@ fn a_stored_run_with_slices_is_shown_as_its_file_is() {
 }
 
 #[test]
-fn of_several_runs_the_newest_is_shown_and_named() {
+fn shows_and_names_the_newest_of_several_runs() {
     let sandbox = Sandbox::new();
     for file in ["threads.perf.data", "dwarf.perf.data"] {
         let file = recording(file);
@@ -53,7 +53,7 @@ fn of_several_runs_the_newest_is_shown_and_named() {
 }
 
 #[test]
-fn a_run_without_slices_is_an_error_that_says_how_to_get_them() {
+fn run_without_slices_is_an_error_with_remedy() {
     let sandbox = Sandbox::new();
     let file = recording("threads.perf.data");
     for slices in [&[][..], &["--slices", "1"]] {
@@ -80,7 +80,7 @@ fn a_run_without_slices_is_an_error_that_says_how_to_get_them() {
 }
 
 #[test]
-fn a_part_of_the_time_is_shown_and_a_function_that_is_several_is_refused() {
+fn shows_a_window_and_rejects_ambiguous_functions() {
     let sandbox = Sandbox::new();
     let file = recording("threads.perf.data");
     let part = sandbox.json(&["timeline", &file, "--from", "100ms", "--to", "300ms"]);
@@ -102,14 +102,14 @@ fn a_part_of_the_time_is_shown_and_a_function_that_is_several_is_refused() {
 }
 
 #[test]
-fn a_trace_of_calls_is_shown_by_thread_unless_something_else_is_asked_for() {
+fn traces_of_calls_are_shown_by_thread_by_default() {
     let sandbox = Sandbox::new();
     let file = repository().join("testdata/xray/basic.xray");
     let file = file.display().to_string();
     let usual = sandbox.json(&["timeline", &file]);
     assert_eq!(usual["schema"], "sto.calls/1");
     assert_eq!(usual["threads"].as_array().unwrap().len(), 3);
-    // All is one expression a thread where nothing is long, and no gap is.
+    // With these thresholds, no call or gap is long, so each thread is one expression.
     let summed = [
         "timeline",
         &file,

@@ -1,4 +1,4 @@
-//! Metrics over time, from files beside a recording into the store and out of it.
+//! Metrics over time from files next to a recording: ingestion and output.
 
 use crate::support::{Sandbox, repository};
 
@@ -15,7 +15,7 @@ fn sandbox() -> Sandbox {
 const INGEST: [&str; 6] = ["ingest", "run.txt", "--exe", "demo", "--build", "v1"];
 
 #[test]
-fn a_trace_is_stored_with_its_recording_also_later_and_shown() {
+fn traces_are_stored_with_the_recording_or_later() {
     let sandbox = sandbox();
     sandbox.sto(&INGEST).succeeds();
     let shown = sandbox.sto(&["show", "v1"]).succeeds().stdout;
@@ -59,7 +59,7 @@ fn a_trace_is_stored_with_its_recording_also_later_and_shown() {
     );
     sandbox.sto(&["verify"]).succeeds();
 
-    // Another start puts all of them elsewhere.
+    // Another start time shifts all values.
     let moved = [&with[..], &["--trace-start", "-400ms"]].concat();
     let run = sandbox.sto(&moved).succeeds();
     assert!(
@@ -69,7 +69,7 @@ fn a_trace_is_stored_with_its_recording_also_later_and_shown() {
 }
 
 #[test]
-fn the_report_says_what_metrics_take() {
+fn reports_the_size_of_metrics() {
     let sandbox = sandbox();
     let stat = repository().join("testdata/traces/stat.csv");
     let with = [&INGEST[..], &["--trace", stat.to_str().unwrap()]].concat();

@@ -1,6 +1,6 @@
-//! One user against another, on one machine: what somebody prepares where sto will look.
+//! Attacks by other users of the machine, who prepare files where sto will look.
 //!
-//! Where a second user is needed and cannot be had, a test says so and is skipped.
+//! Tests that need a second user are skipped, with a message, if they cannot have one.
 
 use crate::support::{Run, Sandbox, files_of, temporary_files};
 use std::fs;
@@ -16,7 +16,7 @@ use sto_test_support::{missing, skip};
 /// The user `nobody` of most systems.
 const NOBODY: u32 = 65534;
 
-/// Gives a path to another user; false where only root may, and that is said.
+/// Changes a path's owner to another user. Returns `false` and skips the test if this is not permitted.
 fn give_away(path: &Path) -> bool {
     let given = chown(path, Some(NOBODY), Some(NOBODY)).is_ok();
     if !given {
@@ -38,8 +38,8 @@ fn mkfifo(path: &Path) {
     assert!(made.success());
 }
 
-/// Runs a command that must not wait for anybody.
-fn ends(command: &mut Command) -> Run {
+/// Runs a command and checks that it ends in time.
+fn run_with_timeout(command: &mut Command) -> Run {
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -55,8 +55,8 @@ fn ends(command: &mut Command) -> Run {
     output.unwrap().into()
 }
 
-/// What the owner of a folder can do at any moment: puts a link in place of a half-written file.
-/// Returns whether it was in time.
+/// Replaces a half-written file with a link, as the owner of a folder can do at any moment.
+/// Returns `true` if it was in time.
 fn swap_for_link(folder: &Path, target: &Path, is_over: &AtomicBool) -> bool {
     let link = folder.join("link");
     let _ = fs::remove_file(&link);
@@ -78,14 +78,14 @@ fn swap_for_link(folder: &Path, target: &Path, is_over: &AtomicBool) -> bool {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_half_written_store_changes_no_other_file() {
+fn link_instead_of_a_half_written_store_changes_no_other_file() {
     let sandbox = Sandbox::with_two_builds();
     let secret = sandbox.write("secret", "only mine");
     set_mode(&secret, 0o600);
     let before = sandbox.store_bytes();
     let file = sandbox.path("store/store.redb");
     set_mode(&file, 0o666);
-    // The mode of the other file shows it as well.
+    // A changed mode of the other file would show it as well.
     give_away(&file);
     let was = secret.metadata().unwrap();
     let mut swaps = 0;
@@ -119,7 +119,7 @@ fn a_link_in_the_place_of_a_half_written_store_changes_no_other_file() {
 }
 
 #[test]
-fn a_file_that_is_replaced_keeps_its_mode() {
+fn replaced_file_keeps_its_mode() {
     let sandbox = Sandbox::with_two_builds();
     let out = sandbox.write("out.folded", "old");
     for wanted in [0o600, 0o640, 0o604] {
@@ -132,7 +132,7 @@ fn a_file_that_is_replaced_keeps_its_mode() {
 }
 
 #[test]
-fn a_store_that_was_found_is_refused_where_it_is_another_users() {
+fn store_of_another_user_is_only_used_if_named() {
     let sandbox = Sandbox::with_two_builds();
     fs::rename(sandbox.path("store"), sandbox.path(".sto")).unwrap();
     fs::create_dir(sandbox.path("below")).unwrap();
@@ -152,20 +152,20 @@ fn a_store_that_was_found_is_refused_where_it_is_another_users() {
         let run = Run::new(&mut ls(&["ls"]));
         let run = run.fails_with(&[path.to_str().unwrap(), "belongs to user 65534"]);
         assert!(run.stderr.contains("--store"), "{run:?}");
-        // Who names it trusts it.
+        // A user who names a store trusts it.
         let store = store.to_str().unwrap();
         Run::new(&mut ls(&["--store", store, "ls"])).succeeds();
         Run::new(ls(&["ls"]).env("STO_STORE", store)).succeeds();
         let config = sandbox.write("config.toml", format!("safe-stores = ['{store}']\n"));
         Run::new(ls(&["ls"]).env("STO_CONFIG", config)).succeeds();
-        // Root, called by that user.
+        // Root through sudo of that user.
         Run::new(ls(&["ls"]).env("SUDO_UID", "65534")).succeeds();
         chown(&path, Some(0), Some(0)).unwrap();
     }
 }
 
 #[test]
-fn a_policy_that_was_found_is_refused_where_it_is_another_users() {
+fn policy_of_another_user_is_only_used_if_named() {
     let sandbox = Sandbox::with_two_builds();
     let policy = sandbox.write("sto.toml", "[thresholds]\nmin-effect = \"90000%\"\n");
     let compare = ["find-regressions", "v1", "v2"];
@@ -180,9 +180,9 @@ fn a_policy_that_was_found_is_refused_where_it_is_another_users() {
     }
 }
 
-/// A work tree whose settings name programs, each of which would leave a file.
+/// The settings of the work tree name programs that would leave a file.
 #[test]
-fn no_program_that_a_repository_names_is_run() {
+fn programs_in_git_settings_are_not_run() {
     if missing(&["git"]) {
         return;
     }
@@ -222,7 +222,7 @@ fn no_program_that_a_repository_names_is_run() {
     git(&["config", "log.showSignature", "true"]);
     let run = |expected: &str| {
         sandbox.write("c.folded", format!("main;c 1\nmain;{} 2\n", expected.len()));
-        // What is known of a build stays.
+        // A build's commit never changes, so each repetition needs a new build.
         let build = format!("new{expected}");
         let ingest = ["ingest", "c.folded", "--build", &build, "--exe", "demo"];
         sandbox.sto(&ingest).succeeds();
@@ -245,7 +245,7 @@ fn no_program_that_a_repository_names_is_run() {
             assert!(left.is_empty(), "{left:?}");
         }
     };
-    // Written again, so that git must look into it.
+    // Rewrite the file, so that git must read it.
     let text = fs::read(sandbox.path("a.folded")).unwrap();
     sandbox.write("a.folded", &text);
     run("");
@@ -254,12 +254,12 @@ fn no_program_that_a_repository_names_is_run() {
 }
 
 #[test]
-fn pipes_and_links_under_the_names_of_recordings_hold_nobody() {
+fn pipes_and_links_named_like_recordings_do_not_block() {
     let sandbox = Sandbox::new();
     let temporary = sandbox.path("tmp");
     fs::create_dir(&temporary).unwrap();
     let precious = sandbox.write("home/precious", "mine");
-    // Of no process that runs: more than the kernel's `PID_MAX_LIMIT`.
+    // No process has this id, which exceeds the kernel's `PID_MAX_LIMIT`.
     mkfifo(&temporary.join("sto-record-4194305"));
     mkfifo(&temporary.join("sto-record-4194305-0123456789abcdef"));
     symlink(
@@ -269,7 +269,7 @@ fn pipes_and_links_under_the_names_of_recordings_hold_nobody() {
     .unwrap();
     let work = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
     let record = ["record", "--build", "v1", "--", "sh", "-c", work];
-    let run = ends(sandbox.command(&record).env("TMPDIR", &temporary));
+    let run = run_with_timeout(sandbox.command(&record).env("TMPDIR", &temporary));
     if run.stderr.contains("perf cannot record") {
         skip("recording: perf may not record here");
     } else {
@@ -280,11 +280,11 @@ fn pipes_and_links_under_the_names_of_recordings_hold_nobody() {
 }
 
 #[test]
-fn of_a_running_process_only_its_own_perf_map_is_copied() {
+fn copies_only_the_regular_perf_map_of_a_process() {
     let sandbox = Sandbox::new();
     let secret = sandbox.write("secret", "7f0000000000 1000 only_mine\n");
     set_mode(&secret, 0o600);
-    // Works now and then, so that perf gets samples and other tests get the processor.
+    // Works in short bursts, so that perf gets samples and other tests get the processor.
     let work = "while i=0; do while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done";
     let mut process = sandbox.program("sh", &["-c", work]).spawn().unwrap();
     let map = Path::new("/tmp").join(format!("perf-{}.map", process.id()));
@@ -312,7 +312,7 @@ fn of_a_running_process_only_its_own_perf_map_is_copied() {
         let kept = sandbox.path(kind);
         let mut args = vec!["record", "--build", "v1", "--keep", kept.to_str().unwrap()];
         args.extend(["-p", &pid, "--", "sleep", "0.3"]);
-        let run = ends(&mut sandbox.command(&args));
+        let run = run_with_timeout(&mut sandbox.command(&args));
         if run.stderr.contains("perf cannot record") {
             skip("recording: perf may not record here");
             break;
@@ -335,9 +335,9 @@ fn of_a_running_process_only_its_own_perf_map_is_copied() {
     process.wait().unwrap();
 }
 
-/// The command where the system gives no thread but the first: as another user where this one is root,
-/// whom no limit holds.
-fn alone(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
+/// Runs the command with a limit of one thread. Root has no limits, so it runs the command as another
+/// user.
+fn with_one_thread(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
     let is_root = sandbox.path("").metadata().unwrap().uid() == 0;
     let mut command = vec!["--nproc=1"];
     let program = sandbox.path("sto");
@@ -370,7 +370,7 @@ fn alone(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
 }
 
 #[test]
-fn without_threads_the_first_does_all_work() {
+fn commands_work_with_a_single_thread() {
     let sandbox = Sandbox::with_two_builds();
     let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo/v1.perf.data");
     fs::copy(recording, sandbox.path("perf.data")).unwrap();
@@ -391,21 +391,21 @@ fn without_threads_the_first_does_all_work() {
         &["verify"],
         &["compact"],
     ] {
-        match alone(&sandbox, args) {
+        match with_one_thread(&sandbox, args) {
             Some(run) => drop(run.succeeds()),
             None => return,
         }
     }
-    let compared = alone(&sandbox, &["find-regressions", "v1", "v2"]).unwrap();
+    let compared = with_one_thread(&sandbox, &["find-regressions", "v1", "v2"]).unwrap();
     assert_eq!(compared.status, Some(1), "{compared:?}");
 }
 
 #[test]
-fn what_would_go_is_said_though_the_disk_is_full() {
+fn dry_run_works_on_a_full_disk() {
     let sandbox = Sandbox::with_two_builds();
     let prune = ["prune", "--keep-last", "1", "--dry-run", "--format", "json"];
     let expected = sandbox.sto(&prune).succeeds().stdout;
-    // A limit on the sizes of files, as the system has it in place of a full disk.
+    // A limit on file sizes fails like a full disk.
     let mut command = sandbox.program("sh", &["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
     command.arg(env!("CARGO_BIN_EXE_sto")).args(prune);
     let run = Run::new(command.env("STO_STORE", sandbox.path("store")));
@@ -420,7 +420,7 @@ fn what_would_go_is_said_though_the_disk_is_full() {
     assert_eq!(run.succeeds().stdout, expected);
 }
 
-/// A store on a small disk without any room.
+/// A store on a full disk.
 struct FullDisk {
     disk: std::path::PathBuf,
     store: std::path::PathBuf,
@@ -464,11 +464,11 @@ impl Drop for FullDisk {
 }
 
 #[test]
-fn who_is_waited_for_is_said_while_waiting() {
+fn waiting_names_the_process_with_the_lock() {
     let sandbox = Sandbox::with_two_builds();
     let file = sandbox.path("store/store.redb");
-    // flock(1) of util-linux; without a fork, the lock is of the process that we start, and it is held
-    // when cat runs.
+    // flock(1) of util-linux. Without a fork, the started process holds the lock, and it holds it once
+    // cat runs.
     let mut holder = Command::new("flock")
         .args(["--shared", "--no-fork"])
         .arg(&file)
@@ -500,10 +500,10 @@ fn who_is_waited_for_is_said_while_waiting() {
 }
 
 #[test]
-fn a_limit_on_file_sizes_is_told() {
+fn limit_on_file_sizes_is_an_error() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();
-    // Blocks of 512 bytes: too few for anything, and too few for redb's first steps.
+    // Blocks of 512 bytes: too few for any write, and too few for redb's first steps.
     for (store, blocks) in [("store", 8), ("first", 8), ("first", 40), ("second", 200)] {
         let script = format!("ulimit -f {blocks}; exec \"$@\"");
         let ingest = ["ingest", "b.folded", "--build", "v3", "--exe", "demo"];

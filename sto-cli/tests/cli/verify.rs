@@ -1,10 +1,10 @@
-//! Whether the store is sound, and where its bytes are.
+//! `sto verify` and `sto stats`.
 
 use crate::support::Sandbox;
 use serde_json::Value;
 
 #[test]
-fn a_sound_store_is_told_in_one_sentence_with_status_0() {
+fn intact_store_is_one_sentence_and_status_0() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();
     let run = sandbox.sto(&["verify"]).succeeds();
@@ -19,10 +19,10 @@ fn a_sound_store_is_told_in_one_sentence_with_status_0() {
 }
 
 #[test]
-fn a_damaged_store_is_told_on_both_outputs_with_status_2() {
+fn damaged_store_is_reported_with_status_2() {
     let sandbox = Sandbox::with_two_builds();
     let mut file = sandbox.store_bytes().remove(0).1;
-    // A record has the executable's name as it stands.
+    // A record contains the executable's name uncompressed.
     let name = file.windows(5).rposition(|bytes| bytes == b"\x04demo");
     file[name.unwrap() + 1] ^= 1;
     sandbox.write("store/store.redb", file);
@@ -50,9 +50,9 @@ fn a_damaged_store_is_told_on_both_outputs_with_status_2() {
     assert_eq!(what, "the checksum does not match the content");
 }
 
-/// redb panics on some of these pages.
+/// redb panics when it reads some of these pages.
 #[test]
-fn no_damaged_page_shows_a_panic() {
+fn damaged_pages_show_no_panic() {
     let sandbox = Sandbox::with_two_builds();
     let sound = sandbox.store_bytes().remove(0).1;
     let mut panics = 0;
@@ -70,9 +70,9 @@ fn no_damaged_page_shows_a_panic() {
     assert!(panics > 0);
 }
 
-/// Of a store whose writer was killed, redb panics on some pieces when it has been read, and is closed.
+/// redb panics on some damaged parts of a store whose writer was killed, when the store is closed after reading.
 #[test]
-fn no_damaged_piece_of_an_unrepaired_store_ends_a_question_without_a_word() {
+fn damaged_unrepaired_store_always_has_an_error_message() {
     const RECOVERY_REQUIRED: u8 = 2;
     let sandbox = Sandbox::with_two_builds();
     let mut unrepaired = sandbox.store_bytes().remove(0).1;
@@ -94,7 +94,7 @@ fn no_damaged_piece_of_an_unrepaired_store_ends_a_question_without_a_word() {
 }
 
 #[test]
-fn the_parts_of_the_file_add_up_to_it() {
+fn parts_of_the_file_add_up_to_its_size() {
     let sandbox = Sandbox::with_two_builds();
     let json = sandbox.json(&["stats"]);
     let size = sandbox.store_bytes()[0].1.len() as u64;

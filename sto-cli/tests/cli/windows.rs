@@ -1,4 +1,4 @@
-//! Parts of runs and phases, as they are asked for and refused.
+//! Windows of time and phases: options, output and errors.
 
 use crate::support::{Run, Sandbox, repository};
 
@@ -19,7 +19,7 @@ fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
 }
 
 impl Run {
-    /// Arguments that are wrong by themselves, or for this run.
+    /// Checks that the command failed with status 2 and an error that has these parts.
     fn refused(self, parts: &[&str]) {
         assert_eq!((self.status, &*self.stdout), (Some(2), ""), "{self:?}");
         for part in parts {
@@ -36,7 +36,7 @@ impl Run {
 const PHASES: &str = "@phases/phases.perf.data.gz";
 
 #[test]
-fn a_window_is_named_below_the_header_of_each_command() {
+fn commands_name_the_window_below_their_header() {
     let sandbox = Sandbox::new();
     for command in ["top", "tree", "potential"] {
         let run = sto(
@@ -63,7 +63,7 @@ fn a_window_is_named_below_the_header_of_each_command() {
 }
 
 #[test]
-fn phases_are_listed_with_what_differs() {
+fn phases_are_listed_with_their_differences() {
     let sandbox = Sandbox::new();
     let run = sto(&sandbox, &["phases", PHASES]).succeeds();
     let rows: Vec<&str> = run
@@ -87,7 +87,7 @@ fn phases_are_listed_with_what_differs() {
 }
 
 #[test]
-fn two_parts_of_a_run_are_compared_and_the_command_says_so_again() {
+fn compares_two_windows_and_repeats_their_options() {
     let sandbox = Sandbox::new();
     let parts = ["--window", "1.5s..2s", "--against", "500ms..1.3s"];
     let run = sto(
@@ -127,7 +127,7 @@ fn two_parts_of_a_run_are_compared_and_the_command_says_so_again() {
 }
 
 #[test]
-fn what_is_no_part_of_a_run_is_refused_with_the_reason() {
+fn invalid_windows_are_errors_with_the_reason() {
     let sandbox = Sandbox::new();
     let refused: &[(&[&str], &[&str])] = &[
         (&["--from", "-1s"], &["'-1s'", "such as 2.5s or 800ms"]),

@@ -13,7 +13,7 @@ use sto_query::render::calls as render;
 use sto_query::results::{CalledRun, json};
 use sto_query::text::Style;
 
-/// Three workers, one of which holds a lock during a slow read while the others wait for it, and an idle thread.
+/// Three workers and an idle thread: one worker holds a lock during a slow read, and the others wait for it.
 fn pool() -> CalledRun {
     let time = folded(
         "worker;answer;lookup;read_block 600\nworker;answer;lookup;lock_cache 400\nworker;answer 50\n\

@@ -358,7 +358,7 @@ fn thin_frames_are_merged_into_their_callers() {
 }
 
 #[test]
-fn large_views_are_drawn_coarser() {
+fn large_views_are_drawn_without_thin_deep_chains() {
     let name = |ix: usize| &*Box::leak(format!("{ix:0>200}").into_boxed_str());
     let user = |symbol| frame(symbol, "demo", FrameKind::User);
     let cost = Cost {

@@ -1,4 +1,4 @@
-//! Comparisons to be written: of every verdict, of hostile names, of many findings.
+//! Comparisons for tests of formats: one per verdict, one with hostile names, one with many findings.
 
 use crate::compare::support::compare;
 use crate::views::{Stacks, view_of};
@@ -7,7 +7,7 @@ use sto_core::units::{Cost, SampleType, Unit};
 use sto_query::questions::CompareOptions;
 use sto_query::results::{Comparison, View};
 
-/// Names that would be more than text in one format or another.
+/// Names that have a special meaning in some format.
 pub(crate) const HOSTILE: [&str; 14] = [
     "<script>alert(1)</script>",
     "line\r\n::error::feed",
@@ -25,10 +25,10 @@ pub(crate) const HOSTILE: [&str; 14] = [
     "'; $(rm -rf /) \"& '",
 ];
 
-/// Each function under `main`, and its samples.
+/// Samples of each function called by `main`.
 type Costs<'a> = Vec<(&'a str, u64)>;
 
-/// Three runs, which differ a little.
+/// A view of three slightly different runs.
 pub(crate) fn runs(version: &str, costs: &Costs) -> View {
     let stacks = [97, 100, 103].map(|percent| {
         let costs = costs.iter().map(|(name, samples)| {
@@ -45,7 +45,7 @@ pub(crate) fn runs(version: &str, costs: &Costs) -> View {
     view_of(version, &runs.collect::<Vec<_>>())
 }
 
-/// One run.
+/// A view of one run.
 fn run(version: &str, costs: &Costs) -> View {
     let costs = costs
         .iter()
@@ -82,7 +82,7 @@ fn compared(benchmark: &str, baseline: &View, candidate: &View) -> Comparison {
     comparison
 }
 
-/// A function got slower, another is gone, and one moved.
+/// A comparison in which a function got slower, another is gone, and one moved.
 pub(crate) fn worse() -> Comparison {
     let steady = [
         ("parse", 9_000),
@@ -109,7 +109,7 @@ pub(crate) fn insufficient() -> Comparison {
     compared("shutdown", &run("v1", &few(30)), &run("v2", &few(32)))
 }
 
-/// One run a side: the evidence is weak.
+/// A comparison with one run per side, and thus weak evidence.
 pub(crate) fn weak() -> Comparison {
     let log = |samples| {
         vec![
@@ -122,7 +122,7 @@ pub(crate) fn weak() -> Comparison {
     compared("requests", &run("v1", &log(500)), &run("v2", &log(5_000)))
 }
 
-/// Everything that has a name has a hostile one.
+/// A comparison in which all names are hostile.
 pub(crate) fn hostile() -> Comparison {
     let steady = [
         ("parse", 90_000),
@@ -148,7 +148,7 @@ pub(crate) fn hostile() -> Comparison {
     compared(HOSTILE[5], &before, &after)
 }
 
-/// More findings than any format but JSON and text shows.
+/// A comparison with more findings than formats other than JSON and text show.
 pub(crate) fn many() -> Comparison {
     let steady: Vec<String> = (0..30).map(|ix| format!("steady_{ix:02}")).collect();
     let slower: Vec<String> = (0..70).map(|ix| format!("slower_{ix:02}")).collect();

@@ -1,7 +1,6 @@
-//! What the actions runner makes of the workflow commands.
+//! GitHub's workflow commands, read by the rules of its actions runner.
 //!
-//! The reader here follows `TryParseV2` of `ActionCommand.cs` in github.com/actions/runner, and knows
-//! nothing of how the commands are written.
+//! The reader follows `TryParseV2` of `ActionCommand.cs` in github.com/actions/runner.
 
 use super::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
 use crate::words::github;
@@ -16,8 +15,8 @@ struct Command {
     message: String,
 }
 
-/// The runner's rules: leading space is dropped; the command ends at the next `::`; properties are
-/// split at `,`, and each at its first `=`; then the escapes are taken back, `%25` last.
+/// Parses a command: leading space is dropped; the command ends at the next `::`; properties are
+/// split at `,`, and each at its first `=`; then escapes are decoded, `%25` last.
 fn parsed(line: &str) -> Option<Command> {
     let rest = line.trim_start().strip_prefix("::")?;
     let (info, message) = rest.split_once("::")?;
@@ -58,7 +57,7 @@ fn named<'a>(commands: &'a [Command], name: &str) -> Vec<&'a Command> {
 }
 
 #[test]
-fn the_runner_reads_each_finding_with_its_place_and_message() {
+fn runner_reads_place_and_message_of_each_finding() {
     let comparison = worse();
     let commands = commands(std::slice::from_ref(&comparison));
     let of_findings = commands
@@ -93,7 +92,7 @@ fn the_runner_reads_each_finding_with_its_place_and_message() {
 }
 
 #[test]
-fn what_a_run_costs_comes_before_the_findings_and_points_to_no_line() {
+fn cost_of_a_run_precedes_findings_and_has_no_line() {
     let commands = commands(&[worse()]);
     let first = named(&commands, "error")[0];
     let title = &first.properties["title"];
@@ -102,11 +101,11 @@ fn what_a_run_costs_comes_before_the_findings_and_points_to_no_line() {
 }
 
 #[test]
-fn hostile_names_make_no_commands_of_their_own() {
+fn hostile_names_make_no_commands() {
     let comparison = hostile();
     let commands = commands(std::slice::from_ref(&comparison));
     let errors = named(&commands, "error");
-    // The first is what a run costs, the last counts what is not shown.
+    // The first is the cost of a run, the last counts omitted findings.
     let of_findings = &errors[1..errors.len() - 1];
     assert!(commands.iter().all(|command| {
         command
@@ -132,7 +131,7 @@ fn hostile_names_make_no_commands_of_their_own() {
 }
 
 #[test]
-fn a_source_path_moves_no_terminal_and_ends_no_property() {
+fn source_paths_are_escaped() {
     let mut comparison = worse();
     comparison.findings.truncate(1);
     let path = "src/\x1b]0;title\x07\x1b[2J,line=9,title=x::y%0A\r\n.c";
@@ -154,7 +153,7 @@ fn a_source_path_moves_no_terminal_and_ends_no_property() {
 }
 
 #[test]
-fn ten_of_a_kind_are_shown_and_the_last_counts_the_rest() {
+fn shows_ten_of_a_kind_and_counts_the_rest() {
     let commands = commands(&[many()]);
     let errors = named(&commands, "error");
     assert_eq!(errors.len(), 10);
@@ -166,7 +165,7 @@ fn ten_of_a_kind_are_shown_and_the_last_counts_the_rest() {
 }
 
 #[test]
-fn weak_evidence_and_too_little_data_are_warnings() {
+fn weak_evidence_and_insufficient_data_are_warnings() {
     let weak = commands(&[weak()]);
     assert_eq!(named(&weak, "warning").len(), 1);
     assert!(named(&weak, "error").is_empty());
@@ -177,7 +176,7 @@ fn weak_evidence_and_too_little_data_are_warnings() {
 }
 
 #[test]
-fn a_clean_comparison_is_a_notice() {
+fn clean_comparison_is_a_notice() {
     let commands = commands(&[clean()]);
     assert_eq!(commands.len(), 1);
     assert_eq!(commands[0].name, "notice");

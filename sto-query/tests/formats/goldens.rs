@@ -1,4 +1,4 @@
-//! What each format looks like.
+//! Golden files of each format.
 
 use super::fixtures::{clean, hostile, insufficient, many, weak, worse};
 use crate::words::{github, junit, markdown};
@@ -6,7 +6,7 @@ use std::path::Path;
 use sto_query::render::sarif;
 use sto_query::results::Comparison;
 
-/// A format's ending, and what writes it.
+/// A format's file extension and its writer.
 pub(crate) type Format = (&'static str, fn(&[Comparison]) -> String);
 
 pub(crate) const FORMATS: [Format; 4] = [
@@ -20,7 +20,7 @@ pub(crate) fn testdata() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/findings")
 }
 
-/// What is written for several benchmarks, by name.
+/// Named lists of comparisons to write.
 pub(crate) fn cases() -> Vec<(&'static str, Vec<Comparison>)> {
     vec![
         ("worse", vec![worse()]),
@@ -37,7 +37,7 @@ fn assert_golden(name: &str, actual: &str) {
 }
 
 #[test]
-fn every_format_of_every_verdict() {
+fn formats_match_golden_files() {
     for (name, comparisons) in cases() {
         for (ending, write) in FORMATS {
             assert_golden(&format!("{name}.{ending}"), &write(&comparisons));
@@ -46,7 +46,7 @@ fn every_format_of_every_verdict() {
 }
 
 #[test]
-fn what_github_would_cut_is_counted() {
+fn counts_findings_beyond_limits_of_github() {
     let many = [many()];
     assert_eq!(many[0].findings.len(), 70);
     for (ending, write) in &FORMATS[..2] {
@@ -54,9 +54,9 @@ fn what_github_would_cut_is_counted() {
     }
 }
 
-/// A name may be anything: it is shown character by character, and is never more than a name.
+/// Names may contain any character; each is shown as text.
 #[test]
-fn hostile_names_show_no_hidden_character_and_no_markup() {
+fn hostile_names_have_no_hidden_characters_and_no_markup() {
     let hostile = [hostile()];
     for (ending, write) in FORMATS {
         let text = write(&hostile);
@@ -69,7 +69,7 @@ fn hostile_names_show_no_hidden_character_and_no_markup() {
 }
 
 #[test]
-fn the_same_comparisons_make_the_same_bytes() {
+fn formats_are_deterministic() {
     for (_, write) in FORMATS {
         assert_eq!(write(&[worse(), hostile()]), write(&[worse(), hostile()]));
     }

@@ -1,10 +1,10 @@
-//! What may not happen in Markdown, whatever is in a name.
+//! Markdown: limits, tables and hostile names.
 
 use super::fixtures::{hostile, many};
 use crate::words::markdown;
 
 #[test]
-fn a_page_fits_a_comment_and_says_what_it_leaves_out() {
+fn page_fits_a_comment_and_states_omissions() {
     let many: Vec<_> = (0..10).map(|_| many()).collect();
     let page = markdown(&many);
     assert!(page.len() <= 30_000, "{}", page.len());
@@ -15,7 +15,7 @@ fn a_page_fits_a_comment_and_says_what_it_leaves_out() {
 }
 
 #[test]
-fn rows_have_as_many_cells_as_their_table() {
+fn rows_have_a_cell_for_each_column() {
     let page = markdown(&[hostile()]);
     let mut cells = None;
     for line in page.lines() {
@@ -28,7 +28,7 @@ fn rows_have_as_many_cells_as_their_table() {
     }
 }
 
-/// Markup that is not ours: no tag but `details`, `summary` and `code`, and no name outside of code.
+/// The page has no tags except `details`, `summary` and `code`, and no name outside of code.
 #[test]
 fn names_are_code_or_have_no_markup() {
     let page = markdown(&[hostile()]);

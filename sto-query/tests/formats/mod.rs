@@ -1,4 +1,4 @@
-//! Findings in the formats of CI systems: golden files, and what reads them back.
+//! Findings in the formats of CI systems: golden files, and independent readers.
 
 mod fixtures;
 mod github;

@@ -1,4 +1,4 @@
-//! The formats that have a schema are valid by it.
+//! Formats with a schema are valid against it.
 
 use super::fixtures::{clean, many, worse};
 use super::goldens::{cases, testdata};
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use sto_query::render::sarif;
 use sto_test_support::missing;
 
-/// Runs a program that reads a document, and says what it has against it.
+/// Runs a validator with a document as its input. Returns its output if it fails.
 fn complaint(program: &str, args: &[&str], document: &str) -> Option<String> {
     let mut child = Command::new(program)
         .args(args)
@@ -57,7 +57,7 @@ fn sarif_complaint(json: &str) -> Option<String> {
 }
 
 #[test]
-fn junit_is_valid_by_the_schema_of_jenkins() {
+fn junit_is_valid_against_schema_of_jenkins() {
     if missing(&["xmllint"]) {
         return;
     }
@@ -69,7 +69,7 @@ fn junit_is_valid_by_the_schema_of_jenkins() {
 }
 
 #[test]
-fn junit_counts_what_it_has() {
+fn junit_counts_its_cases() {
     let all: Vec<_> = cases()
         .into_iter()
         .flat_map(|(_, comparisons)| comparisons)
@@ -84,7 +84,7 @@ fn junit_counts_what_it_has() {
 }
 
 #[test]
-fn sarif_is_valid_by_the_schema_of_oasis() {
+fn sarif_is_valid_against_schema_of_oasis() {
     if missing(&["python3 jsonschema"]) {
         return;
     }
@@ -99,7 +99,7 @@ fn sarif_is_valid_by_the_schema_of_oasis() {
 }
 
 #[test]
-fn speedscope_is_valid_by_its_own_schema() {
+fn speedscope_is_valid_against_its_schema() {
     if missing(&["python3 jsonschema"]) {
         return;
     }
@@ -116,7 +116,7 @@ fn speedscope_is_valid_by_its_own_schema() {
 }
 
 #[test]
-fn a_finding_has_the_same_fingerprint_in_other_builds() {
+fn fingerprint_of_a_finding_does_not_depend_on_builds() {
     let fingerprints = |comparison| -> Vec<String> {
         let log: Value = serde_json::from_str(&sarif(&[comparison])).unwrap();
         let results = log["runs"][0]["results"].as_array().unwrap().iter();
@@ -141,7 +141,7 @@ fn a_finding_has_the_same_fingerprint_in_other_builds() {
 #[test]
 fn sarif_has_at_most_5000_results_and_counts_the_rest() {
     let comparisons = vec![many(); 72];
-    // The findings of each, and that a run costs more.
+    // The findings of each, and the change of a run's cost.
     let results: usize = comparisons.iter().map(|c| c.findings.len() + 1).sum();
     let log: Value = serde_json::from_str(&sarif(&comparisons)).unwrap();
     let run = &log["runs"][0];

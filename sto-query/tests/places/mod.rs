@@ -1,4 +1,4 @@
-//! Places where files lie under names that are written once.
+//! Places: folders and object stores whose files are written once.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ fn names(place: &Place, folder: &str) -> Vec<String> {
     listed.map(|file| file.name).collect()
 }
 
-/// Why it is refused, and the sentence.
+/// Returns the reason and the message of an error.
 #[track_caller]
 fn refused<T>(result: Result<T, PlaceError>) -> (Why, String) {
     let Err(error) = result else {
@@ -34,8 +34,8 @@ fn refused<T>(result: Result<T, PlaceError>) -> (Why, String) {
     }
 }
 
-/// What holds in every place that is empty.
-fn keeps_what_is_written_once(place: &Place) {
+/// Checks the behaviour of an empty place of any kind.
+fn assert_files_are_written_once(place: &Place) {
     assert_eq!(names(place, ""), [""; 0]);
     assert_eq!(place.read("a/b/one", MOST).unwrap(), None);
     assert!(!place.has("a/b/one").unwrap());
@@ -45,7 +45,7 @@ fn keeps_what_is_written_once(place: &Place) {
     assert!(place.has("a/b/one").unwrap());
     assert_eq!(place.read("a/b/one", MOST).unwrap().unwrap(), b"first");
 
-    // Of names that shells, patterns and URLs take for more than names.
+    // A name with special characters of shells, patterns and URLs.
     let odd = "a/x=a%2Fb c/*[$(touch y)]'\"\\#~é}.gz";
     assert!(place.create(odd, b"odd").unwrap());
     assert!(place.create("a/two", b"").unwrap());
@@ -62,7 +62,7 @@ fn keeps_what_is_written_once(place: &Place) {
         .collect();
     assert_eq!(sizes, [5, 0, 3, 70_000]);
 
-    // All that is longer than it may be is left alone.
+    // Files above the limit are not read.
     assert_eq!(
         place.read("top", Bytes(70_000)).unwrap().unwrap(),
         [7; 70_000]
@@ -83,7 +83,7 @@ fn keeps_what_is_written_once(place: &Place) {
                 .contains("invalid file name")
         );
     }
-    // Of many who write at once, one does.
+    // Only one of several concurrent writers succeeds.
     let written: usize = thread::scope(|scope| {
         let writers: Vec<_> = (0..8u8)
             .map(|writer| scope.spawn(move || place.create("race", &[writer; 100]).unwrap()))
@@ -99,17 +99,17 @@ fn keeps_what_is_written_once(place: &Place) {
 }
 
 #[test]
-fn a_folder_keeps_what_is_written_once() {
+fn files_of_a_folder_are_written_once() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("not yet there");
-    keeps_what_is_written_once(&place(&folder));
+    assert_files_are_written_once(&place(&folder));
     let left = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name());
     let mut left: Vec<_> = left.collect();
     left.sort();
     assert_eq!(left, ["a", "race", "top"], "nothing that is not complete");
-    // What somebody has not written to its end is no file.
+    // Incomplete files are not listed.
     fs::write(folder.join("a/.sto-0123456789abcdef"), "half").unwrap();
     assert!(
         !names(&place(&folder), "a")
@@ -119,7 +119,7 @@ fn a_folder_keeps_what_is_written_once() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_says_so() {
+fn read_only_folder_is_an_error() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("file"), "").unwrap();
     let (_, sentence) = refused(place(temp.path().join("file")).create("a", b""));
@@ -136,7 +136,7 @@ fn a_folder_that_cannot_be_written_says_so() {
 }
 
 #[test]
-fn what_is_no_place_is_refused() {
+fn rejects_invalid_places() {
     for text in ["ftp://host/a", "ssh://-x/a", "s3://", ""] {
         let error = Place::parse(OsStr::new(text), &Machine::default()).unwrap_err();
         let is_of_text = matches!(
@@ -148,7 +148,7 @@ fn what_is_no_place_is_refused() {
 }
 
 #[test]
-fn a_container_of_nobody_says_whose_it_could_be() {
+fn container_without_account_is_an_error_with_remedy() {
     let error = Place::parse(OsStr::new("az://container/a"), &Machine::default());
     let sentence = error.unwrap_err().to_string();
     assert!(
@@ -157,7 +157,7 @@ fn a_container_of_nobody_says_whose_it_could_be() {
     );
 }
 
-/// A machine whose user may write to the server's bucket.
+/// A machine with credentials for the server's bucket.
 pub(crate) fn machine(moto: &Moto) -> Machine {
     let variables = moto.variables().into_iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value));
@@ -180,18 +180,18 @@ fn with_variables(text: &str, variables: BTreeMap<String, String>) -> Place {
 }
 
 #[test]
-fn a_bucket_keeps_what_is_written_once() {
+fn files_of_a_bucket_are_written_once() {
     let Some(moto) = Moto::start() else { return };
-    keeps_what_is_written_once(&place_on(&moto, "s3://bucket"));
-    keeps_what_is_written_once(&place_on(&moto, "s3://bucket/some/folder"));
-    // A folder is no other whose name begins so.
+    assert_files_are_written_once(&place_on(&moto, "s3://bucket"));
+    assert_files_are_written_once(&place_on(&moto, "s3://bucket/some/folder"));
+    // A prefix of a folder's name does not match.
     assert_eq!(names(&place_on(&moto, "s3://bucket/so"), ""), [""; 0]);
     let listed = names(&place_on(&moto, "s3://bucket/some"), "");
     assert!(listed.contains(&"folder/a/b/one".to_owned()), "{listed:?}");
 }
 
 #[test]
-fn a_bucket_that_is_gone_says_so() {
+fn missing_bucket_is_an_error() {
     let Some(moto) = Moto::start() else { return };
     let place = place_on(&moto, "s3://gone/a");
     for refused in [
@@ -209,8 +209,8 @@ fn a_bucket_that_is_gone_says_so() {
 }
 
 #[test]
-fn an_object_store_that_does_not_answer_says_so() {
-    // A port that nobody listens at.
+fn unreachable_object_store_is_an_error() {
+    // Nobody listens on this port.
     let port = free_port();
     let variables = |url: &str| {
         let variables = [
@@ -234,7 +234,7 @@ fn an_object_store_that_does_not_answer_says_so() {
     assert_eq!(why, Why::NoHost, "{sentence}");
 }
 
-/// Starts an object store that gives these answers, one to each request.
+/// Starts an object store that sends these responses, one per request.
 fn answering(answers: &'static [&'static str]) -> Place {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -262,7 +262,7 @@ fn answering(answers: &'static [&'static str]) -> Place {
 }
 
 #[test]
-fn a_busy_object_store_is_asked_again() {
+fn retries_busy_object_store() {
     let place = answering(&[
         "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nLast-Modified: Mon, 02 Nov 2026 10:00:00 GMT\r\n\
@@ -272,7 +272,7 @@ fn a_busy_object_store_is_asked_again() {
 }
 
 #[test]
-fn a_bucket_of_another_region_says_so() {
+fn bucket_of_another_region_is_an_error() {
     let place = answering(&[
         "HTTP/1.1 301 Moved Permanently\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     ]);

@@ -1,4 +1,4 @@
-//! Which suspects are found, and what is said of them.
+//! Suspects and their scores, stacks and reasons.
 
 use super::{slow, suspects};
 use crate::words::suspects_html as html;
@@ -11,7 +11,7 @@ fn named<'a>(found: &'a [Suspect], name: &str) -> &'a Suspect {
 }
 
 #[test]
-fn suspects_stand_by_score_and_what_is_gone_comes_last() {
+fn suspects_are_sorted_by_score_and_gone_functions_come_last() {
     let found = suspects(&slow("log"));
     let names: Vec<&str> = found
         .suspects
@@ -35,7 +35,7 @@ fn suspects_stand_by_score_and_what_is_gone_comes_last() {
 }
 
 #[test]
-fn a_difference_is_split_into_own_code_and_callees() {
+fn difference_is_split_into_self_and_callees() {
     let found = suspects(&slow("log"));
     let log = named(&found.suspects, "log");
     // 480 samples, a quarter of them in `format`, and 50 more under `idle`.
@@ -59,7 +59,7 @@ fn contexts_without_a_tenth_of_the_difference_are_left_out() {
 }
 
 #[test]
-fn an_old_step_is_found_though_it_is_no_suspect() {
+fn earlier_step_is_reported_but_is_no_suspect() {
     let found = suspects(&slow("log"));
     let changed: Vec<&str> = found
         .changed
@@ -71,19 +71,19 @@ fn an_old_step_is_found_though_it_is_no_suspect() {
 }
 
 #[test]
-fn stacks_of_the_window_cost_one_together() {
+fn costs_of_stacks_are_relative_to_an_average_run() {
     let stacks = suspects(&slow("log")).stacks.unwrap();
     let outermost = stacks.nodes.iter().filter(|node| node.depth == 0);
     let cost: f64 = outermost
         .map(|node| node.baseline_samples as f64 * stacks.baseline_cost)
         .sum();
     assert!((cost - 1.0).abs() < 1e-12, "{cost}");
-    // A sample of the thirteen runs is a thirteenth of a sample of an average one.
+    // The baseline is the average of thirteen runs, so its samples weigh a thirteenth.
     assert!((stacks.candidate_cost / stacks.baseline_cost - 13.0).abs() < 1e-9);
 }
 
 #[test]
-fn of_a_first_run_nothing_is_expected() {
+fn first_run_has_no_expectation() {
     let found = suspects(&slow("log")[..1]);
     assert!(found.suspects.is_empty() && found.stacks.is_none());
     let page = html(&found);
@@ -92,7 +92,7 @@ fn of_a_first_run_nothing_is_expected() {
 }
 
 #[test]
-fn runs_as_before_are_as_expected() {
+fn unchanged_runs_are_as_expected() {
     let page = html(&suspects(&slow("log")[..13]));
     assert!(page.contains("<span class=\"verdict fine\">As expected</span>"));
     assert!(page.contains("No function has a score of 2 or more that chance hardly explains."));

@@ -1,4 +1,4 @@
-//! The suspects of a run, and their page: what is in it, and what a browser makes of it.
+//! The suspects of a run, and their page in a browser.
 
 mod found;
 mod page;
@@ -13,7 +13,7 @@ use sto_query::internal::history::History;
 use sto_query::questions::{HistoryQuery, SuspectOptions};
 use sto_query::results::Suspects;
 
-/// Adds runs of `app` on successive days, three a build but for the first.
+/// Stores runs of `app` on successive days, three per build except for the first.
 pub(crate) fn store(runs: &[String]) -> Store {
     let store = Store::in_memory().unwrap();
     for (day, folded) in (0..).zip(runs) {
@@ -37,8 +37,8 @@ pub(crate) fn store(runs: &[String]) -> Store {
     store
 }
 
-/// Runs of a program in the last of which `log` is slow where `serve` calls it, `cache` is gone and
-/// `retry` is new; from the eighth run on, `load` takes less.
+/// Fourteen runs. In the last one, `log` is slow when called by `serve`, `cache` is gone and `retry`
+/// is new; `load` is faster from the eighth run on.
 pub(crate) fn slow(log: &str) -> Vec<String> {
     (0..14u32)
         .map(|run| {
@@ -64,7 +64,7 @@ pub(crate) fn slow(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// The suspects of the newest run, as the command finds them.
+/// Returns the suspects of the newest run, with the command's defaults.
 pub(crate) fn suspects(runs: &[String]) -> Suspects {
     let query = with!(HistoryQuery {
         benchmark: Some("startup".to_owned()),

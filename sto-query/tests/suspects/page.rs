@@ -1,4 +1,4 @@
-//! The page in a browser.
+//! The page of suspects in a browser.
 
 use super::{slow, suspects};
 use crate::browser::{self, Seen};
@@ -17,7 +17,7 @@ fn page_matches_golden_file() {
 }
 
 #[test]
-fn suspects_can_be_read_found_and_walked_in_a_browser() {
+fn suspects_can_be_read_and_searched_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -32,7 +32,7 @@ fn suspects_can_be_read_found_and_walked_in_a_browser() {
     assert_eq!(facts["suspects"][3]["heading"], "4. connect new");
     assert_eq!(facts["suspects"][6]["heading"], "7. cache gone");
 
-    // Each has its runs, and the overview and the metric have them, too.
+    // Each suspect, the overview and the metric have a plot of the runs.
     let plots = facts["plots"].as_array().unwrap();
     assert_eq!(plots.len(), 9);
     for plot in plots {
@@ -48,7 +48,7 @@ fn suspects_can_be_read_found_and_walked_in_a_browser() {
         "v5 2026-01-11 09:20: 530 samples, 21.46% of the run"
     );
 
-    // Traces are folded, and unfold.
+    // Stacks can be folded and unfolded.
     let traces = &facts["suspects"][0]["traces"];
     assert_eq!(
         traces[0]["names"],
@@ -58,7 +58,7 @@ fn suspects_can_be_read_found_and_walked_in_a_browser() {
     let height = |state: &str| traces[0][state].as_f64().unwrap();
     assert!(height("unfolded") > height("folded") + 80.0, "{traces}");
 
-    // By name, and by keys alone.
+    // By name, and with the keyboard only.
     assert_eq!(facts["searched"], json!(["4. connect new"]));
     assert_eq!(facts["all_again"], 7);
     assert_eq!(
@@ -113,7 +113,7 @@ fn page_fits_a_phone() {
 }
 
 #[test]
-fn frames_of_libraries_unfold_in_a_browser_also_on_a_phone() {
+fn frames_of_libraries_unfold_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -133,7 +133,7 @@ fn frames_of_libraries_unfold_in_a_browser_also_on_a_phone() {
         let callers = &facts["suspects"][0]["traces"][0];
         let folds = callers["folds"].as_array().unwrap();
         assert_eq!(folds.len(), 1, "{callers:#}");
-        // The outermost stays: what calls it has another difference.
+        // The outermost frame stays, because its caller has another difference.
         assert_eq!(folds[0]["text"], "… 2 frames: std");
         assert_eq!(folds[0]["folded"], json!([]), "{width}");
         assert_eq!(folds[0]["unfolded"], json!([library[2], library[1]]));

@@ -1,4 +1,4 @@
-//! What a run did over time: rows and metrics of real recordings.
+//! Rows and metrics of real recordings over time.
 
 mod page;
 
@@ -16,7 +16,7 @@ use sto_query::results::RunOverTime;
 use sto_query::sources::{EVENT, Filter, Named, Sources};
 use sto_query::{QueryError, render};
 
-/// Of several threads, with recursion, and with stacks that were unwound by DWARF.
+/// Recordings of several threads, with recursion, and with stacks unwound by DWARF.
 const RECORDINGS: [&str; 3] = ["threads.perf.data", "node-map.perf.data", "dwarf.perf.data"];
 
 fn recording(name: &str) -> PathBuf {
@@ -52,7 +52,7 @@ fn metrics(run: &RunOverTime, names: &[&str], grid: Grid) -> Vec<NamedSeries> {
 }
 
 #[test]
-fn rows_of_functions_add_up_to_what_the_functions_cost() {
+fn rows_of_functions_add_up_to_their_costs() {
     for name in RECORDINGS {
         for run in [load(name), load(name).without_inlined()] {
             let mut expected = BTreeMap::new();
@@ -76,9 +76,9 @@ fn rows_of_functions_add_up_to_what_the_functions_cost() {
     }
 }
 
-/// What rows are held to: every function of every stack, slice by slice, without any of the tricks.
+/// The reference adds up every function of every stack, slice by slice.
 #[test]
-fn a_total_counts_a_stack_once_in_each_slice() {
+fn totals_count_a_stack_once_per_slice() {
     for name in RECORDINGS {
         let run = load(name);
         let mut expected: BTreeMap<(String, u32), f64> = BTreeMap::new();
@@ -97,7 +97,7 @@ fn a_total_counts_a_stack_once_in_each_slice() {
         let mut symbols = BTreeSet::new();
         for (row, name) in rows.names.iter().enumerate() {
             if !symbols.insert(&name.name) {
-                // Two modules have it, and stacks both.
+                // Two modules have functions of this name, and stacks contain both.
                 expected.retain(|(symbol, _), _| *symbol != name.name);
                 continue;
             }
@@ -112,7 +112,7 @@ fn a_total_counts_a_stack_once_in_each_slice() {
 }
 
 #[test]
-fn threads_and_modules_have_all_that_the_run_cost() {
+fn rows_of_threads_and_modules_add_up_to_the_run() {
     for name in RECORDINGS {
         let run = load(name);
         let whole = sum(&run
@@ -134,7 +134,7 @@ fn threads_and_modules_have_all_that_the_run_cost() {
 }
 
 #[test]
-fn metrics_are_rates_of_what_rows_have_and_formulas_are_made_of_them() {
+fn metrics_are_rates_of_rows_and_formulas_combine_them() {
     let run = load("threads.perf.data");
     let own = run.grid();
     let rows = run
@@ -161,7 +161,7 @@ fn metrics_are_rates_of_what_rows_have_and_formulas_are_made_of_them() {
             .zip(&found[3].values)
             .all(|(a, b)| a == *b || a.is_nan() && b.is_nan())
     );
-    // Coarser, the sum stays.
+    // A coarser grid has the same sum.
     let coarse = metrics(&run, &names[..1], own.at_most(7)).remove(0);
     assert_eq!(coarse.values.len(), 7);
     let seconds = own.at_most(7).step();
@@ -169,7 +169,7 @@ fn metrics_are_rates_of_what_rows_have_and_formulas_are_made_of_them() {
 }
 
 #[test]
-fn every_metric_of_a_run_has_the_name_that_it_is_asked_for_by() {
+fn metrics_are_found_by_their_listed_names() {
     for name in RECORDINGS {
         let run = load(name);
         let grid = run.grid().at_most(20);
@@ -193,7 +193,7 @@ fn every_metric_of_a_run_has_the_name_that_it_is_asked_for_by() {
 }
 
 #[test]
-fn what_is_no_metric_is_said_with_what_is_close() {
+fn unknown_metric_is_an_error_with_closest_name() {
     let run = load("threads.perf.data");
     let error = |name: &str| {
         let error = run
@@ -224,7 +224,7 @@ fn what_is_no_metric_is_said_with_what_is_close() {
 }
 
 #[test]
-fn a_question_takes_the_run_as_other_commands_do() {
+fn selects_runs_like_other_queries() {
     let mut request = TimelineRequest::default();
     request.named = Named::File(recording("dwarf.perf.data"));
     request.limit = Some(3);
@@ -251,8 +251,8 @@ fn a_question_takes_the_run_as_other_commands_do() {
     assert!(error.contains("no profile has a label `k`"), "{error}");
 }
 
-/// Four seconds as `perf script` prints them, at 100 samples a second: a program reads, works in two threads, waits,
-/// and writes.
+/// Four seconds of `perf script` output at 100 samples per second: a program reads, works in two threads, waits, and
+/// writes.
 fn four_seconds() -> String {
     let mut script = String::new();
     let mut sample = |thread: u32, hundredth: u32, stack: &[&str]| {
@@ -298,7 +298,7 @@ fn of_four_seconds(change: impl FnOnce(&mut TimelineRequest)) -> sto_query::resu
 }
 
 #[test]
-fn rows_and_metrics_fit_a_terminal_and_a_pipe() {
+fn rows_and_metrics_match_golden_files() {
     let by_function = of_four_seconds(|request| {
         request.limit = Some(4);
         request.metrics = [
@@ -319,7 +319,7 @@ fn rows_and_metrics_fit_a_terminal_and_a_pipe() {
 }
 
 #[test]
-fn a_part_of_the_time_has_the_slices_of_the_whole() {
+fn window_has_the_slices_of_the_whole_run() {
     let whole = of_four_seconds(|_| ());
     let part = of_four_seconds(|request| {
         let from = Nanoseconds(1_500_000_000);
@@ -342,7 +342,7 @@ fn a_part_of_the_time_has_the_slices_of_the_whole() {
         assert_near(sum(&row.values), row.cost.value as f64);
     }
     assert!(part.rows.len() < whole.rows.len());
-    // It reads, works, collects garbage three times meanwhile, and writes.
+    // The program reads, works, collects garbage three times, and writes.
     assert_eq!(whole.phases.len(), 9, "{:?}", whole.phases);
     assert!((whole.phases[0] - 1.0).abs() < 0.1, "{:?}", whole.phases);
     assert!((3.0..3.5).contains(&whole.phases[8]), "{:?}", whole.phases);
@@ -359,7 +359,7 @@ fn a_part_of_the_time_has_the_slices_of_the_whole() {
 }
 
 #[test]
-fn what_was_recorded_beside_the_stacks_is_a_metric_by_its_name() {
+fn recorded_counters_are_metrics() {
     let named = Named::File(recording("group.perf.data"));
     let (run, _) = sources().run_over_time(&named, &Filter::default()).unwrap();
     assert_eq!(run.metric_names()[..2], ["cpu-clock", "page-faults"]);

@@ -1,4 +1,4 @@
-//! The page in a browser.
+//! The page of a timeline in a browser.
 
 use super::{four_seconds, sources};
 use crate::browser::{self, Seen};
@@ -21,7 +21,7 @@ fn page(script: &str) -> String {
 fn open(script: &str, width: u32) -> Value {
     let Seen { facts, console } = browser::open(&page(script), include_str!("facts.js"), width);
     assert_eq!(facts["error"], Value::Null, "{facts:#}");
-    // The script that a name might smuggle in is refused.
+    // The browser must refuse scripts in names.
     assert_eq!(facts["smuggled"], "did not run");
     let refused = |line: &&String| !line.contains("Content Security Policy");
     let said: Vec<&String> = console.iter().filter(refused).collect();
@@ -39,7 +39,7 @@ fn page_matches_golden_file() {
 }
 
 #[test]
-fn a_window_shows_what_was_done_in_it_and_in_the_rest() {
+fn window_shows_functions_in_it_and_in_the_rest() {
     if browser::is_missing() {
         return;
     }
@@ -103,7 +103,7 @@ fn a_window_shows_what_was_done_in_it_and_in_the_rest() {
         let status = dragged["status"].as_str().unwrap();
         assert!(status.contains("% of all that was done, in "), "{status}");
 
-        // As a whole it goes where it is dragged to, to the end at the most.
+        // The window can be dragged as a whole, up to the end of the run.
         let moved = &facts["moved"];
         assert_eq!(moved["edges"][1], facts["all"]["edges"][1]);
         assert_eq!(moved["top"][0][0], "write_all");

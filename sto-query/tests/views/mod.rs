@@ -1,4 +1,4 @@
-//! Views made by hand from folded stacks, and the comparison with golden files.
+//! Views from folded stacks, and comparisons with golden files.
 
 use crate::words::WORDS;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(crate) fn frame(symbol: &'static str, module: &'static str, kind: FrameKind)
     }
 }
 
-/// Folded lines: `main;run 3` is three samples, each of the same value.
+/// Parses folded stacks: `main;run 3` is three samples, each with this value.
 pub(crate) fn folded(lines: &'static str, value: u64) -> Stacks {
     lines
         .trim()
@@ -50,7 +50,7 @@ pub(crate) fn folded(lines: &'static str, value: u64) -> Stacks {
         .collect()
 }
 
-/// A view of one run in the sample type `cpu-clock`.
+/// Creates a view of one run with the sample type `cpu-clock`.
 pub(crate) fn view(version: &str, stacks: &Stacks) -> View {
     let cpu_clock = SampleType {
         event: "cpu-clock".to_owned(),
@@ -59,7 +59,7 @@ pub(crate) fn view(version: &str, stacks: &Stacks) -> View {
     view_of(version, &[vec![(cpu_clock, stacks)]])
 }
 
-/// A view of several runs, each with its sample types.
+/// Creates a view of several runs, each with its sample types.
 pub(crate) fn view_of(version: &str, runs: &[Vec<(SampleType, &Stacks)>]) -> View {
     let mut stacks: BTreeMap<&[Frame<'static>], NodeIx> = BTreeMap::new();
     for (frames, _) in runs.iter().flatten().flat_map(|(_, stacks)| stacks.iter()) {
@@ -70,7 +70,7 @@ pub(crate) fn view_of(version: &str, runs: &[Vec<(SampleType, &Stacks)>]) -> Vie
         tree: StackTree::new(),
         costs: Vec::new(),
     };
-    // Sorted, each stack shares its longest prefix with the one before it.
+    // In sorted order, each stack shares its longest prefix with the previous one.
     let mut open: Vec<(NodeIx, Frame<'static>)> = Vec::new();
     for (frames, node) in &mut stacks {
         let shared = open
@@ -230,7 +230,7 @@ pub(crate) fn demo() -> (View, View) {
     (view("v1", &stacks(1)), view("v2", &stacks(10)))
 }
 
-/// Names that a hostile program may bear.
+/// Names that a hostile program may have.
 pub(crate) fn hostile_names() -> Vec<&'static str> {
     let long: &'static str = Box::leak("x".repeat(10_000).into_boxed_str());
     vec![
@@ -251,19 +251,19 @@ pub(crate) fn hostile_names() -> Vec<&'static str> {
     ]
 }
 
-/// Compares with a file in `tests/golden`, or writes it where `STO_UPDATE_GOLDENS` is set.
+/// Compares with a file in `tests/golden`, or writes it if `STO_UPDATE_GOLDENS` is set.
 #[track_caller]
 pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     sto_test_support::assert_golden(&folder.join(name), actual);
 }
 
-/// Markup with an element a line, as a golden file can be read.
+/// Puts each element of markup on its own line, for readable golden files.
 pub(crate) fn lines(markup: &str) -> String {
     markup.replace("><", ">\n<")
 }
 
-/// Compares text at several widths with `NAME-width40.txt` and so on, and sees that no line is wider.
+/// Compares text at several widths with `NAME-width40.txt` and so on, and checks that no line is wider.
 #[track_caller]
 pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {
     for width in [40, 80, 200] {

@@ -47,7 +47,7 @@ fn names_are_escaped_in_markup() {
 }
 
 #[test]
-fn a_document_is_known_by_its_file_however_the_uri_is_written() {
+fn documents_are_identified_by_file_whatever_their_uri() {
     let sandbox = with_demo();
     let mut session = Session::start(&sandbox);
     let source = sandbox.path("src/demo.c");

@@ -60,10 +60,10 @@ fn cancelled_requests_are_answered_as_such() {
         request["id"] = json!(id);
         request
     };
-    // They come in one piece, so that none is answered before its cancellation is here.
+    // All messages are sent in one write, so that the cancellation arrives before the answer.
     let cancel = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": "b" } });
     let mut messages = vec![with_id("a"), with_id("b"), cancel];
-    // What the first one takes is long enough for the others to be read.
+    // The first requests take long enough for the others to be read.
     messages.splice(
         0..0,
         (0..50).map(|number| with_id(&format!("first-{number}"))),
@@ -115,7 +115,7 @@ fn invalid_messages_do_not_affect_later_requests() {
         }
         session.write(&bytes);
     }
-    // The last of them may have taken some of these with it; a byte of a length, all of the others before.
+    // An invalid length may consume the beginning of the next message, so some of these may be lost.
     for _ in 0..20 {
         session.request("shutdown-not", &Value::Null);
     }

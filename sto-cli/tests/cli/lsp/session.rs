@@ -1,4 +1,4 @@
-//! A server, and a client on its pipes.
+//! A test client of the language server.
 
 use crate::support::Sandbox;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) fn with_demo() -> Sandbox {
 
 /// Stores a recording of a build of the demo.
 pub(super) fn ingest(sandbox: &Sandbox, build: &str) {
-    // Files of a clone are of one time: each build is recorded later than the one before.
+    // All files of a clone have the same time, so give each build a later one.
     let second = build.trim_start_matches('v').parse().unwrap();
     for file in [format!("{build}.perf.data"), format!("demo-{build}")] {
         let bytes = std::fs::read(demo().join(&file)).unwrap();
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    /// Starts a server with a loaded store, for a client with all capabilities that matter.
+    /// Starts a server with a loaded store, for a client with all relevant capabilities.
     pub(super) fn start(sandbox: &Sandbox) -> Session {
         let mut session = Session::new(sandbox);
         session.initialize(sandbox, &Value::Null);
@@ -99,9 +99,9 @@ impl Session {
 
     /// Waits until the costs of a build and the comparison are loaded.
     pub(super) fn loaded(&mut self) {
-        // Settings; costs; builds before.
+        // Settings, costs, and earlier builds.
         for _ in 0..3 {
-            self.hears("workspace/inlayHint/refresh");
+            self.wait_for("workspace/inlayHint/refresh");
         }
     }
 
@@ -126,7 +126,7 @@ impl Session {
         id
     }
 
-    /// Sends a request and returns its answer; other messages are kept.
+    /// Sends a request and returns its answer; other messages stay in `unread`.
     pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         self.answer(&json!(id))
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// Waits for the next notification or request with this method.
-    pub(super) fn hears(&mut self, method: &str) -> Value {
+    pub(super) fn wait_for(&mut self, method: &str) -> Value {
         let known = self.unread.iter().position(|m| m["method"] == method);
         if let Some(known) = known {
             return self.unread.drain(..=known).next_back().unwrap();
@@ -193,7 +193,7 @@ impl Session {
         self.notify("textDocument/didChange", &params);
     }
 
-    /// The hints in these lines, with line numbers from 1.
+    /// Returns the hints in these lines, with line numbers from 1.
     pub(super) fn hints(&mut self, uri: &str, lines: [u32; 2]) -> Vec<(u64, String)> {
         let [start, end] = lines.map(|line| json!({ "line": line, "character": 0 }));
         let params = json!({
@@ -218,8 +218,8 @@ impl Session {
     }
 
     /// Checks that no message with this method has arrived.
-    pub(super) fn hears_no(&mut self, method: &str) {
-        // What it sent before its answer is read then.
+    pub(super) fn assert_not_received(&mut self, method: &str) {
+        // After this answer, all earlier messages have been read.
         self.ask("workspace/symbol", &json!({ "query": "" }));
         let heard = self.unread.iter().find(|m| m["method"] == method);
         assert_eq!(heard, None);

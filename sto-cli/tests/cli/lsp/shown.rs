@@ -56,7 +56,7 @@ fn hints_follow_edits_and_changed_lines_have_none() {
 }
 
 #[test]
-fn a_hover_shows_the_costs_of_the_named_function() {
+fn hover_shows_the_costs_of_the_function() {
     let sandbox = with_demo();
     let (mut session, uri) = opened(&sandbox);
     let hover = session.hover(&uri, 127, 40);
@@ -95,7 +95,7 @@ fn settings_control_hints() {
     assert_eq!(command["arguments"], json!(["count_rules"]));
     let params = json!({ "settings": { "sto": { "minPercent": "all" } } });
     session.notify("workspace/didChangeConfiguration", &params);
-    let message = session.hears("window/showMessage")["params"]["message"].clone();
+    let message = session.wait_for("window/showMessage")["params"]["message"].clone();
     assert!(
         message.as_str().unwrap().contains("expected f64"),
         "{message}"

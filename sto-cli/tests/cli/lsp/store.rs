@@ -12,7 +12,7 @@ fn shows_new_profiles_and_warns_about_regressions() {
     let uri = session.open(&sandbox.path("src/demo.c"));
     ingest(&sandbox, "v2");
     let published = loop {
-        let params = session.hears("textDocument/publishDiagnostics")["params"].clone();
+        let params = session.wait_for("textDocument/publishDiagnostics")["params"].clone();
         if !params["diagnostics"].as_array().unwrap().is_empty() {
             break params;
         }
@@ -64,12 +64,12 @@ fn shows_new_profiles_and_warns_about_regressions() {
     assert_eq!(edits[0]["kind"], "create");
     let policy = edits[1]["edits"][0]["newText"].as_str().unwrap();
     sandbox.write("sto.toml", policy);
-    // Ignored now, as the file says so.
-    let published = session.hears("textDocument/publishDiagnostics");
+    // The policy file now ignores the finding.
+    let published = session.wait_for("textDocument/publishDiagnostics");
     let mut published = published["params"]["diagnostics"].clone();
     while !published.as_array().unwrap().is_empty() {
         published =
-            session.hears("textDocument/publishDiagnostics")["params"]["diagnostics"].clone();
+            session.wait_for("textDocument/publishDiagnostics")["params"]["diagnostics"].clone();
     }
     assert_eq!(session.end(), Some(0));
 }
@@ -83,7 +83,7 @@ fn pages_are_shown_by_the_client() {
         let params = json!({ "command": command, "arguments": arguments });
         let answer = session.ask("workspace/executeCommand", &params);
         assert_eq!(answer["result"], Value::Null, "{answer}");
-        let shown = session.hears("window/showDocument")["params"].clone();
+        let shown = session.wait_for("window/showDocument")["params"].clone();
         assert_eq!(shown["external"], true);
         let path = PathBuf::from(shown["uri"].as_str().unwrap().replace("file://", ""));
         let text = fs::read_to_string(&path).unwrap();
@@ -107,7 +107,7 @@ fn shows_the_build_that_the_user_selects() {
     let uri = session.open(&sandbox.path("src/demo.c"));
     let command = json!({ "command": "sto.selectBuild" });
     session.ask("workspace/executeCommand", &command);
-    let question = session.hears("window/showMessageRequest");
+    let question = session.wait_for("window/showMessageRequest");
     let choices = json!([
         { "title": "the newest of the branch" },
         { "title": "demo@v2" },
@@ -116,12 +116,12 @@ fn shows_the_build_that_the_user_selects() {
     assert_eq!(question["params"]["actions"], choices);
     session.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": choices[2] }));
     while !basis(&mut session, &uri).ends_with("demo@v1`") {
-        session.hears("workspace/inlayHint/refresh");
+        session.wait_for("workspace/inlayHint/refresh");
     }
     assert_eq!(session.end(), Some(0));
 }
 
-/// The last line of the hover of `main`.
+/// Returns the last line of the hover of `main`.
 fn basis(session: &mut Session, uri: &str) -> String {
     let hover = session.hover(uri, 127, 40)["contents"]["value"].clone();
     hover.as_str().unwrap().trim_end().to_owned()
@@ -135,19 +135,19 @@ fn asks_about_ambiguous_files_once_and_remembers_the_answer() {
     let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     assert_eq!(session.hints(&uri, [119, 130]), []);
-    let question = session.hears("window/showMessageRequest");
+    let question = session.wait_for("window/showMessageRequest");
     let choices = json!([{ "title": "old/demo.c" }, { "title": "src/demo.c" }]);
     assert_eq!(question["params"]["actions"], choices);
     session.open(&sandbox.path("old/demo.c"));
     session.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": choices[1] }));
-    session.hears("workspace/inlayHint/refresh");
+    session.wait_for("workspace/inlayHint/refresh");
     assert_eq!(session.hints(&uri, [119, 130]).len(), 6);
     assert_eq!(session.end(), Some(0));
 
     let mut session = Session::start(&sandbox);
     session.open(&sandbox.path("src/demo.c"));
     assert_eq!(session.hints(&uri, [119, 130]).len(), 6);
-    session.hears_no("window/showMessageRequest");
+    session.assert_not_received("window/showMessageRequest");
     assert_eq!(session.end(), Some(0));
 
     let hot = sandbox.sto(&["hot"]).succeeds();
@@ -157,13 +157,13 @@ fn asks_about_ambiguous_files_once_and_remembers_the_answer() {
 }
 
 #[test]
-fn a_store_that_goes_away_and_comes_back_or_is_pruned_does_not_end_the_server() {
+fn server_survives_removal_and_pruning_of_the_store() {
     let sandbox = with_demo();
     let mut session = Session::start(&sandbox);
     let uri = session.open(&sandbox.path("src/demo.c"));
     let hints = session.hints(&uri, [119, 130]);
     fs::rename(sandbox.path("store"), sandbox.path("gone")).unwrap();
-    session.hears("window/logMessage");
+    session.wait_for("window/logMessage");
     assert_eq!(
         session.hints(&uri, [119, 130]),
         hints,
@@ -171,7 +171,7 @@ fn a_store_that_goes_away_and_comes_back_or_is_pruned_does_not_end_the_server() 
     );
     fs::create_dir(sandbox.path("store")).unwrap();
     sandbox.write("store/store.redb", "this is no store");
-    let message = session.hears("window/showMessage")["params"]["message"].clone();
+    let message = session.wait_for("window/showMessage")["params"]["message"].clone();
     assert!(
         message.as_str().unwrap().contains("store.redb"),
         "{message}"
@@ -181,12 +181,12 @@ fn a_store_that_goes_away_and_comes_back_or_is_pruned_does_not_end_the_server() 
     // It can be written while the server has it open.
     ingest(&sandbox, "v2");
     while !basis(&mut session, &uri).ends_with("demo@v2`") {
-        session.hears("workspace/inlayHint/refresh");
+        session.wait_for("workspace/inlayHint/refresh");
     }
     sandbox.sto(&["prune", "demo@v2"]).succeeds();
     sandbox.sto(&["compact"]).succeeds();
     while !basis(&mut session, &uri).ends_with("demo@v1`") {
-        session.hears("workspace/inlayHint/refresh");
+        session.wait_for("workspace/inlayHint/refresh");
     }
     assert_eq!(session.end(), Some(0));
 }
