@@ -12,7 +12,7 @@ const MAX_TABLE: u64 = 256 << 20;
 const EXAMPLES: &str = "\
 Examples:
   sto annotate metrics.csv                   Add the metrics in a table to stored runs
-  bench-results --jsonl | sto annotate -     Do so with JSON lines from another program
+  bench-results --jsonl | sto annotate -     Add metrics in JSON lines from another program
 
 Each row describes one run. The columns `profile` (an id, as `sto runs` lists them), `build`,
 `benchmark` and `label.KEY` select it; use as many as needed. Every other column is a metric:

@@ -16,7 +16,7 @@ Examples:
   sto blame src/parse.c --build v2 --since v1
   sto blame src/parse.c --since HEAD~5
 
-Lines are those of the current file: costs follow edits since the build's commit, and an edited line has none. \
+Costs are shown in the current file: they follow edits since the build's commit, and an edited line has no cost. \
 The cost of a whole function is shown above its first line.
 
 With --since, functions are tested as by `sto find-regressions`: only significant changes are marked, with \

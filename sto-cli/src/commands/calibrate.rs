@@ -33,7 +33,7 @@ pub(crate) struct CalibrateArgs {
     splits: usize,
 
     /// Estimate how often compare-models by this metric or label of the runs, and each of Perun's detectors, reports
-    /// a degradation where there is none
+    /// false degradations
     #[arg(long, value_name = "NAME", conflicts_with = "runs")]
     x: Option<String>,
 

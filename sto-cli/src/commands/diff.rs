@@ -20,7 +20,7 @@ Examples:
 A stack that one side does not have has no width on that side: use --widths and --elided to see it.
 
 --focus and --ignore accept a function's name as any command shows it, shortened or not. If there is no such
-function, the name is that of a template without its arguments, the end of a name, or any part of one.";
+function, the name may be a template without its arguments, the end of a name, or any part of one.";
 
 /// Draw what changed between two builds: a differential flame graph
 #[derive(Debug, Args)]

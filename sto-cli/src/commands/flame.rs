@@ -14,7 +14,7 @@ Examples:
   sto flame heap.pb.gz --by label:bytes -o sizes.svg
 
 --focus and --ignore accept a function's name as any command shows it, shortened or not. If there is no such
-function, the name is that of a template without its arguments, the end of a name, or any part of one.
+function, the name may be a template without its arguments, the end of a name, or any part of one.
 
 Threads and labels of samples are known for a recording that is named as a file, and for profiles that were
 ingested with --slices. Threads with the same name are merged if there are several profiles.";

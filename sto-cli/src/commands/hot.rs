@@ -18,8 +18,8 @@ Examples:
 In Vim, `:cexpr system('sto hot')` fills the quickfix list; in Emacs, `M-x compile RET sto hot` makes each line a link. \
 Other tools that read the output of grep or a compiler work too.
 
-Lines are those of the current files: costs follow edits since the build's commit, and an edited line \
-has none. If the build's commit is unknown, functions are listed instead of lines.
+Lines refer to the current files: costs follow edits since the build's commit, and an edited line \
+has no cost. If the build's commit is unknown, functions are listed instead of lines.
 
 A source file below PATH is used if its path ends like one in the profiles. If several files match, name one of \
 them, or its folder; choices made in an editor with `sto lsp` are used, too.

@@ -6,7 +6,7 @@ use clap::Args;
 use sto_query::questions::ls;
 use sto_query::render;
 
-/// List builds and profiles, what they contain, and how much space the store saves
+/// List builds and profiles with their contents, and the space that the store saves
 ///
 /// The most recently recorded build, `@newest`, comes first.
 #[derive(Debug, Args)]

@@ -5,12 +5,12 @@ use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
 
 const AFTER: &str = "\
-An editor starts it, in addition to the language's own server, for files of any language that profiles have sources \
-for, and talks to it over standard input and output (Language Server Protocol 3.17).
+Editors start this server in addition to the language's own server, and talk to it over standard input and output \
+(Language Server Protocol 3.17). It works for any language whose source files occur in profiles.
 
-Relative paths start at the folder that is open in the editor, and so does the search for .sto/.
+Relative paths, and the search for .sto/, start at the folder that is open in the editor.
 
-Exit status: 0 the editor shut it down, 1 the editor went away, 2 wrong usage or failure.";
+Exit status: 0 the editor shut it down, 1 the editor left without shutting it down, 2 wrong usage or failure.";
 
 /// Show the cost of code in the editor, as a language server
 #[derive(Debug, Args)]

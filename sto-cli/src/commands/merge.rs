@@ -10,7 +10,7 @@ use sto_query::results::InStore;
 const EXAMPLES: &str = "\
 Examples:
   sto merge ../colleague/.sto                Add the profiles of another store
-  sto merge release.sto                      Add those in a file that `sto export-store` wrote
+  sto merge release.sto                      Add the profiles in a file of `sto export-store`
   sto --store all merge ci-1 ci-2 ci-3       Combine several stores into one
 
 Exit status: 0 success, 2 failure, or a profile was left out.";

@@ -14,7 +14,7 @@ use sto_query::questions::{FlameRequest, flame};
 const NOTES: &str = "\
 Examples:
   sto open v1                               The flame graph of a build
-  sto open v1 --inverted                    The same, starting from the leaves
+  sto open v1 --inverted                    The flame graph, starting from the leaves
   sto open @previous @newest                What got slower, as a page
   sto open v1 v2 --min-effect 25            A comparison with another threshold
 

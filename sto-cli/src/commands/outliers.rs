@@ -17,7 +17,7 @@ runs, the newest is used.";
 /// Number of outliers that text lists by default, to fit a screen.
 const LISTED: usize = 5;
 
-/// List the calls of a trace that took unusually long, and what other threads did meanwhile
+/// List the calls of a trace that took unusually long, with the activities of other threads
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct OutliersArgs {

@@ -15,7 +15,7 @@ Examples:
 A recording that is named as a file is read by itself; a run in the store needs the time slices that
 `sto ingest --slices 1000` keeps. If there are several runs, the newest is used.";
 
-/// Show when the behaviour of a run changed, what is different, and whether it repeats itself
+/// Show when the behaviour of a run changed, how it differs, and whether it repeats itself
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct PhasesArgs {

@@ -12,7 +12,7 @@ use sto_query::render;
 const EXAMPLES: &str = "\
 Examples:
   sto push /srv/profiles                     Send profiles that the place lacks
-  sto push ssh://build@host/srv/profiles v2  Send only those of v2, by ssh
+  sto push ssh://build@host/srv/profiles v2  Send only runs of v2, by ssh
   sto push s3://bucket/profiles --dry-run    Show what would be sent
   sto pull s3://bucket/profiles              Fetch them into the store of another machine
 

@@ -1,4 +1,4 @@
-//! `sto regressions-over-time`: compares the functions of one run with the runs before it.
+//! `sto regressions-over-time`: compares the functions of one run with previous runs.
 
 use crate::args::{HistoryArgs, JudgedArgs, Percent};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WINDOW_EXIT_STATUS};
@@ -6,10 +6,10 @@ use clap::Args;
 use sto_query::questions::{RegressionsRequest, regressions_over_time};
 use sto_query::render;
 
-/// Show which functions of a run differ from what the runs before it predict
+/// Show which functions of a run differ from the prediction of previous runs
 ///
-/// The score of a function is how many standard deviations its samples are above their mean in the
-/// runs before; a run without the function counts as zero samples. Level shifts of a function's samples
+/// The score of a function is how many standard deviations its samples are above their mean in
+/// previous runs; a run without the function counts as zero samples. Level shifts of a function's samples
 /// over all runs are listed below it: an old step, or a slow drift.
 #[derive(Debug, Args)]
 #[command(after_help = WINDOW_EXIT_STATUS)]

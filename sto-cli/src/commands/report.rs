@@ -12,12 +12,12 @@ Examples:
   sto report --benchmark startup -o report.html
   sto report --benchmark startup --at 3f2a --window 20 -o report.html
 
-Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
+Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two previous runs.";
 
-/// Write a page about the functions of a run that differ from what the runs before it predict
+/// Write a page about the functions of a run that differ from the prediction of previous runs
 ///
 /// The page is one self-contained file: the runs over time, each suspect with its history and the
-/// contexts that explain it, and a flame graph of the run against the average of those before.
+/// contexts that explain it, and a flame graph of the run against the average of the previous runs.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ReportArgs {

@@ -10,9 +10,8 @@ use sto_query::render;
 
 /// Follow a function over the runs of a program
 ///
-/// Shows its share of each run, oldest first, the band of two standard deviations that the runs
-/// before predict, and level shifts of the share. A run outside its band is marked
-/// with `!`.
+/// Shows its share of each run, oldest first, the band of two standard deviations around the prediction of
+/// previous runs, and level shifts of the share. A run outside its band is marked with `!`.
 #[derive(Debug, Args)]
 pub(crate) struct SeriesArgs {
     /// Follow this function: its name, part of it, or `re:` and a regular expression

@@ -4,7 +4,7 @@ use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::render;
 
-/// Show how much space each part of the store takes, and how much it contains
+/// Show how much space and how many entries each part of the store has
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]

@@ -18,7 +18,7 @@ Examples:
   sto symbolize 3f9a1c22 --debuginfod https://debuginfod.debian.net
 
 If files were missing or stripped when a recording was ingested, its profile has addresses instead of
-functions: [server+0x1a2b]. The addresses are kept. Once debug files with the same build ids are available, this
+functions: [server+0x1a2b]. The addresses are stored. Once debug files with the same build ids are available, this
 command stores the profile again with names. The new profile replaces the old one:
 commands use only the new one, and `sto show` names the one that it replaces.";
 

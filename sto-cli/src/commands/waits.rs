@@ -1,4 +1,4 @@
-//! `sto waits`: shows where threads waited, and what ended the wait.
+//! `sto waits`: shows where threads waited, and which calls ended the waits.
 
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};

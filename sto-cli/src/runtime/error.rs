@@ -44,7 +44,7 @@ pub(crate) enum Outcome {
 
 /// Exit statuses in the help of commands that need previous runs.
 pub(crate) const WINDOW_EXIT_STATUS: &str =
-    "Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
+    "Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two previous runs.";
 
 impl Outcome {
     /// The outcome of a command that judges a run by `runs` previous runs.

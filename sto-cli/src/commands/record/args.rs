@@ -21,8 +21,8 @@ Examples:
   sto record -p 1234 sleep 10                       Record a running process for ten seconds
   sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
 
-Exit status: that of the command; 128 plus the signal's number if a signal ended it or sto; with
---compare, that of `sto find-regressions`; with --commits 0, or 3 if none could be built; 2 if sto fails.";
+Exit status: the one of the command; 128 plus the signal's number if a signal ended it or sto; with
+--compare, the one of `sto find-regressions`; with --commits 0, or 3 if none could be built; 2 if sto fails.";
 
 /// Record a program with perf, and store the runs
 ///

@@ -25,7 +25,7 @@ Examples:
   sto sql                                   Start a shell
   sto sql \"SELECT * FROM find_regressions('v1', 'v2')\" --format json
 
-The dialect is that of SQLite. The store is read on demand, and never changed.";
+The SQL dialect is SQLite's. The store is read on demand, and never changed.";
 
 /// Query the store in SQL
 ///
