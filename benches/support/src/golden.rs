@@ -42,7 +42,7 @@ pub fn assert_golden(golden: &Path, found: &str) {
     );
 }
 
-/// Abbreviates each style sheet and script to its first line, and each hash of one to nothing.
+/// Abbreviates each style sheet and script to its first line, and removes their hashes.
 fn without_assets(html: &str) -> String {
     let html = shorten(html, "<style>", "</style>", first_line);
     let html = shorten(&html, "<script>", "</script>", first_line);
@@ -53,7 +53,7 @@ fn first_line(asset: &str) -> &str {
     asset.trim_start().lines().next().unwrap_or_default()
 }
 
-/// Replaces what stands between each pair of `start` and `end` by its summary and an ellipsis.
+/// Replaces the text between each pair of `start` and `end` by its summary and an ellipsis.
 fn shorten(text: &str, start: &str, end: &str, summary: fn(&str) -> &str) -> String {
     let mut parts = text.split(start);
     let mut short = parts.next().unwrap_or_default().to_owned();

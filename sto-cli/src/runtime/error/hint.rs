@@ -1,4 +1,4 @@
-//! What the user can do about an error.
+//! Hints for the user about errors.
 
 use super::CliError;
 use sto_query::QueryError;
