@@ -34,7 +34,7 @@ impl<'a, A: Answer> From<&'a A> for Named<'a, A> {
 ///
 /// # Errors
 ///
-/// Returns an error if the answer's serializer fails; those of this crate do not.
+/// Returns an error if the answer's serializer fails; the serializers of this crate never do.
 pub fn json<A: Answer>(answer: &A) -> Result<String, serde_json::Error> {
     let mut json = serde_json::to_string_pretty(&Named::from(answer))?;
     json.push('\n');
@@ -75,7 +75,7 @@ pub enum Verdict {
     Regression,
     /// No regression was detected.
     Clean,
-    /// There are too little data.
+    /// The data are insufficient.
     Insufficient,
 }
 

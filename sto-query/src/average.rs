@@ -38,7 +38,7 @@ pub enum AverageError {
     /// A selector denotes nothing.
     #[error(transparent)]
     Select(#[from] SelectError),
-    /// There are no profiles.
+    /// The list of profiles is empty.
     #[error("an average needs at least one profile")]
     Nothing,
     /// The profiles are of several programs.

@@ -65,7 +65,7 @@ pub enum QueryError {
     /// The history is not available.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// There is nothing to list.
+    /// The listing would be empty.
     #[error(transparent)]
     Listing(#[from] ListingError),
     /// The profiles cannot be averaged.
@@ -89,7 +89,7 @@ pub enum QueryError {
     /// A tag cannot be set or deleted.
     #[error(transparent)]
     Tag(#[from] TagError),
-    /// There is nothing to draw.
+    /// The flame graph cannot be drawn.
     #[error(transparent)]
     Flame(#[from] FlameError),
     /// A format cannot represent the stacks.
@@ -150,10 +150,10 @@ pub enum QueryError {
         /// Events of the build.
         known: Vec<String>,
     },
-    /// There is no commit between the good and the bad one.
+    /// No commit lies between the good and the bad one.
     #[error("there is no commit between the good and the bad one")]
     NoCommits,
-    /// There are too many commits for a bisection.
+    /// Too many commits lie between the good and the bad one.
     #[error(
         "there are {found} commits between the good and the bad one, but at most {most} can be searched; name \
          a good one that is nearer"
@@ -255,7 +255,7 @@ fn not_one_build(builds: &[String]) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlameError {
-    /// There is nothing to draw.
+    /// The build has no samples.
     #[error("{build} has no samples to draw")]
     Empty {
         /// The build, as `EXE@BUILD`.
@@ -278,7 +278,7 @@ pub enum FlameError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// There is nothing to export.
+    /// The build has no samples.
     #[error("{build} has no samples to export")]
     Empty {
         /// The build, as `EXE@BUILD`.
@@ -297,7 +297,7 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
     },
-    /// The format needs calls over time, and the run has none.
+    /// The format needs calls over time, which the run does not have.
     #[error(
         "{build} has no calls over time, which {format} needs; export its stacks as pprof, otlp, speedscope, \
          firefox or html"

@@ -1,4 +1,4 @@
-//! Queries of stored profiles: what is expensive, and what got slower between two builds.
+//! Analyses of stored profiles: the most expensive functions, regressions between two builds, and more.
 //!
 //! ```text
 //! builds, profiles          select       selection of runs

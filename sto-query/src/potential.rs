@@ -1,8 +1,8 @@
 //! Potentials: the maximum saving if a function, or a function with its callees, took no time.
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), chapter 5. Their *code path
-//! potential* is the potential of degree 0, their *subtree potential* that of degree n with the correction for
-//! recursion.
+//! potential* is the potential of degree 0, their *subtree potential* is the potential of degree n with the correction
+//! for recursion.
 #![doc = include_str!("potential.md")]
 
 use crate::answer::{Answer, limited};

@@ -54,7 +54,7 @@ pub struct ShownProfile {
     /// Metrics over time, by name; omitted from JSON if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics_over_time: Vec<MetricOverTime>,
-    /// Calls over time; omitted from JSON if there are none.
+    /// Calls over time; omitted from JSON if the profile has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_over_time: Option<CallsOverTime>,
     /// Samples whose innermost frame has no symbol.
@@ -98,7 +98,7 @@ pub struct AllCalls {
     pub bytes: u64,
 }
 
-/// Origin of a profile, as far as it is known.
+/// Origin of a profile; unknown parts are `None`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]

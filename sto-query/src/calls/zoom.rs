@@ -16,7 +16,7 @@ const EACH: u64 = 1_000;
 pub(crate) struct ZoomTarget {
     /// Index of its thread in the run's calls.
     pub(crate) thread: usize,
-    /// Range of its calls in those of the thread.
+    /// Range of the expression's calls, as numbers of the thread's calls.
     pub(crate) numbers: Range<u64>,
     /// Start of the first call.
     pub(crate) begin: Nanoseconds,
@@ -64,7 +64,7 @@ impl ZoomTarget {
         self.numbers.end - self.numbers.start
     }
 
-    /// Returns `true` if each call becomes a record, apart from those of zero duration.
+    /// Returns `true` if each call with a duration above zero becomes a record.
     pub(crate) fn is_each(&self) -> bool {
         self.calls() <= EACH
     }

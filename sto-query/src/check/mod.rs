@@ -41,8 +41,8 @@ pub struct CheckRequest {
     pub baseline: Option<Baseline>,
     /// The candidate.
     pub candidate: Named,
-    /// The benchmarks to compare; by default those of the policy, or otherwise all that both sides
-    /// have.
+    /// The benchmarks to compare; by default the policy's benchmarks, or otherwise all that both
+    /// sides have.
     pub benchmarks: Vec<String>,
     /// The event to compare; by default the one with most samples.
     pub event: Option<String>,
@@ -117,7 +117,7 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
     })
 }
 
-/// Compares the named benchmarks, or those of both sides, one by one.
+/// Compares the named benchmarks, or all that both sides have, one by one.
 fn compare_each(
     [baseline, candidate]: [&Selection; 2],
     named: &[String],
@@ -170,7 +170,7 @@ impl CheckRequest {
     }
 }
 
-/// Compares all runs of both sides, or those of one benchmark.
+/// Compares all runs of both sides, or only the runs of one benchmark.
 fn compare_runs(
     sources: &Sources,
     sides: &[Located; 2],

@@ -80,7 +80,7 @@ pub struct LoggedCommit {
     pub runs: usize,
     /// Mean cost of a run, in the unit of the sample type; `None` if it is not known.
     pub cost: Option<u64>,
-    /// Whether it is worse than every commit it is compared with; `None` if there is none.
+    /// Whether it is worse than every commit it is compared with; `None` if it is compared with none.
     pub verdict: Option<Verdict>,
     /// Comparisons with each of the nearest measured ancestors.
     pub compared: Vec<Judgement>,

@@ -18,7 +18,7 @@ pub(crate) struct MeasuredCommits {
     pub(crate) benchmark: Option<String>,
     /// The requested sample type, or the one that most runs have.
     pub(crate) sample_type: Option<SampleType>,
-    /// Runs of each commit, by its index in the ancestry. Of several builds, those of the one recorded last.
+    /// Runs of each commit, by its index in the ancestry. If a commit has several builds, the one recorded last counts.
     pub(crate) runs: BTreeMap<usize, Selection>,
     /// The builds of these runs.
     pub(crate) builds: Vec<StoredBuild>,

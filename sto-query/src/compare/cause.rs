@@ -51,7 +51,7 @@ pub(super) struct Evidences<'a> {
 }
 
 impl Evidences<'_> {
-    /// Returns the samples attributed to a node: its own, and those of unchanged modules and
+    /// Returns the samples attributed to a node: its own, and the samples of unchanged modules and
     /// library code that it called.
     pub(super) fn attributed(&self, node: usize) -> Pair<f64> {
         let attributed = &self.nodes.attributed;

@@ -127,7 +127,7 @@ struct Hoist<'a> {
     parts: Vec<OnceLock<Parts>>,
 }
 
-/// The parts of a caller's cost: its own, and that of each function that it calls.
+/// The parts of a caller's cost: its own, and the cost of each function that it calls.
 type Parts = BTreeMap<FunctionIx, Pair<f64>>;
 
 impl Hoist<'_> {

@@ -1,7 +1,7 @@
 //! Detects cost that moved to another function without growing: renamed, inlined, outlined and
 //! split functions, and new wrappers between two old functions.
 //!
-//! That one function costs less and another as much more proves nothing. Cost only counts as moved
+//! One function costing less and another as much more proves nothing. Cost only counts as moved
 //! under one caller (see [`regions`](super::regions)), from calls that ended there to calls that
 //! began there, and only with evidence besides the sums:
 //!
@@ -150,8 +150,8 @@ impl Moves<'_> {
             && (is_small || !is_more(gain.own_gained, gain.own_lost))
     }
 
-    /// Of the functions that lost at least half as much, returns the one whose total and self cost
-    /// were most similar to this function's.
+    /// Returns the function whose total and self cost were most similar to this function's, among
+    /// those with a large part of the lost cost. If there are none, returns the largest loser.
     fn likeliest_loser(&self, function: FunctionIx, gain: Gain) -> Option<FunctionIx> {
         let losers = gain.losers.iter();
         let losers: Vec<(FunctionIx, f64)> = losers

@@ -1,15 +1,15 @@
 //! Computes size factors: how many samples an unchanged function has in each run.
 //!
 //! Shares mislead: if one function grows, the shares of all others shrink, and they seem improved.
-//! So counts are divided by a size factor of their run before they are compared. It is based on
-//! most functions: the trimmed mean of M values ([`tmm`]).
+//! So counts are divided by a size factor of their run before they are compared. It is derived from
+//! the majority of functions, by the trimmed mean of M values ([`tmm`]).
 //!
-//! That needs a majority of functions that did not change, which a small program may not have (two
-//! of three functions got slower), and one changed call can change dozens of library functions. But
+//! This method needs a majority of unchanged functions. A small program may not have one (two of
+//! three functions got slower), and one changed call can change dozens of library functions. But
 //! most recordings are of benchmarks that do the same work each time, so that an unchanged function
-//! costs the same in each run. Therefore, if functions that hold a good part of the program are
-//! stable, only these are the reference, and they overrule the assumption of equal work only as far
-//! as chance does not explain the difference. If fewer than [`MIN_REFERENCES`] functions can be
+//! costs the same in each run. Therefore, if functions with a good part of the program's cost are
+//! stable, only these are the references, and they overrule the assumption of equal work only as
+//! far as chance does not explain the difference. If fewer than [`MIN_REFERENCES`] functions can be
 //! references, or most were [replaced](Survivors), equal work is assumed.
 
 use super::counts::Counts;
@@ -40,7 +40,7 @@ pub(super) struct Sizes {
     pub(super) method: NormalisationMethod,
     /// Number of reference functions.
     pub(super) functions: usize,
-    /// The functions that can be references, and those that are new or gone.
+    /// The functions that can be references, and the new and gone functions.
     pub(super) stayed: Survivors,
     /// Whether most functions with enough samples are new or gone, and the others are not stable.
     pub(super) without_majority: bool,
@@ -189,9 +189,9 @@ fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
 /// Shrinks factors by reference functions towards those by work, as far as chance explains their
 /// difference.
 ///
-/// With few samples, reference functions give an uncertain result: with 3,000 per run it is off by
-/// 3 %, by which all functions then seem to vary. So only the part of the difference is kept by
-/// which its variance exceeds that of sampling (as W. James and C. Stein, Proc. 4th Berkeley Symp.
+/// With few samples, reference functions give an uncertain result: with 3,000 samples per run, it
+/// is off by 3 %, and all functions then seem to vary by that. So the difference is reduced by the
+/// share of its variance that sampling explains (as W. James and C. Stein, Proc. 4th Berkeley Symp.
 /// 1:361, 1961, shrink means).
 fn shrunk_towards(
     by_work: &[f64],

@@ -174,7 +174,7 @@ fn period(cost: Cost) -> f64 {
 const MAX_NAMED: usize = 4;
 
 /// Returns the amount of work of each run, baseline first: the value of the metric that normalises
-/// costs, or 1 if there is none.
+/// costs, or 1 if no metric does.
 pub(super) fn amounts(
     views: Pair<&View>,
     runs: &Pair<Runs>,

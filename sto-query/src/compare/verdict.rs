@@ -1,6 +1,6 @@
 //! Decides whether the candidate got worse, or whether the data are insufficient.
 //!
-//! There are three questions, in this order:
+//! The verdict follows from three questions, in this order:
 //!
 //! 1. Are the data trustworthy? If most samples have no symbol, most stacks are truncated, or most
 //!    events were lost, functions and callers are wrong: insufficient, whatever was found.
@@ -116,8 +116,8 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
 ///
 /// The logarithm of a ratio of two sides with x samples and r runs each has a variance of about `2
 /// / x + 2 dispersion / r`, which must be at most `(log(1 + effect) / z)^2`. Each term gets half.
-/// With few runs, the dispersion is not known well, so the quantiles are those of Student's
-/// distribution with 2 (r - 1) degrees of freedom more than the prior has.
+/// With few runs, the dispersion is not known well, so the quantiles come from Student's
+/// distribution, with 2 (r - 1) degrees of freedom more than the prior has.
 pub(super) fn needed(options: &CompareOptions, dispersion: &Dispersion, df_prior: f64) -> Needed {
     const POWER: f64 = 0.8;
     const SHARE: f64 = 0.1;

@@ -120,14 +120,13 @@ pub struct Bottleneck {
     pub function: HistoryFunction,
     /// Coefficient over all benchmarks.
     pub coefficient: f64,
-    /// Lower bound of the 95 % confidence interval. For a mean, it is that of the Fisher-transformed coefficients
-    /// weighted by their number of pairs less 3; for the largest coefficient, its own.
+    /// Lower bound of the 95 % confidence interval. For a mean, it is computed from the Fisher-transformed coefficients
+    /// weighted by their number of pairs less 3; for the largest coefficient, it is its own lower bound.
     pub low: f64,
     /// Upper bound of the interval.
     pub high: f64,
-    /// Probability of a coefficient at least as far from zero by chance. With one benchmark, it is that of its
-    /// coefficient; for a mean, that of the weighted Fisher-transformed coefficients; for the largest of several, its
-    /// own times their number.
+    /// Probability of a coefficient at least as far from zero by chance. For a mean, it is computed from the weighted
+    /// Fisher-transformed coefficients; for the largest of several coefficients, it is multiplied by their number.
     pub p: f64,
     /// `p` adjusted for the number of functions (Benjamini & Hochberg).
     pub q: f64,

@@ -59,7 +59,7 @@ pub enum CorrelateError {
         None => String::new(),
     })]
     NoTarget {
-        /// What was asked for.
+        /// The target as the user typed it.
         target: String,
         /// The column with the most similar name.
         closest: Option<String>,
@@ -67,7 +67,7 @@ pub enum CorrelateError {
     /// Several columns have the name of the target.
     #[error("{count} columns are called `{}`; give each a name of its own", printable(.target))]
     SeveralTargets {
-        /// What was asked for.
+        /// The target as the user typed it.
         target: String,
         /// Number of such columns.
         count: usize,

@@ -28,7 +28,7 @@ pub struct RankedMetrics {
     pub time: Option<String>,
     /// Number of rows in the window, or of slices.
     pub rows: usize,
-    /// Time of the first row; 0 if there is none.
+    /// Time of the first row; 0 without rows.
     pub from: f64,
     /// Time of the last row.
     pub to: f64,

@@ -182,7 +182,7 @@ impl Chosen {
     }
 }
 
-/// Returns those of the metrics that a run has.
+/// Returns the metrics that a run has.
 fn known_metrics(
     (run, sample_type): (&RunOverTime, usize),
     texts: &[String],

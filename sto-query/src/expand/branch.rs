@@ -23,8 +23,8 @@ pub enum Direction {
 pub struct Branch {
     /// The starting function, followed by the functions added.
     pub functions: Vec<FunctionIx>,
-    /// Samples of the starting function in this context, by run: where it is called by the others, or in those of its
-    /// calls that contain the others.
+    /// Samples of the starting function in this context, by run: in calls by the other functions, or in calls that
+    /// contain them.
     pub first: Vec<f64>,
     /// Total samples of the last function in this context, by run.
     pub last: Vec<f64>,
@@ -132,7 +132,7 @@ impl<'h> Runs<'h> {
         self.below(run, &starts)
     }
 
-    /// Returns the total samples of these nodes, none of which is below another.
+    /// Returns the total samples of these nodes. No node may be below another.
     fn below(&self, run: usize, nodes: &[NodeIx]) -> u64 {
         let mut sum = 0;
         let add = |_, samples| sum += samples;

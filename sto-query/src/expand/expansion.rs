@@ -66,7 +66,7 @@ pub struct ExpandedContext {
     pub candidate_actual: f64,
     /// Difference between actual and expected samples of the expanded function.
     pub candidate_difference: f64,
-    /// That difference in standard deviations.
+    /// Difference of the expanded function in standard deviations.
     pub candidate_score: f64,
     /// Rank of the branch. For a caller, it is the candidate's score; for a callee, the score of its own samples in
     /// this context; both raised by further evidence. With correlation, it is the coefficient.

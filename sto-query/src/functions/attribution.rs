@@ -1,10 +1,9 @@
 //! Decides whether a function's cost is attributed to itself or to the function of the program that
 //! called it.
 //!
-//! The standard library, the runtime of a language and the support code of compilers do what they
-//! are asked to do. If `<u32>::wrapping_mul` costs more, the function of the program that it was
-//! inlined into is the one to look at. [`library`] lists such code as patterns; a policy can add to
-//! both lists.
+//! The standard library, the runtime of a language and the support code of compilers rarely cause a
+//! change. If `<u32>::wrapping_mul` costs more, the cause is in the function of the program that it
+//! was inlined into. [`library`] lists such code as patterns; a policy can add to both lists.
 
 use super::library;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use std::path::Path;
 use sto_core::model::{Frame, FrameKind};
 
 /// Patterns of functions, by symbol, module and source file. In a pattern, `*` stands for any text;
-/// everything else is literal.
+/// all other characters are literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ const ANY_TEXT: char = '…';
 /// A choice of functions, as the user typed it.
 ///
 /// The prefix `re:` begins a regular expression, which is searched for in symbols and keys.
-/// Anything else is compared with symbols by these rules. The first rule that matches any function
+/// Any other text is compared with symbols by these rules. The first rule that matches any function
 /// applies:
 ///
 /// 1. it is the symbol, or its [key](key_symbol);

@@ -98,8 +98,8 @@ pub(super) const ROOTS: &[&str] = &[
     "__cxxabiv1",
 ];
 
-/// Functions without a path in their names: those of the C library that compilers insert calls of
-/// or that every program calls, and support code that compilers link.
+/// Functions without a path in their names: functions of the C library that compilers insert calls
+/// of or that every program calls, and support code that compilers link.
 pub(super) const FUNCTIONS: &[&str] = &[
     "memcpy",
     "memmove",

@@ -21,8 +21,8 @@ impl History {
         nodes.iter().map(below).collect()
     }
 
-    /// Calls `each` with the index and the samples of every node that has samples in a run,
-    /// including those of everything below it. Nodes must be in order, and none below another.
+    /// Calls `each` with the index and the total samples of every node that has samples in a run.
+    /// Nodes must be in order, and none below another.
     pub(crate) fn for_each_below(
         &self,
         run: usize,
@@ -181,7 +181,7 @@ fn skip<T>(items: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
     start + items[start..end].partition_point(is_before)
 }
 
-/// Returns the cumulative samples before each node of a run, and then those of all nodes.
+/// Returns the cumulative samples before each node of a run, and then the samples of all nodes.
 fn running_sums(costs: &SelfCosts) -> Vec<u64> {
     let mut sums = Vec::with_capacity(costs.len() + 1);
     let mut sum = 0u64;

@@ -15,7 +15,7 @@ pub(crate) struct FoundFunctions {
 }
 
 impl History {
-    /// Returns the functions that match a name as the user typed it: those of one
+    /// Returns the functions that match a name as the user typed it: all functions of one
     /// key, possibly in several modules, or all that match a regular expression.
     ///
     /// # Errors

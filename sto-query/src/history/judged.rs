@@ -54,9 +54,9 @@ impl History {
         }
     }
 
-    /// Chooses the build to judge: that of the run whose profile id begins with `id`, or the
-    /// newest. It is compared with up to `window` builds before it. A run of the oldest build is
-    /// compared with the runs before it.
+    /// Chooses the build to judge: the build of the run whose profile id begins with `id`, or the
+    /// newest build. It is compared with up to `window` builds before it. A run of the oldest build
+    /// is compared with the runs before it.
     ///
     /// # Errors
     /// Returns an error if no run, or several, have such an id.

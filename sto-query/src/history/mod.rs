@@ -49,7 +49,7 @@ pub struct History {
     pub(crate) executable: String,
     /// The benchmark, if all runs have the same one.
     pub(crate) benchmark: Option<String>,
-    /// What was measured.
+    /// The sample type of all costs.
     pub(crate) sample_type: SampleType,
     /// How functions of the builds are matched.
     pub(crate) matching: KeyOptions,
@@ -241,7 +241,7 @@ pub struct HistorySubject {
     pub executable: String,
     /// The benchmark; `None` for runs of any.
     pub benchmark: Option<String>,
-    /// What was measured.
+    /// The sample type of all costs.
     pub sample_type: SampleType,
     /// Number of runs.
     pub runs: usize,

@@ -81,7 +81,7 @@ impl HistoryQuery {
     /// Like [`matching`](Self::matching), for one program and one benchmark.
     ///
     /// # Errors
-    /// Returns an error if there are none, or several.
+    /// Returns an error if no program or benchmark matches, or if several do.
     pub(crate) fn one(&self, builds: Vec<StoredBuild>) -> Result<Vec<StoredBuild>, HistoryError> {
         let builds = self.matching(builds)?;
         HistoryQuery::check_one_program(&builds)?;

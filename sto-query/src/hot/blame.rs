@@ -16,7 +16,7 @@ pub struct Blame {
     pub subject: Subject,
     /// Path of the file, as given.
     pub path: String,
-    /// Matching source files in the profiles; empty if there are none.
+    /// Matching source files in the profiles.
     pub files: Vec<String>,
     /// Whether the text at build time is known. If not, lines have no cost, and functions are found by name.
     pub text_known: bool,
@@ -94,7 +94,7 @@ pub(crate) struct Before {
 }
 
 impl HotIndex {
-    /// Annotates a file, given the costs in its text and those of an earlier build.
+    /// Annotates a file, given the costs in its text and the costs of an earlier build.
     pub(crate) fn blame(
         &self,
         path: String,

@@ -48,9 +48,9 @@ impl<'a> Definitions<'a> {
         Definitions { by_name }
     }
 
-    /// Returns the line of the definition of a function that has a cost at line `near`: the last one up to there. If
-    /// there is none, because compilers attribute code to other lines, or if the line is unknown, returns the only
-    /// definition.
+    /// Returns the line of the definition of a function that has a cost at line `near`: the last definition up to that
+    /// line. If no definition precedes it, because compilers attribute code to other lines, or if the line is unknown,
+    /// returns the only definition.
     pub(super) fn find(&self, name: &str, near: Option<u32>) -> Option<u32> {
         let Lines { certain, likely } = self.by_name.get(name)?;
         let lines = if certain.is_empty() { likely } else { certain };

@@ -44,9 +44,9 @@ impl Branch {
     }
 }
 
-/// Returns the runs of the branch's newest build: that of the last commit up to `HEAD` with a build, with or without
-/// uncommitted changes; of several, the one recorded last. If no build is on the branch, or if its commits are
-/// unknown, returns the newest build of the store.
+/// Returns the runs of the branch's newest build. This is the build of the last commit up to `HEAD` that has one, with
+/// or without uncommitted changes, or the one recorded last if it has several. If no build is on the branch, or if its
+/// commits are unknown, returns the newest build of the store.
 ///
 /// # Errors
 ///

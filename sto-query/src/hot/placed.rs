@@ -18,7 +18,7 @@ pub struct Placed {
 
 impl HotIndex {
     /// Finds the index's source files in a work tree. `chosen` resolves ambiguous paths of the profiles; otherwise,
-    /// files whose digest equals that of the text at build time are preferred.
+    /// files with the same digest as the text at build time are preferred.
     pub fn placed(&self, tree: &SourceTree, chosen: &BTreeMap<String, PathBuf>) -> Placed {
         let mut placed = Placed::default();
         for file in self.files() {

@@ -68,9 +68,9 @@ impl Costs {
         Ok(points.costs(view, (x, of)))
     }
 
-    /// Like `of_arguments`, with one point per call, where x is the call's number among those of its function in its
-    /// thread. Beyond 16,384 calls, a point stands for several consecutive ones. Returns `None` if no run is a trace
-    /// of calls.
+    /// Like `of_arguments`, with one point per call, where x is the number of the call among the calls of its function
+    /// in its thread. Beyond 16,384 calls, a point stands for several consecutive calls. Returns `None` if no run is a
+    /// trace of calls.
     ///
     /// # Errors
     ///

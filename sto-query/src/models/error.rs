@@ -86,7 +86,7 @@ pub enum ModelError {
     /// Runs cannot be split into parts.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// There are no points.
+    /// The list of points is empty.
     #[error("there are no points")]
     NoPoints,
 }

@@ -4,7 +4,7 @@ use crate::text::{printable, some_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Name of x for the number of a call, from 1, among those of its function in its thread.
+/// Name of x for the number of a call, from 1, among the calls of its function in its thread.
 pub(super) const ORDER: &str = "order";
 
 /// Maximum number of names in a part of an error message.

@@ -11,7 +11,7 @@ use sto_stats::models::{Certainty, Model, ModelKind, Why};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostModel {
-    /// What was modelled.
+    /// The costs that were modelled, and their x.
     #[serde(flatten)]
     pub of: Modelled,
     /// Points and models of the function.
@@ -28,7 +28,7 @@ impl Answer for CostModel {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostModels {
-    /// What was modelled.
+    /// The costs that were modelled, and their x.
     #[serde(flatten)]
     pub of: Modelled,
     /// The functions, highest cost at the largest x first, equal ones by name and module.
@@ -61,7 +61,7 @@ impl CostModels {
     }
 }
 
-/// What was modelled.
+/// The costs that were modelled, and their x.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -106,7 +106,7 @@ impl Policy {
         options
     }
 
-    /// Returns the metric by which curves are compared, if it is set. The precedence is that of
+    /// Returns the metric by which curves are compared, if it is set, with the precedence of
     /// [`Policy::options`].
     pub(crate) fn x<'a>(&'a self, benchmark: Option<&str>, set: &'a Thresholds) -> Option<&'a str> {
         let of_benchmark = benchmark.and_then(|name| self.benchmarks.get(name));

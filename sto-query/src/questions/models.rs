@@ -126,7 +126,7 @@ pub struct CompareModelsRequest {
     pub inlined: bool,
     /// A function, or `re:` and a regular expression; all functions if `None`.
     pub function: Option<String>,
-    /// What counts as a change.
+    /// Rules for what counts as a change.
     pub options: CompareModelsOptions,
     /// Maximum number of functions.
     pub limit: Option<usize>,

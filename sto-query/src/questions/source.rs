@@ -29,8 +29,8 @@ pub struct SourceRequest {
     pub named: Named,
     /// Filter of their runs, and the event.
     pub filter: Filter,
-    /// Folders in which source files are searched, in this order; those of the surroundings if
-    /// empty.
+    /// Folders in which source files are searched, in this order; if empty, the default folders of
+    /// the surroundings.
     pub folders: Vec<PathBuf>,
     /// Number of lines to show before and after each line with a cost.
     pub context: u32,

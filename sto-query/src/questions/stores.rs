@@ -79,10 +79,10 @@ pub fn export_store(
 #[serde(default)]
 #[non_exhaustive]
 pub struct PruneRequest {
-    /// Selectors of the profiles that may be removed, in addition to those of the options; any
-    /// profile if there are none.
+    /// Selectors of the profiles that may be removed, added to the selectors in the options; without
+    /// any, all profiles may be removed.
     pub only: Vec<String>,
-    /// Selectors of profiles to keep, in addition to those of the options.
+    /// Selectors of profiles to keep, added to the selectors in the options.
     pub keep: Vec<String>,
     /// Further conditions.
     pub options: PruneOptions,

@@ -116,7 +116,7 @@ pub struct CallTimelineRequest {
     pub named: Named,
     /// Filter of their runs, and the part of the time.
     pub filter: Filter,
-    /// How calls are compressed; if `None`, as they were stored or by default.
+    /// Thresholds of compression; if `None`, the stored ones or the default.
     pub thresholds: Option<CallThresholds>,
     /// Maximum number of threads; unlimited if `None`.
     pub limit: Option<usize>,

@@ -43,7 +43,7 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
     write_rest(text, source, style);
 }
 
-/// Writes what was not merged or differs from the source, and the tags.
+/// Writes the profiles that were not merged or differ from the source, and the tags.
 pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
     if !source.different.is_empty() {
         let different = counted(source.different.len() as u64, "profile");

@@ -121,7 +121,7 @@ mod tests {
         CommitHash::from_bytes(&[commit; 20]).unwrap()
     }
 
-    /// `4` merges `3` and `2`, both of which follow `1`; `5` follows `4`.
+    /// `2` and `3` follow `1`, `4` merges them, and `5` follows `4`.
     fn merged() -> Ancestry {
         let commits: [&[u8]; 5] = [&[5, 4], &[4, 3, 2], &[3, 1], &[2, 1], &[1, 0]];
         let list = |commits: &&[u8]| commits.iter().map(|&commit| hash(commit)).collect();

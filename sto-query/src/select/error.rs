@@ -77,7 +77,7 @@ pub enum SelectError {
         /// The selectors for each program.
         candidates: Vec<String>,
     },
-    /// There are too few builds with a recording time.
+    /// Too few builds have a recording time.
     #[error(
         "`{}` does not exist: {}",
         printable(.selector),

@@ -26,8 +26,8 @@ pub(super) fn age(selector: &Selector) -> Option<usize> {
     }
 }
 
-/// Returns the time of a build, by which all features order builds: that of its first run, as a
-/// build may be recorded again, or alternating with another. Averages are not runs.
+/// Returns the time of a build, by which all features order builds. This is the time of its first
+/// run, as a build may be recorded again, or alternate with another. Averages do not count as runs.
 pub fn first_recorded(build: &StoredBuild) -> Option<UnixSeconds> {
     let runs = build.profiles.iter();
     runs.filter(|stored| !stored.profile.is_average())

@@ -49,10 +49,10 @@ impl Selector {
 }
 
 /// Returns the builds of commits in the range, in the order of the store, each with its runs of
-/// these commits. There is at least one.
+/// these commits. The result is not empty.
 ///
 /// # Errors
-/// Returns an error if there is none, or if the range was not resolved.
+/// Returns an error if no build matches, or if the range was not resolved.
 pub(super) fn select(
     builds: &[&StoredBuild],
     selector: &Selector,

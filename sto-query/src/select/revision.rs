@@ -173,7 +173,7 @@ pub(super) fn select(
 }
 
 /// Returns the runs of a build whose revision satisfies a condition, with the revision and commit
-/// of these runs; `None` if there are none.
+/// of these runs; `None` if no run does.
 pub(crate) fn runs_where(
     build: &StoredBuild,
     mut is_meant: impl FnMut(&str) -> bool,

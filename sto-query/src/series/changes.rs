@@ -20,7 +20,7 @@ pub struct ChangeOptions {
     pub max_p: f64,
     /// Minimum change of the mean, relative to the mean before.
     pub min_change: f64,
-    /// Minimum variance of an observation: that of sampling, if known.
+    /// Minimum variance of an observation: the sampling variance, if known.
     pub least_variance: f64,
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn change_points_of_builds(
     merge(builds, weak, options)
 }
 
-/// Returns the maximum p of weak changes: ten times that of changes, unless that is large.
+/// Returns the maximum p of weak changes: ten times the maximum p of changes, unless that is large.
 fn relaxed(max_p: f64) -> f64 {
     match max_p {
         ..0.05 => max_p * 10.0,

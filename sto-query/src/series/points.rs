@@ -78,7 +78,7 @@ pub struct SeriesPoint {
 }
 
 impl SeriesPoint {
-    /// Whether the share is within the band, or there is none.
+    /// Returns `true` if the share is within the band, or if there is no band.
     pub(crate) fn is_within_band(&self) -> bool {
         let above = self.low.is_none_or(|low| low <= self.share);
         above && self.high.is_none_or(|high| self.share <= high)

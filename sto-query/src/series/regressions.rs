@@ -1,4 +1,4 @@
-//! Compares the functions of a build with those of the builds before it.
+//! Compares the functions of a build with the builds before it.
 
 use super::LevelShift;
 use crate::answer::{Answer, limited};

@@ -97,7 +97,7 @@ impl Score {
         self.q.is_some_and(|q| q <= FALSE_DISCOVERIES)
     }
 
-    /// Returns the largest change, up or down, in samples; 0 if there is none.
+    /// Returns the largest change, up or down, in samples; 0 without changes.
     pub(crate) fn largest_change(&self) -> f64 {
         let changes = self.changes.iter();
         let sizes = changes.map(|change| (change.after - change.before).abs());
@@ -108,8 +108,8 @@ impl Score {
 /// Returns (actual - mean) / deviation of samples.
 ///
 /// If the window does not vary at all, the thesis defines the score as 0, so a new function would
-/// never be seen. Here, the deviation is then that of sampling: the square root of the mean, and at
-/// least one sample.
+/// never be found. Here, the deviation is then the expected sampling deviation: the square root of
+/// the mean, and at least one sample.
 pub(crate) fn score(actual: f64, expected: Expected) -> f64 {
     let deviation = match expected.deviation {
         0.0 => expected.mean.sqrt().max(1.0),
@@ -118,8 +118,8 @@ pub(crate) fn score(actual: f64, expected: Expected) -> f64 {
     (actual - expected.mean) / deviation
 }
 
-/// Scores the functions of the judged runs against those of their window: highest score first, then
-/// by function. Empty if the window has fewer than two runs.
+/// Scores the functions of the judged runs against the runs of their window: highest score first,
+/// then by function. Empty if the window has fewer than two runs.
 pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<Score> {
     if judged.window.len() < 2 {
         return Vec::new();

@@ -70,7 +70,7 @@ impl SourceTree {
         }
     }
 
-    /// Returns the best matches for a file of a profile, sorted; empty if there are none, or if its name was not
+    /// Returns the best matches for a file of a profile, sorted; empty if nothing matches, or if its name was not
     /// scanned for.
     pub fn find(&self, file: &str) -> Vec<PathBuf> {
         let meant: Option<Vec<&OsStr>> = Path::new(file).components().map(name_of).collect();

@@ -35,7 +35,7 @@ pub struct FunctionSource {
     pub subject: Subject,
     /// Normalised symbol of the function, as in a comparison.
     pub function: String,
-    /// Whether the lines include those of its closures.
+    /// Whether the lines include the function's closures.
     pub with_closures: bool,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,

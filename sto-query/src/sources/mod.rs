@@ -55,7 +55,7 @@ pub trait Surroundings: Send + Sync {
         ingest(memory, file, &options, &mut |_| {})
     }
 
-    /// Called if a name in a query matches several functions, all of which are used.
+    /// Called if a name in a query matches several functions and all of them are used.
     fn takes_all(&self, _name: &str, _functions: &[String]) {}
 
     /// Folder in which source files are looked for by default, such as a work tree.

@@ -71,11 +71,11 @@ impl Sources {
         Ok((filter.load(located)?, store))
     }
 
-    /// Returns the stacks of several names in the same event: the one requested, or that of the first name.
+    /// Returns the stacks of several names in the same event: the requested event, or the event of the first name.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Sources::view`], and an error if they are of several benchmarks.
+    /// Returns the errors of [`Sources::view`], and an error if the names belong to several benchmarks.
     pub(crate) fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
         let mut filter = filter.clone();
         let mut views = Vec::with_capacity(named.len());
@@ -451,7 +451,7 @@ pub(crate) fn parts(
     ])
 }
 
-/// Converts a window to a part of a run's time; phases are those of this sample type.
+/// Converts a window to a part of a run's time; phases are found in this sample type.
 fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow, WindowError> {
     match window {
         Window::Time { from, to } => run.between(from, to),

@@ -126,7 +126,7 @@ impl Suspect {
 }
 
 impl Suspects {
-    /// Finds the suspects of the judged runs in a history. There are none with fewer than two earlier runs.
+    /// Finds the suspects of the judged runs in a history. Fewer than two earlier runs yield no suspects.
     pub fn of(history: &History, judged: Judged, options: SuspectOptions) -> Suspects {
         let of_scores = ScoreOptions {
             min_share: options.min_share,
@@ -178,7 +178,7 @@ impl Suspects {
         &self.runs[self.judged.newest()]
     }
 
-    /// Returns the index of a run's build; with only one build, that of the run.
+    /// Returns the index of a run's build, or the index of the run if all runs have the same build.
     pub(crate) fn build_of(&self, run: usize) -> usize {
         self.observations.partition_point(|runs| runs.end <= run)
     }

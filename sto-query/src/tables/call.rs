@@ -92,7 +92,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Reads the calls of the next run; returns `false` if there is none.
+    /// Reads the calls of the next run; returns `false` after the last run.
     fn read_on(&mut self) -> Result<bool, QueryError> {
         let Some((id, executable)) = self.runs.next() else {
             return Ok(false);

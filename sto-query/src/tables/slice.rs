@@ -98,7 +98,7 @@ pub(super) struct Slices {
 }
 
 impl Slices {
-    /// Reads the slices of the next run; returns `false` if there is none.
+    /// Reads the slices of the next run; returns `false` after the last run.
     fn read_on(&mut self) -> Result<bool, QueryError> {
         let Some(run) = self.runs.next() else {
             return Ok(false);

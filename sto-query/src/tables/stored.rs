@@ -236,7 +236,7 @@ impl Stored {
         stored.map(|stored| self.tree(stored)).transpose()
     }
 
-    /// Returns the node with an id that includes its build's; `None` if there is none.
+    /// Returns the node with an id that includes its build's; `None` if it does not exist.
     pub(super) fn node(&self, id: &str) -> Result<Option<(Arc<BuildTree>, NodeIx)>, QueryError> {
         let Some((build, node)) = parts(id) else {
             return Ok(None);
@@ -269,7 +269,7 @@ impl Stored {
     }
 }
 
-/// Splits an id into those of the build and the node.
+/// Splits an id into the ids of the build and the node.
 fn parts(id: &str) -> Option<(BuildId, NodeId)> {
     let (build, node) = id.split_at_checked(32)?;
     Some((build.parse().ok()?, node.parse().ok()?))

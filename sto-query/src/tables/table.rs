@@ -15,7 +15,7 @@ pub(super) trait Table: Sized + 'static {
     const COLUMNS: &'static [Column];
     /// Estimated number of rows without constraints.
     const ROWS: Rows;
-    /// Cost of the first row relative to that of the following ones: higher if stacks must be read.
+    /// Cost of the first row relative to the following rows: higher if stacks must be read.
     const START: f64 = 10.0;
     /// Column by which the rows of a build can be returned in order, if they are only constrained by the build.
     const ORDER: Option<Order> = None;

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 /// Number of characters kept before the first difference, as context.
 const BEFORE_DIFFERENCE: usize = 3;
 
-/// Width below which the end of a name is not shown alone.
+/// Minimum width at which a name may be shortened to its end.
 const SHORTEST_NAME: usize = 8;
 
 /// Shortens names, each to its maximum width.
@@ -35,9 +35,9 @@ pub(crate) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
     shown
 }
 
-/// Shortens a function's name to at most `max` columns, with `…` for what is left out: first
-/// template arguments and parameters, then outer namespaces, as a function's own name is most
-/// specific. A name that is still too long is cut in its middle.
+/// Shortens a function's name to at most `max` columns, with `…` for omitted parts: first template
+/// arguments and parameters, then outer namespaces, as a function's own name is most specific. A
+/// name that is still too long is cut in its middle.
 pub(crate) fn shorten_name(name: &str, max: usize) -> String {
     if display_width(name) <= max {
         return name.to_owned();
@@ -124,7 +124,7 @@ fn common_characters(a: &str, b: &str) -> usize {
 }
 
 /// Returns the shortest name that contains `name`, or else the most similar one, by edit distance
-/// and order. `None` if more than half of the characters differ, as it was probably not meant.
+/// and order. `None` if more than half of the characters differ, as it is probably unrelated.
 pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.collect();
     let having = known.iter().copied().filter(|known| known.contains(name));

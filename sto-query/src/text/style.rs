@@ -92,7 +92,7 @@ impl Look {
         is_underlined: false,
     };
 
-    /// Formats text with SGR sequences of ECMA-48, and those of xterm for colours from 16 on.
+    /// Formats text with SGR sequences of ECMA-48, and xterm's sequences for colours from 16 on.
     pub fn paint(self, text: &str) -> String {
         let attributes = [(self.is_bold, 1), (self.is_dim, 2), (self.is_underlined, 4)];
         let attributes = attributes.into_iter().filter(|(is_set, _)| *is_set);
@@ -208,11 +208,11 @@ impl Style {
     }
 }
 
-/// Names of the commands, options or buttons of a program that a [`Hint`] refers to. By default
-/// there are none, and sentences omit them.
+/// Names of the commands, options or buttons of a program that a [`Hint`] refers to. By default,
+/// the names are empty, and sentences omit them.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// Returns the name of a hint's command; empty if the program has none.
+    /// Returns the name of a hint's command; empty if the program has no such command.
     pub hint: fn(Hint) -> &'static str,
     /// Prefix of option names: `--`.
     pub option: &'static str,
@@ -241,7 +241,7 @@ impl Words {
         Some((self.hint)(hint)).filter(|name| !name.is_empty())
     }
 
-    /// Returns the part of a sentence that names a hint's command; empty if the program has none.
+    /// Returns the part of a sentence that names a hint's command; empty without such a command.
     pub(crate) fn within(self, before: &str, hint: Hint, after: &str) -> String {
         let name = self.name(hint);
         name.map_or_else(String::new, |name| format!("{before}{name}{after}"))

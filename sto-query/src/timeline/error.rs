@@ -37,7 +37,7 @@ pub enum TimelineError {
         name: String,
         /// The most similar name, if any is similar.
         closest: Option<String>,
-        /// Available names, except those of functions.
+        /// Available names, without functions.
         known: Vec<String>,
     },
     /// A formula is invalid.

@@ -7,8 +7,8 @@ const MAX_DEPTH: usize = 64;
 
 /// A metric computed from others by addition, subtraction, multiplication and division.
 ///
-/// A name of letters, digits, `_`, `.` and `:` that begins with a letter or `_` is written as it is, any other in
-/// `"`. The formula is evaluated for each slice. The result is missing if an operand is, or if it is not finite.
+/// A name of letters, digits, `_`, `.` and `:` that begins with a letter or `_` is written without quotes, any other
+/// in `"`. The formula is evaluated for each slice. The result is missing if an operand is, or if it is not finite.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Formula {
     /// Name of the computed metric.
@@ -85,7 +85,7 @@ impl Formula {
         parts
     }
 
-    /// Computes the values by slice, where `series` returns those of a metric.
+    /// Computes the values by slice, where `series` returns the values of a metric.
     ///
     /// # Errors
     ///

@@ -167,7 +167,7 @@ impl RunOverTime {
         (all, omitted)
     }
 
-    /// Returns the unit of counts: for costs that of the event per second, such as `ns/s`, for other counts `/s`.
+    /// Returns the unit of counts: for costs the event's unit per second, such as `ns/s`; for other counts `/s`.
     pub(super) fn unit_of(&self, sample_type: usize, name: &str) -> Option<String> {
         if let Some(series) = self.traced.iter().find(|series| series.name() == name) {
             return (series.kind() == MetricKind::Count).then(|| "/s".to_owned());
@@ -198,7 +198,7 @@ impl RunOverTime {
         keys.into_iter()
     }
 
-    /// Names of metrics, except those of functions and labels.
+    /// Returns the names of metrics, without functions and labels.
     pub fn metric_names(&self) -> Vec<String> {
         let traced = self.traced.iter().map(|series| series.name().to_owned());
         let events = self.view.sample_types.iter();

@@ -25,7 +25,7 @@ pub struct Timeline {
     pub from: f64,
     /// End of the last slice, in seconds since the run's first sample.
     pub to: f64,
-    /// Number of slices, all of equal length: those of the run, at most 1000.
+    /// Number of slices, all of equal length: as many as the run has, but at most 1000.
     pub slices: usize,
     /// Start of each phase except the first, in seconds since the run's first sample; empty if a
     /// time window was selected.

@@ -1,4 +1,4 @@
-//! Splitting of runs into parts, each of which is a run with a metric.
+//! Splitting of runs into parts. Each part is a run with a metric.
 
 use super::View;
 use super::contexts::Nodes;

@@ -35,8 +35,8 @@ struct Level {
 }
 
 impl Levels {
-    /// Estimates both levels from runs without and with the finding, at least one of each; `dispersion` is that of
-    /// functions in general.
+    /// Estimates both levels from runs without and with the finding, at least one of each; `dispersion` is the
+    /// typical dispersion of functions.
     pub(super) fn from_runs(without: &[Run], with: &[Run], dispersion: f64) -> Levels {
         let sides = [without, with];
         let deviations: f64 = sides.iter().map(|runs| beyond_chance(runs)).sum();

@@ -55,7 +55,7 @@ pub struct SoughtFinding {
     pub function: Option<String>,
     /// Reason that the release check gives for the bad commit.
     pub reason: String,
-    /// Ratio of the samples in a run of the bad commit to those of the good one.
+    /// Samples in a run of the bad commit, divided by samples in a run of the good commit.
     pub ratio: f64,
     /// Other functions that are worse in the bad commit, possibly because of other commits.
     pub others: Vec<String>,

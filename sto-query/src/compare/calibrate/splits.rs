@@ -6,7 +6,7 @@ use sto_stats::Random;
 /// Number of random draws per requested split, after which no more splits are expected.
 const PATIENCE: usize = 100;
 
-/// The runs of one side, and those of the other.
+/// The runs of each of two sides.
 pub(super) type Split = [Vec<usize>; 2];
 
 /// Returns at most `most` different splits of runs into two sides: all that exist, or pseudo-random

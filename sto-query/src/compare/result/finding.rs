@@ -1,4 +1,4 @@
-//! Findings: what changed, and what explains it.
+//! Findings: changed functions, and the evidence for each change.
 
 use crate::text::{Command, Date};
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl Ignored {
     }
 }
 
-/// What happened to a function.
+/// Kind of change of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -296,7 +296,7 @@ pub struct AffectedCaller {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AttributedCallee {
-    /// The callee; `None` for a whole module in which no function stands out.
+    /// The callee; `None` for a whole module in which no single function dominates.
     pub function: Option<String>,
     /// Its module.
     pub module: String,

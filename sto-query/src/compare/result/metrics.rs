@@ -110,7 +110,7 @@ pub enum MetricOutcome {
     Changed,
     /// The metric got worse, by an amount that [ignored](super::Finding::ignored) findings explain.
     Ignored,
-    /// There is no significant change.
+    /// No significant change.
     Same,
     /// No side has several runs, so chance cannot be estimated.
     Untested,

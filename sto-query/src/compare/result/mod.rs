@@ -117,7 +117,7 @@ pub struct TestedFunction {
 
 impl Verdict {
     /// Returns the verdict over several comparisons: a regression if any is one, otherwise
-    /// insufficient if any is or if there are none.
+    /// insufficient if any is or if the list is empty.
     pub(crate) fn over(comparisons: &[Comparison]) -> Verdict {
         let has = |verdict| comparisons.iter().any(|c| c.verdict == verdict);
         match (has(Verdict::Regression), has(Verdict::Insufficient)) {

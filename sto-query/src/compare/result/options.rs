@@ -138,7 +138,7 @@ pub enum CompareError {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Description of the valid values.
         expected: &'static str,
     },
     /// The metric that normalises costs is missing in some profiles, or not a positive number.

@@ -18,7 +18,7 @@ pub struct Stacks {
     pub candidate_cost: f64,
 }
 
-/// A stack, with its samples and those of all stacks below it.
+/// A stack, with its total samples: its own, and the samples of all stacks below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StackNode {

@@ -59,7 +59,7 @@ struct Cut {
     rule: Rule,
 }
 
-/// Returns the name without numbers; `None` if it has none.
+/// Returns the name without numbers; `None` if it contains no number.
 pub(super) fn without_numbers(
     name: &str,
     note: &mut impl FnMut(Rule, &str, &str),

@@ -64,7 +64,7 @@ fn kept<'a>(name: &'a str, note: &mut impl FnMut(Rule, &str, &str)) -> &'a str {
 
 /// Returns the part before `@` or `@@` in `memcpy@@GLIBC_2.14`, if only a version follows.
 ///
-/// Paths (of scripts in a folder with `@`) and names in the Microsoft mangling are left alone.
+/// Paths (of scripts in a folder with `@`) and names in the Microsoft mangling are not changed.
 fn before_version(name: &str) -> Option<&str> {
     let (before, version) = name.split_once('@')?;
     let version = version.trim_start_matches('@');

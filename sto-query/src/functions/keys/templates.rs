@@ -11,9 +11,9 @@ const OPERATORS: [&str; 13] = [
     "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "()", "[]",
 ];
 
-/// Returns the name without arguments; `None` if it has none.
+/// Returns the name without template arguments; `None` if it has no such arguments.
 ///
-/// Arguments that are not closed stay, as in a truncated name.
+/// Arguments without a closing bracket, as in a truncated name, are not removed.
 pub(super) fn without_arguments(
     name: &str,
     note: &mut impl FnMut(Rule, &str, &str),

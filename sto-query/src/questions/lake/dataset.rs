@@ -85,7 +85,7 @@ fn add_build(
 }
 
 /// Checks that a dataset can be written, so that a long recording does not fail at its end. Creates
-/// the dataset if there is none.
+/// the dataset if it does not exist.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ pub struct LakeRequest {
     /// The profiles; all profiles of the store if `None`.
     pub named: Option<Named>,
     /// The place of the dataset, as parsed by [`Place::parse`](crate::places::Place::parse). The
-    /// dataset is created if there is none.
+    /// dataset is created if it does not exist.
     pub place: PathBuf,
 }
 

@@ -168,7 +168,7 @@ fn about(timeline: &CallTimeline, grid: Grid, style: Style) -> String {
     )
 }
 
-/// Formats a threshold: a share as it was written, a time with its usual unit.
+/// Formats a threshold: a share in its original spelling, a time with its usual unit.
 fn threshold(written: &str) -> String {
     match written.parse() {
         Ok(Threshold::Time(time)) => seconds(time),

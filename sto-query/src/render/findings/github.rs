@@ -25,8 +25,8 @@ const PATH_ENDS: usize = 4;
 /// weak. Moved costs and improvements are notices. Too little data, and whatever weakens a
 /// comparison, are warnings.
 ///
-/// There are at most ten of each kind, as GitHub shows no more. If there are more, the tenth counts
-/// them.
+/// At most ten annotations of each kind are written, as GitHub shows no more. If there are more,
+/// the tenth counts them.
 pub fn github(comparisons: &[Comparison], words: Words) -> String {
     let (mut errors, mut warnings, mut notices) = (Vec::new(), Vec::new(), Vec::new());
     for comparison in comparisons {

@@ -5,7 +5,7 @@ use crate::text::{Words, counted, quantity};
 use sto_core::Hint;
 use sto_core::units::{Nanoseconds, Unit};
 
-/// Returns paragraphs on how counts were normalised, how much they vary, and what was tested.
+/// Returns paragraphs on the normalisation, the variation and the tests of a comparison.
 pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Words) -> Vec<String> {
     let Statistics {
         normalisation,

@@ -241,7 +241,7 @@ fn result(
     result
 }
 
-/// Returns the properties of a result: the compared builds, and those of the object `more`.
+/// Returns the properties of a result: the compared builds, and all properties of `more`.
 fn properties(comparison: &Comparison, mut more: Value) -> Value {
     more["benchmark"] = json!(comparison.benchmark);
     more["baseline"] = json!(side_name(&comparison.baseline));

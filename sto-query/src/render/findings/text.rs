@@ -194,7 +194,7 @@ impl<'a> Findings<'a> {
         findings
     }
 
-    /// Writes tables and details, and returns what was left out.
+    /// Writes tables and details, and returns notes on what they omit.
     fn write(&self, text: &mut String, style: Style, detail: Detail) -> Vec<String> {
         let most = match detail {
             Detail::Short => ROWS,

@@ -1,4 +1,4 @@
-//! The stacks to draw: those of one view or two, merged by label.
+//! The stacks to draw: the stacks of one or two views, merged by label.
 
 use super::label::LabelIx;
 use super::options::{FlameOptions, MAX_LEVELS, Widths};
@@ -138,7 +138,7 @@ impl Drawing {
         }
     }
 
-    /// Returns the child of `parent` with this label. Adds it if there is none.
+    /// Returns the child of `parent` with this label. Adds it if it does not exist.
     pub(super) fn node(&mut self, parent: Option<usize>, label: LabelIx) -> usize {
         let level = parent.map_or(0, |parent| self.nodes[parent].level + 1);
         *self.index.entry((parent, label)).or_insert_with(|| {
@@ -153,8 +153,8 @@ impl Drawing {
         })
     }
 
-    /// Selects the side that determines the widths: the other side if the requested one has none of
-    /// the stacks.
+    /// Selects the side that determines the widths: the other side if the requested side has no
+    /// samples of the stacks.
     pub(super) fn set_widths(&mut self, widths: Widths) {
         self.side = match widths {
             Widths::Candidate => Side::Candidate,

@@ -14,7 +14,7 @@ const NEUTRAL: [u8; 3] = [225; 3];
 
 impl Drawing {
     /// Returns at most `max_frames` boxes, coloured by kind if there is a palette and by change
-    /// otherwise, and a note on what is not drawn.
+    /// otherwise, and a note on omitted stacks.
     pub(super) fn picture(
         &self,
         labels: &[Label],

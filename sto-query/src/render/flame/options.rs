@@ -34,10 +34,10 @@ pub struct FlameOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Widths {
-    /// The candidate, or the baseline if the candidate has none of the stacks.
+    /// The candidate, or the baseline if the candidate has no samples of the stacks.
     #[default]
     Candidate,
-    /// The baseline, or the candidate if the baseline has none of the stacks.
+    /// The baseline, or the candidate if the baseline has no samples of the stacks.
     Baseline,
     /// The baseline, restricted to stacks that the candidate lacks.
     Elided,

@@ -155,8 +155,8 @@ impl Render for Part {
     }
 }
 
-/// Returns the part of a name that fits into a box: the end of long names, as it is the most
-/// specific. `None` if too little fits.
+/// Returns the part of a name that fits into a box: for long names their end, because it is the
+/// most specific part. `None` if too little fits.
 fn fitting(name: &str, width: f64) -> Option<String> {
     let room = ((width - PADDING) / CHARACTER) as usize;
     if display_width(name) <= room {

@@ -17,7 +17,7 @@ pub(crate) struct Page<'a> {
 
 impl Page<'_> {
     /// Returns the document with this body. Hidden characters in names are made visible, as by
-    /// [`printable`]; the markup itself has none.
+    /// [`printable`]; the markup itself contains no such characters.
     pub(crate) fn render(&self, content: &Markup) -> String {
         let styles = [
             include_str!("page.css"),

@@ -1,4 +1,4 @@
-//! Points and a curve plotted in braille characters, each of which has two by four dots.
+//! Plots of points and a curve in braille characters of two by four dots.
 
 use crate::text::{Style, display_width};
 

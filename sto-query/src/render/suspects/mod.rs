@@ -154,7 +154,7 @@ fn suspect_id(number: usize) -> String {
     format!("suspect-{number}")
 }
 
-/// Formats a mean number of samples with one decimal, as it is not more precise.
+/// Formats a mean number of samples with one decimal; further digits would be noise.
 fn mean(samples: f64) -> String {
     let tenths = (samples * 10.0).round() as u64;
     match tenths % 10 {

@@ -8,8 +8,7 @@ use crate::text::percent;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// Score from which on the whole run differs so much that this alone may explain the scores of its
-/// functions.
+/// Minimum score of the whole run at which its difference may explain the scores of its functions.
 const FAR: f64 = 2.0;
 
 pub(super) fn section(found: &Suspects) -> Markup {

@@ -39,7 +39,7 @@ const LINE: usize = 40;
 /// Returns a run over time as a self-contained HTML page that loads nothing and runs only its own
 /// scripts. Without scripts, everything but the time window can be read.
 ///
-/// The rows of each timeline can be chosen. Metrics are those of the first timeline.
+/// The rows of each timeline can be chosen. Metrics come from the first timeline.
 pub fn html(found: &Timelines, words: Words) -> String {
     let page = TimePage::new(found, words);
     let title = format!("{} over time", full_name(&found.timelines[0].subject));
@@ -318,8 +318,8 @@ impl<'a> TimePage<'a> {
         )
     }
 
-    /// Returns the most expensive functions of the whole time. The script replaces them by those of
-    /// the window.
+    /// Returns the most expensive functions of the whole time. The script replaces them by the most
+    /// expensive functions of the window.
     fn top(&self) -> Markup {
         let by_self = |t: &&Timeline| t.by == RowsBy::Function && t.order == Order::SelfCost;
         let timeline = self.timelines.iter().find(by_self);
