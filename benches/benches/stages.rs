@@ -1,4 +1,4 @@
-//! What each stage of `sto ingest` costs by itself, in the order in which data passes them.
+//! The time of each stage of `sto ingest`, in the order of the stages.
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
@@ -26,7 +26,7 @@ fn digest(bencher: Bencher<'_, '_>, size: usize) {
         .bench_local(|| RecordingDigest::hash_bytes(black_box(&recording)));
 }
 
-/// The recording that the stages below work on: `STO_BENCH_RECORDING`, else the demo's.
+/// The recording to use: `STO_BENCH_RECORDING`, or the demo by default.
 fn recording() -> PathBuf {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo/v1.perf.data");
     std::env::var_os("STO_BENCH_RECORDING").map_or_else(|| demo.into(), PathBuf::from)
@@ -58,8 +58,8 @@ fn reading(bencher: Bencher<'_, '_>) {
         .bench_local(read_recording);
 }
 
-/// Folded stacks in the order of a tree, as collapsers write them, and in none. On one thread: the
-/// digest, which is the same for every format, runs beside it where there are two.
+/// Folded stacks in the order of a tree, as collapsers write them, and in random order. On one thread; with
+/// two, the digest, which takes the same time for every format, is computed in parallel.
 #[divan::bench(args = [Order::OfCalls, Order::None])]
 fn reading_folded(bencher: Bencher<'_, '_>, order: Order) {
     let in_order = sto_benches::folded(32 << 20);
@@ -73,7 +73,7 @@ fn reading_folded(bencher: Bencher<'_, '_>, order: Order) {
         .bench_local(|| read_bytes(path, text.as_bytes(), &ReadOptions::default()));
 }
 
-/// Real output of `perf script`, many times over.
+/// Real output of `perf script`, repeated many times.
 fn perf_script(name: &str) -> Vec<u8> {
     let path = format!(
         "{}/../testdata/perf-script/{name}.txt",
@@ -150,7 +150,7 @@ fn insert_new_frames(bencher: Bencher<'_, '_>, count: u32) {
         .bench_local(|| insert_all(FrameTable::new(), &frames));
 }
 
-/// Frames that a table holds already, as most frames of a recording are.
+/// Frames that the table already holds, like most frames of a recording.
 #[divan::bench(args = [1_000, 100_000])]
 fn insert_known_frames(bencher: Bencher<'_, '_>, count: u32) {
     let frames = sto_benches::frames(count);

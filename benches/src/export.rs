@@ -1,4 +1,4 @@
-//! Stored profiles in the formats of other tools: folded text, and rows of the Sto document's three tables.
+//! Stored profiles in the formats of other tools: folded text, and rows of the design document's three tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -34,8 +34,8 @@ pub fn folded(loaded: &Loaded, costs: &SelfCosts, out: &mut impl Write) -> io::R
 /// Writes a profile as rows of the document's tables, in the text format of PostgreSQL's COPY:
 /// `FOLDER/NAME.stack_node_data`, `.executable` and `.stack_node`.
 ///
-/// A row's id is a hash cut to 63 bits, so that it fits a `bigint`. An executable is a build in
-/// the document; its frames know no module, so stacks that differ in modules alone are one row.
+/// A row's id is a hash truncated to 63 bits, so that it fits a `bigint`. The document's executables
+/// are builds, and its frames have no module, so stacks that only differ in modules are one row.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.
@@ -65,7 +65,7 @@ pub fn tables(
         counts[node.get()] = cost.samples;
     }
     let mut ids: Vec<NodeId> = Vec::with_capacity(tree.len());
-    // By id: parent, frame, samples.
+    // Parent, frame and samples by id.
     let mut rows: HashMap<i64, (Option<i64>, i64, u64)> = HashMap::with_capacity(tree.len());
     let mut order = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
@@ -88,7 +88,7 @@ pub fn tables(
     out.flush()
 }
 
-/// Writes a row for each frame as the document sees it, and returns the ids by frame.
+/// Writes a row for each frame in the document's sense, and returns the ids by frame.
 fn data_ids(frames: &FrameTable, out: &mut impl Write) -> io::Result<Vec<FrameId>> {
     let mut rows: BTreeMap<i64, Frame<'_>> = BTreeMap::new();
     let mut ids = Vec::with_capacity(frames.len());
@@ -110,7 +110,7 @@ fn data_ids(frames: &FrameTable, out: &mut impl Write) -> io::Result<Vec<FrameId
     Ok(ids)
 }
 
-/// The first 63 bits of an id, as a non-negative number.
+/// Returns the first 63 bits of an id, as a non-negative number.
 fn bigint(id: [u8; 16]) -> i64 {
     (u128::from_le_bytes(id) as u64 >> 1) as i64
 }

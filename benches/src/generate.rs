@@ -1,9 +1,9 @@
 //! A generated program and its profiles, for stores that are too large to record.
 //!
-//! A stack is a walk down a fixed call graph, and everything below a stack is determined by that
-//! stack. So all runs agree, with two exceptions: a build changes some functions for good, and
-//! a run deviates at a few rare stacks: to stacks that no other run has, or to one of
-//! several alternatives of the program, some more frequent than others.
+//! A stack is a walk down a fixed call graph, and a stack determines everything below it. So all runs
+//! agree, with two exceptions: each build permanently changes some functions, and a run deviates at a
+//! few rare stacks, either to stacks that no other run has, or to one of several alternatives with
+//! different frequencies.
 
 use std::collections::BTreeMap;
 use sto_core::id::RecordingDigest;
@@ -20,17 +20,17 @@ pub const EXECUTABLE: &str = "generated";
 /// Period of a sample: `perf record -e cpu-clock -F 999`.
 const PERIOD: u64 = 1_001_001;
 
-/// Functions that each build changes, of 100,000.
+/// Number of functions, of 100,000, that each build changes.
 const CHANGED: u64 = 50;
 
-/// One in so many rare stacks goes another way in each run, which makes a twentieth of a run's
-/// nodes its own.
+/// One in this number of rare stacks deviates in each run, so that a twentieth of a run's nodes are
+/// unique to it.
 const RARE: u64 = 150;
 
-/// Ways that a program which saturates has at each rare stack.
+/// Number of alternatives at each rare stack of a saturating program.
 const WAYS: u64 = 1_000;
 
-/// A program: its functions and, by rule, what they call.
+/// A program: its functions, and the rule for their callees.
 pub struct Program {
     /// Functions in the order of their ranks.
     frames: FrameTable,
@@ -48,7 +48,7 @@ pub struct Run {
 }
 
 impl Program {
-    /// A program with this many functions, of which each run shows stacks that no other one has.
+    /// Creates a program with this many functions; each run has stacks that no other run has.
     pub fn new(functions: u32) -> Program {
         let mut unsorted = FrameTable::new();
         let mut seed = 0;
@@ -69,9 +69,9 @@ impl Program {
         }
     }
 
-    /// The same program, but what is rare in one run comes up in others: of the ways at a rare stack,
-    /// number `n` is gone 1 time in `n * (n + 1)`. So, as with words in a text (Heaps' law), the
-    /// distinct stacks grow by the square root of the number of runs, until all have come up.
+    /// Makes rare stacks recur in other runs: alternative `n` at a rare stack has the probability
+    /// `1 / (n * (n + 1))`. The number of distinct stacks then grows with the square root of the number
+    /// of runs, like words in a text (Heaps' law), until all have occurred.
     pub fn saturating(self) -> Program {
         Program {
             saturates: true,
@@ -79,7 +79,7 @@ impl Program {
         }
     }
 
-    /// Run number `run`, of build number `build`, with about this many nodes.
+    /// Generates run number `run` of build number `build`, with about this many nodes.
     pub fn run(&self, build: u32, run: u32, nodes: u32) -> Run {
         let stacks = Stacks::grow(self, build, run, nodes);
         let interned = stacks.interned(self);
@@ -128,11 +128,11 @@ impl Program {
     }
 }
 
-/// The stacks of one run while they grow, frames being places in [`Program::frames`].
+/// The stacks of one run under construction. Frames are indices into [`Program::frames`].
 struct Stacks {
     run: u64,
     saturates: bool,
-    /// By function the last build that changed it.
+    /// The last build that changed each function.
     changed_in: Vec<u32>,
     parents: Vec<Option<NodeIx>>,
     frames: Vec<u32>,
@@ -156,12 +156,12 @@ impl Stacks {
             frames: Vec::new(),
             costs: Vec::new(),
         };
-        // A sample that is handed down makes about one node.
+        // Each distributed sample makes about one node.
         stacks.grow_below(None, 0, mix(3, 3), u64::from(nodes), 0);
         stacks
     }
 
-    /// Hands `samples` to callees of a stack, and on to theirs. `way` decides all that is below.
+    /// Distributes `samples` among the callees of a stack, recursively. `way` determines everything below.
     fn grow_below(&mut self, node: Option<NodeIx>, frame: u32, way: u64, samples: u64, depth: u32) {
         let mut draws = Draws(way);
         let calls_one = draws.below(5) < 3;
@@ -227,7 +227,7 @@ impl Stacks {
         self.changed_in.len() as u64
     }
 
-    /// Gives the run a frame table of its own, as interning does.
+    /// Creates a frame table with only the frames of the run, like interning.
     fn interned(self, program: &Program) -> ProfileData {
         let mut is_used = vec![false; self.changed_in.len()];
         for &frame in &self.frames {
@@ -259,7 +259,7 @@ impl Stacks {
     }
 }
 
-/// A line or two of some functions that were sampled themselves.
+/// Returns one or two lines of some functions with self cost.
 fn lines(tree: &StackTree, costs: &SelfCosts, frames: usize) -> Vec<LineCost> {
     let mut by_frame = vec![Cost::ZERO; frames];
     for &(node, cost) in costs {
@@ -287,13 +287,13 @@ fn lines(tree: &StackTree, costs: &SelfCosts, frames: usize) -> Vec<LineCost> {
     lines
 }
 
-/// A number from 1 to [`WAYS`]: `n` 1 time in `n * (n + 1)`.
+/// Returns a number from 1 to [`WAYS`]: `n` with the probability `1 / (n * (n + 1))`.
 fn zipf(draw: u64) -> u64 {
     let below = Draws(draw).below(1 << 32);
     ((1 << 32) / (below + 1)).min(WAYS)
 }
 
-/// A function's callee number `choice`: mostly of its own neighbourhood, as names are sorted.
+/// Returns a function's callee number `choice`, mostly one with a similar name, because functions are sorted by name.
 fn callee(frame: u32, choice: u64, functions: u64) -> u32 {
     let call = mix(u64::from(frame), choice);
     let somewhere = mix(call, 6);
@@ -368,7 +368,7 @@ const VERBS: [&str; 24] = [
     "write",
 ];
 
-/// Adds a function with a name as compilers make them; the table grows unless it has this name.
+/// Adds a function with a realistic name, unless the table has this name.
 fn insert_function(frames: &mut FrameTable, seed: u64) {
     let mut draws = Draws(seed);
     let mut pick = |words: &[&'static str]| words[draws.below(words.len() as u64) as usize];
@@ -414,7 +414,7 @@ fn mix(a: u64, b: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// SplitMix64: numbers that follow from a seed.
+/// Reproducible random numbers (SplitMix64).
 struct Draws(u64);
 
 impl Draws {

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::io;
 use sto_core::model::{Frame, FrameKind, FrameTable};
 
-/// The given number of distinct frames, in as many modules and source files as a large program
-/// has: 20 functions a file, 50 files a module.
+/// Returns `count` distinct frames, with 20 functions per file and 50 files per module, like a large
+/// program.
 pub fn frames(count: u32) -> FrameTable {
     let mut frames = FrameTable::new();
     for ix in 0..count {
@@ -25,10 +25,10 @@ pub fn frames(count: u32) -> FrameTable {
     frames
 }
 
-/// The peak memory of this process, in bytes.
+/// Returns the peak memory of this process, in bytes.
 ///
 /// # Errors
-/// Returns an error if `/proc` does not tell; only Linux does.
+/// Returns an error if `/proc` has no peak memory; only Linux has it.
 pub fn peak_memory() -> io::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -37,8 +37,8 @@ pub fn peak_memory() -> io::Result<u64> {
         .ok_or_else(|| io::Error::other("/proc/self/status has no VmHWM"))
 }
 
-/// Folded stacks of at least this many bytes, every stack once, in the order of their calls as
-/// collapsers write them: some 30 frames deep, each line with the first 25 or so of the line before.
+/// Returns folded stacks of at least this many bytes, every stack once, in the order in which
+/// collapsers write them: about 30 frames deep, each line with about the first 25 of the previous one.
 pub fn folded(bytes: usize) -> String {
     const FUNCTIONS: u64 = 5_000;
     let mut text = String::with_capacity(bytes + 4096);
@@ -48,7 +48,7 @@ pub fn folded(bytes: usize) -> String {
         let ups = random.below(12) as usize;
         stack.truncate((stack.len() - ups.min(stack.len())).max(1));
         for _ in 0..=random.below(if stack.len() < 30 { 13 } else { 9 }) {
-            // Few functions stand on most stacks.
+            // Few functions are on most stacks.
             let one_of = random.below(FUNCTIONS) + 1;
             stack.push(random.below(one_of));
         }
@@ -62,7 +62,7 @@ pub fn folded(bytes: usize) -> String {
     text
 }
 
-/// The lines of a text in random order.
+/// Returns the lines of a text in random order.
 pub fn shuffled(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut random = Random(2);
@@ -81,12 +81,12 @@ impl Random {
         Random(seed)
     }
 
-    /// A number from 0 to below 1.
+    /// Returns a number from 0 to below 1.
     pub fn share(&mut self) -> f64 {
         self.below(1 << 32) as f64 / (1u64 << 32) as f64
     }
 
-    /// A number from 0 to below `end`, which is at most 2^32.
+    /// Returns a number from 0 to below `end`, which is at most 2^32.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

@@ -1,13 +1,13 @@
-//! The program of the study: a small search engine over made-up documents, with some forty
+//! The program of the study: a small search engine over synthetic documents, with about forty
 //! functions, three of them recursive, and helpers that many of them share.
 //!
 //! ```text
 //! study_workload SLOWER [SEED]
 //! ```
 //!
-//! `SLOWER` is by how many percent `score` does more work: 0, 2, 5, 10, 25. Everything else does
-//! the same work in every run. What differs from run to run is what differs in practice: where the
-//! kernel puts the program, the seed of std's hash maps, and with `SEED` the order of the documents.
+//! `SLOWER` is the additional work of `score` in percent: 0, 2, 5, 10, 25. Everything else does the
+//! same work in every run. Runs differ as in practice: in the addresses of the program, the seed of
+//! std's hash maps, and with `SEED` the order of the documents.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -171,7 +171,7 @@ fn read_varint(bytes: &[u8], at: &mut usize) -> u64 {
     }
 }
 
-/// Repeats within a short window become a pair of distance and length.
+/// Replaces repeats within a short window by a distance and a length.
 #[inline(never)]
 fn compress(text: &[u8]) -> Vec<u8> {
     let (mut packed, mut at) = (Vec::new(), 0);
@@ -360,7 +360,7 @@ fn rank(engine: &Engine, hits: &mut [Hit]) {
     sort(hits, |hit| hit.score);
 }
 
-/// What the study slows down: the number of rounds is what `SLOWER` changes.
+/// The function that the study slows down; `SLOWER` changes the number of rounds.
 #[inline(never)]
 fn score(rounds: u64, count: f64, length: f64) -> f64 {
     let mut score = count;
@@ -381,7 +381,7 @@ fn sort(hits: &mut [Hit], key: fn(&Hit) -> f64) {
     sort(&mut right[1..], key);
 }
 
-/// Puts those before the middle one's key in front, and says where the middle one is now.
+/// Moves hits that precede the middle one to the front, and returns the new index of the middle one.
 #[inline(never)]
 fn partition(hits: &mut [Hit], key: fn(&Hit) -> f64) -> usize {
     let last = hits.len() - 1;
@@ -447,7 +447,7 @@ fn suggest(engine: &Engine, text: &str) -> u64 {
     near.min().unwrap_or(0)
 }
 
-/// Levenshtein's, row by row.
+/// The Levenshtein distance, row by row.
 #[inline(never)]
 fn edit_distance(left: &[u8], right: &[u8]) -> u64 {
     let mut row: Vec<u64> = (0..=right.len() as u64).collect();
@@ -474,7 +474,7 @@ fn mix(a: u64, b: u64) -> u64 {
     sum ^ (sum >> 29)
 }
 
-/// The strongest tone of a text read as a wave.
+/// Returns the strongest frequency of a text read as a wave.
 #[inline(never)]
 fn embed(bytes: &[u8]) -> u64 {
     let mut wave: Vec<(f64, f64)> = bytes.iter().map(|&byte| (f64::from(byte), 0.0)).collect();
@@ -484,7 +484,7 @@ fn embed(bytes: &[u8]) -> u64 {
     wave.iter().skip(1).map(strength).max().unwrap_or(0)
 }
 
-/// Cooley and Tukey's.
+/// The algorithm of Cooley and Tukey.
 #[inline(never)]
 fn fourier(wave: &mut [(f64, f64)]) {
     if wave.len() == 1 {

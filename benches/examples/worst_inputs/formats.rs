@@ -1,4 +1,4 @@
-//! Profiles of formats that few programs write, of the shapes that cost most by their size.
+//! Profiles in less common formats with the highest cost for their size.
 
 use crate::Shape;
 
@@ -30,7 +30,7 @@ pub(crate) fn field(number: u64, body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// Fields that are numbers.
+/// Encodes numeric fields.
 fn numbers(fields: &[(u64, u64)]) -> Vec<u8> {
     let mut body = Vec::new();
     for &(number, value) in fields {
@@ -55,7 +55,7 @@ fn export(samples: Vec<u8>, tables: &[(u64, Vec<Vec<u8>>)]) -> Vec<u8> {
     field(2, &profile, &mut scope);
     field(2, &scope, &mut resource);
     field(1, &resource, &mut out);
-    // What has no index stands first in each.
+    // Index 0 of each table means a missing value.
     for (table, rows) in tables {
         field(*table, &[], &mut dictionary);
         rows.iter()
@@ -73,7 +73,7 @@ fn texts(count: u64) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A location of so many functions, and stacks that have it so often.
+/// A location with `lines` functions, and stacks that contain it `depth` times.
 fn otlp(lines: u64, count: u64, depth: u64) -> Vec<u8> {
     let functions = (1..=100).map(|ix| numbers(&[(1, ix + 2)])).collect();
     let locations = (0..=100).map(|ix| {
@@ -105,7 +105,7 @@ fn otlp(lines: u64, count: u64, depth: u64) -> Vec<u8> {
     export(samples, &tables)
 }
 
-/// Samples of one stack with 1000 labels each, of which one is its own.
+/// Samples of one stack with 1000 labels each; one label differs in each sample.
 fn otlp_labels() -> Vec<u8> {
     const LABELS: u64 = 1_000;
     let mut stack = Vec::new();
@@ -175,7 +175,7 @@ fn macos_sample() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A number, as `jfrEncoders.hpp` of HotSpot writes it.
+/// Encodes numbers like `jfrEncoders.hpp` of HotSpot.
 fn jfr_numbers(numbers: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
     numbers.iter().for_each(|&number| varint(number, &mut out));
@@ -194,7 +194,7 @@ fn jfr_event(kind: u64, fields: &[u8]) -> Vec<u8> {
     [&size, &*body].concat()
 }
 
-/// An element of the metadata, whose strings are gathered.
+/// Encodes an element of the metadata, and collects its strings.
 fn jfr_element(
     strings: &mut Vec<String>,
     name: &str,
@@ -254,7 +254,7 @@ const JFR_TYPES: [(&str, &str, &[&str]); 13] = [
     ),
 ];
 
-/// A chunk with these constants, by type and key, and events.
+/// A chunk with these constants, by type and key, and these events.
 fn jfr(pools: &[(u64, Vec<Vec<u8>>)], mut body: Vec<u8>) -> Vec<u8> {
     let mut checkpoint = jfr_numbers(&[0, 0, 0]);
     checkpoint.extend(jfr_numbers(&[1, pools.len() as u64]));

@@ -1,9 +1,9 @@
-//! Writes files of the shapes that cost most by their size, and measures what each costs to read and intern, or to look
-//! a million addresses up in.
+//! Writes files with the highest cost for their size, and measures the cost of reading and interning each, or of
+//! looking up a million addresses in it.
 //!
 //! `cargo run --release -p sto-benches --example worst_inputs [-- SHAPE]...` prints the table of
-//! `benches/results/worst_inputs.md`: each file is read by a process of its own, whose time on all
-//! cores and peak memory are those of the row.
+//! `benches/results/worst_inputs.md`: a separate process reads each file, and a row has its processor
+//! time and peak memory.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ use sto_core::recording::{Location, ModuleIx, Recording, RecordingParts, Stacks}
 use sto_core::stages::symbolize;
 use sto_core::units::Bytes;
 
-/// A name, and what writes the file.
+/// A name, and a function that returns the content of the file.
 pub(crate) type Shape = (&'static str, fn() -> Vec<u8>);
 
 const SHAPES: [Shape; 23] = [
@@ -105,7 +105,7 @@ fn main() {
     }
 }
 
-/// Measures a process of its own, and removes the files that it reads.
+/// Measures a separate process, and removes the files that it reads.
 fn run(name: &str, folder: &Path, asked: impl FnOnce(&mut Command) -> &mut Command) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let child = asked(&mut command).output().unwrap();
@@ -151,7 +151,7 @@ fn read(file: &Path) {
     println!("{cost} | {result}");
 }
 
-/// Looks addresses of a module up.
+/// Looks up addresses of a module.
 fn look_up(name: &str, folder: &Path) {
     let mut shapes = symbols::SHAPES.iter();
     let (.., place) = shapes.find(|(shape, ..)| *shape == name).unwrap();
@@ -194,10 +194,10 @@ fn look_up(name: &str, folder: &Path) {
     println!("{cost} | {found} of {count} found {problem}");
 }
 
-/// Time of the processor and peak memory of this process.
+/// Returns the processor time and the peak memory of this process.
 fn cost() -> String {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // Time in user space and in the kernel, in hundredths.
+    // User and system time, in hundredths of a second.
     let ticks = stat.split(' ').skip(13).take(2);
     let took = ticks
         .map(|ticks| ticks.parse::<f64>().unwrap())
@@ -212,7 +212,7 @@ fn cost() -> String {
     format!("{took:.2} | {}", peak * 1024 / 1_000_000)
 }
 
-/// A location of so many functions, and samples that have it so often.
+/// A location with `lines` functions, and samples that contain it `depth` times.
 fn pprof(lines: usize, samples: usize, depth: usize) -> Vec<u8> {
     let mut out = Vec::new();
     field(1, &[8, 1, 16, 2], &mut out);

@@ -1,11 +1,11 @@
-//! Recordings of `perf`, in pipe mode, with more records.
+//! Recordings of `perf` in pipe mode, with additional records.
 
 use std::path::Path;
 
-/// A recording, and what records are made of.
+/// A recording, and the values for new records.
 struct Pipe {
     bytes: Vec<u8>,
-    /// The first sample that it has.
+    /// The first sample of the recording.
     sample: Vec<u8>,
     pid: u32,
     begun: u64,
@@ -27,7 +27,7 @@ impl Pipe {
             }
             at += size.max(8);
         }
-        // A sample has its address, ids of process and thread, and time.
+        // A sample has an address, ids of process and thread, and a time.
         Pipe {
             pid: u32::from_le_bytes(sample[16..20].try_into().unwrap()),
             begun: u64::from_le_bytes(sample[24..32].try_into().unwrap()) + 1_000_000_000,
@@ -36,7 +36,7 @@ impl Pipe {
         }
     }
 
-    /// Adds a record, which ends with ids and time.
+    /// Adds a record that ends with ids and time.
     fn record(&mut self, kind: u32, words: &[u32], name: &[u8], time: u64) {
         let mut body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         body.extend_from_slice(name);
@@ -55,7 +55,7 @@ impl Pipe {
         self.bytes.extend(body);
     }
 
-    /// Maps this page of 8 KiB.
+    /// Adds a mapping of this page of 8 KiB.
     fn map(&mut self, pid: u32, page: u32, path: &str, time: u64) {
         let mut name = path.as_bytes().to_vec();
         name.resize(path.len() / 8 * 8 + 8, 0);
@@ -71,7 +71,7 @@ impl Pipe {
     }
 }
 
-/// Mappings, and either samples or processes between them.
+/// Mappings, with samples or processes between them.
 pub(crate) fn mapped(samples: bool) -> Vec<u8> {
     let mut pipe = Pipe::new();
     let (pid, begun) = (pipe.pid, pipe.begun);

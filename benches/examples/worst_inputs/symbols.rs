@@ -1,4 +1,4 @@
-//! Files that say where functions are, of the shapes that cost most by their size, and addresses to look up in them.
+//! Symbol files with the highest cost for their size, and addresses to look up in them.
 
 use std::fs;
 use std::io::Write;
@@ -7,11 +7,11 @@ use std::path::Path;
 use sto_core::model::GnuBuildId;
 use sto_core::recording::{Module, ModuleKind};
 
-/// A name, what writes the files into a folder, and the module whose addresses are looked up there, with the first and
-/// how many.
+/// A name, a function that writes the files to a folder, and a function that returns the module, first address and
+/// number of addresses to look up.
 pub(crate) type Shape = (&'static str, fn(&Path), fn(&Path) -> (Module, u64, u64));
 
-/// As many addresses, and as many entries in most files.
+/// Number of addresses, and of entries in most files.
 const MANY: u64 = 1_000_000;
 const PID: u32 = 7;
 
@@ -185,18 +185,18 @@ fn in_jit_lines(folder: &Path) -> (Module, u64, u64) {
     )
 }
 
-/// A section: name, type, address, size in memory where it has no bytes of its own, section that it is
-/// linked to, size of its entries, bytes.
+/// A section: name, type, address, size in memory if it has no bytes, linked section, size of
+/// entries, bytes.
 type Section = (&'static str, u32, u64, u64, u32, u64, Vec<u8>);
 
-/// An ELF file whose code stands at the offset of its address.
+/// An ELF file whose code is at the file offset of its address.
 fn elf(folder: &Path, segments: u64, code: u64, sections: &[Section]) {
     const HEADER: u64 = 64;
     let mut names = b"\0.shstrtab\0".to_vec();
     let mut headers = vec![0; 64];
     let mut data = Vec::new();
     let first = HEADER + 56 * segments;
-    // Where it ends matters to functions without a size alone.
+    // The end only matters for functions without a size.
     let text: Section = (".text", 1, 0, HEADER, 0, 0, Vec::new());
     for (name, kind, address, size, link, entry, bytes) in [&text].into_iter().chain(sections) {
         let is_code = *name == ".text";
@@ -236,7 +236,7 @@ fn elf(folder: &Path, segments: u64, code: u64, sections: &[Section]) {
     );
     for segment in 0..segments {
         file.extend([1_u32, 5].map(u32::to_le_bytes).concat());
-        // Of many, only the last has the code.
+        // Only the last segment has the code.
         let (at, size) = if segment + 1 == segments {
             (0, code)
         } else {
@@ -262,7 +262,7 @@ fn in_elf(folder: &Path) -> (Module, u64, u64) {
     )
 }
 
-/// Functions with start, size and where their name begins among the names.
+/// A symbol table of functions with start, size and offset of the name.
 fn symbols(folder: &Path, count: u64, of: &dyn Fn(u64) -> (u64, u64, u32), names: &[u8]) {
     let mut table = vec![0; 24];
     for (start, size, name) in (0..count).map(of) {
@@ -281,7 +281,7 @@ fn symbols(folder: &Path, count: u64, of: &dyn Fn(u64) -> (u64, u64, u32), names
 fn call_frames(folder: &Path) {
     const AT: u64 = 1 << 28;
     let mut rules = 16_u32.to_le_bytes().to_vec();
-    // A common entry: version 1, addresses relative to where they stand.
+    // A common entry: version 1, addresses relative to their own position.
     rules.extend([0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x1b, 0, 0, 0]);
     for start in 0..MANY {
         let at = rules.len() as u64;
@@ -294,7 +294,7 @@ fn call_frames(folder: &Path) {
     elf(folder, 1, MANY, &[(".eh_frame", 1, AT, 0, 0, 0, rules)]);
 }
 
-/// Units of debug info (DWARF 4), each with the same list of ranges.
+/// Units of debug information (DWARF 4) that share one list of ranges.
 fn debug_info(folder: &Path, units: u64, ranges: impl Iterator<Item = [u64; 2]>) {
     let mut info = Vec::new();
     for _ in 0..units {

@@ -3,9 +3,8 @@
 //!
 //!     cargo run --release -p sto-benches --bin call_trace -- FOLDER [CALLS] [THREADS]
 //!
-//! Every run writes the same bytes. Threads do operations one after the other: trees of calls, of which each function
-//! makes a few to others of its own. Before each they wait. A 997th of the way through the trace of the fourth thread,
-//! one `fsync` takes 4 seconds.
+//! Every run writes the same bytes. Each thread executes operations, which are trees of calls, and waits after each.
+//! One `fsync` takes 4 seconds, a 997th of the way through the trace of the fourth thread.
 
 use std::error::Error;
 use std::fs::{File, create_dir_all};
@@ -13,9 +12,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 const FUNCTIONS: u64 = 320;
-/// Functions are of so many layers; each calls those of the next ones.
+/// Number of layers of functions; a function calls functions of the next layers.
 const LAYERS: u64 = 8;
-/// How long a run takes, in nanoseconds.
+/// Duration of a run, in nanoseconds.
 const TIME: u64 = 300_000_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Names as long as those of storage engines.
+/// Returns a name in the style of a storage engine.
 fn name(function: u64) -> String {
     const VERBS: [&str; 8] = [
         "open", "get", "search", "insert", "evict", "read", "sync", "log",
@@ -78,7 +77,7 @@ struct Trace<'n> {
 }
 
 impl Trace<'_> {
-    /// Operations until the thread has made its calls, of which each may take so much time.
+    /// Writes operations until the thread has made its calls. `each` is the time per call, in nanoseconds.
     fn write(&mut self, thread: u64, each: u64) -> std::io::Result<()> {
         let all = self.left;
         let mut has_slow = thread == 3;
@@ -90,7 +89,7 @@ impl Trace<'_> {
                 has_slow = false;
                 self.leaf(1, 4_000_000_000)?;
             }
-            // What the operation had to take, and did not, it waits.
+            // Waits for the rest of the operation's time.
             let time = (before - self.left) * each;
             let wait = time / 2 + self.next(time.max(1));
             self.leaf(0, wait)?;
@@ -106,7 +105,7 @@ impl Trace<'_> {
         self.event(b"0 ", function)?;
         self.now += 40 + self.next(200);
         if layer + 1 < LAYERS {
-            // The code of a function: one call or two, of which it makes most, and some in a loop.
+            // A function has one or two call sites: most calls are executed, some in a loop.
             for site in 0..1 + u64::from(function % 5 < 3) {
                 if self.next(8) < 6 {
                     let row = (function * 31 + site * 17) % (FUNCTIONS / LAYERS);
@@ -152,7 +151,7 @@ impl Trace<'_> {
         self.out.write_all(&digits[at..])
     }
 
-    /// A number below a limit, by xorshift.
+    /// Returns a random number below a limit (xorshift).
     fn next(&mut self, below: u64) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

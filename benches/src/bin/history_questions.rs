@@ -113,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The function with the tenth most samples in a run, which is not on every stack.
+/// Returns the function with the tenth highest total in a run, which is not on every stack.
 fn tenth_largest(history: &History, run: usize) -> FunctionIx {
     let totals = history.totals(run);
     let mut functions: Vec<FunctionIx> = history

@@ -111,7 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, fit) in fits() {
         let mut fitted = Vec::new();
         let took = fastest(args.repeat, || {
-            // As in the command.
+            // In parallel, like the command.
             fitted = functions
                 .par_iter()
                 .map(|points| fit.models(points).0)
@@ -148,7 +148,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The points of a file, with y multiplied by a factor.
+/// Parses the points of a file, with y multiplied by a factor.
 fn points(bytes: &[u8], times: f64) -> Result<Points, Box<dyn Error + Send + Sync>> {
     let numbers: Vec<f64> = bytes
         .chunks_exact(8)
@@ -163,7 +163,7 @@ fn figure(name: &str, (clock, processor): (f64, f64), r_square: Option<f64>) -> 
     format!("[{name:?}, {clock}, {processor}, {r_square}]")
 }
 
-/// The minimum wall and processor time in seconds.
+/// Returns the minimum wall and processor time in seconds.
 fn fastest(repeat: usize, mut work: impl FnMut()) -> Result<(f64, f64), Box<dyn Error>> {
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..repeat {
@@ -175,7 +175,7 @@ fn fastest(repeat: usize, mut work: impl FnMut()) -> Result<(f64, f64), Box<dyn 
     Ok(best)
 }
 
-/// The processor time of all threads.
+/// Returns the processor time of all threads.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
     let mut nanoseconds = 0.0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     dictionaries(&graph)
 }
 
-/// Prints sizes with and without one trained dictionary, which counts too.
+/// Prints sizes with and without one trained dictionary, whose size is included.
 fn dictionaries(graph: &Graph) -> Result<(), Box<dyn Error>> {
     let mut packs = graph.packed(whole);
     for (pack, split) in packs.iter_mut().zip(graph.packed(split)) {
@@ -81,7 +81,7 @@ fn dictionaries(graph: &Graph) -> Result<(), Box<dyn Error>> {
     println!("\n| nodes and costs as stores have them | bytes at level {LEVEL} |\n| --- | --- |");
     println!("| without a dictionary | {} |", size(&packs, LEVEL, &[])?);
     for kib in [4, 16, 64, 110] {
-        // A hundred times the dictionary, as zstd's manual has it, in pieces of columns.
+        // zstd's manual recommends training data of a hundred times the dictionary's size.
         let pieces = packs
             .iter()
             .flatten()
@@ -98,7 +98,7 @@ fn dictionaries(graph: &Graph) -> Result<(), Box<dyn Error>> {
 
 type Columns = Vec<Vec<u8>>;
 
-/// Bytes of compressed columns with their lengths; as in a store, those that grow stay as they are.
+/// Returns the size of compressed columns and their lengths. Columns that would grow stay uncompressed, as in a store.
 fn size(packs: &[Columns], level: i32, dictionary: &[u8]) -> std::io::Result<usize> {
     let mut compressor = zstd::bulk::Compressor::with_dictionary(level, dictionary)?;
     packs.iter().flatten().try_fold(0, |sum, column| {
@@ -228,19 +228,19 @@ impl Graph {
     }
 }
 
-/// What a node is packed by.
+/// The properties of a node that encodings use.
 struct Step {
     node: u32,
     parent: u32,
-    /// Levels up from the node before, plus 1; 0 begins a segment.
+    /// Levels up from the previous node, plus 1; 0 begins a segment.
     up: u32,
     caller: u32,
-    /// Frame of the sibling before within the segment, or [`NONE`].
+    /// Frame of the previous sibling within the segment, or [`NONE`].
     sibling: u32,
     frame: u32,
 }
 
-/// A form of the nodes of a pack: its name and its columns.
+/// An encoding of the nodes of a pack: its name, and a function that returns its columns.
 type NodeForm = (&'static str, fn(&[Step]) -> Columns);
 
 const NODE_FORMS: [NodeForm; 6] = [
@@ -269,7 +269,7 @@ fn distance(steps: &[Step]) -> Columns {
     ]
 }
 
-/// Levels up, and what segments stand below.
+/// Levels up, and the parents of the segments' first nodes.
 fn ups(steps: &[Step]) -> Columns {
     let mut last = 0;
     let segments = steps.iter().filter(|step| step.up == 0);
@@ -289,7 +289,7 @@ fn varints(steps: &[Step]) -> Columns {
     columns
 }
 
-/// As many bytes as the largest frame takes.
+/// Number of bytes of the largest frame.
 fn width(steps: &[Step]) -> usize {
     steps.iter().fold(1, |all, step| all | step.frame).ilog2() as usize / 8 + 1
 }
@@ -322,8 +322,8 @@ fn records(steps: &[Step]) -> Columns {
     columns
 }
 
-/// Frames as their rank among all that their caller calls in the pack, counted on from the sibling before;
-/// the callees of each caller stand apart.
+/// Frames as their rank among the callees of their caller in the pack, relative to the previous sibling;
+/// separate columns list the callees of each caller.
 fn ranks(steps: &[Step]) -> Columns {
     let calls = steps.iter().filter(|step| step.up > 0);
     let mut calls: Vec<(u32, u32)> = calls.map(|step| (step.caller, step.frame)).collect();
@@ -363,7 +363,7 @@ fn ranks(steps: &[Step]) -> Columns {
     columns
 }
 
-/// A form of the costs of a profile.
+/// An encoding of the costs of a profile.
 type CostForm = (&'static str, fn(&[(u32, Cost)]) -> Columns);
 
 const COST_FORMS: [CostForm; 2] = [
@@ -371,7 +371,7 @@ const COST_FORMS: [CostForm; 2] = [
     ("gap and samples in a byte", cost_bytes),
 ];
 
-/// Gaps, samples, and values where no period gives them.
+/// Gaps, samples, and the values that do not follow from the period.
 fn cost_numbers(costs: &[(u32, Cost)]) -> [Vec<u64>; 3] {
     let mut next = 0;
     let gaps = costs
@@ -394,7 +394,7 @@ fn cost_varints(costs: &[(u32, Cost)]) -> Columns {
     cost_numbers(costs).map(varints_of).into()
 }
 
-/// Gap and samples in one byte where both are short.
+/// Gap and samples, in one byte if both are small.
 fn cost_bytes(costs: &[(u32, Cost)]) -> Columns {
     let [gaps, samples, values] = cost_numbers(costs);
     let pairs = gaps.iter().zip(&samples);

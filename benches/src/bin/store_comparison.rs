@@ -3,8 +3,8 @@
 //!     cargo run --release -p sto-benches --bin store_comparison -- STORE
 //!
 //! Prints CSV: the part, the size of its result, and the minimum and median time in
-//! seconds. Sums are the result of SQL on the Sto document's tables: the samples of each location in
-//! one sum per build, side by side, without statistics.
+//! seconds. Sums are the result of SQL on the design document's tables: the samples of each location in
+//! both builds, without statistics.
 
 use clap::Parser;
 use std::collections::HashMap;
@@ -86,7 +86,7 @@ fn time(
     Ok(())
 }
 
-/// The first and the last build.
+/// Returns the first and the last build.
 fn builds(store: &Snapshot) -> Result<[Selection; 2], Box<dyn Error>> {
     let builds = store.builds()?;
     let (Some(first), Some(last)) = (builds.first(), builds.last()) else {
@@ -109,7 +109,7 @@ fn load_sums(store: &Path) -> Result<[View; 2], Box<dyn Error>> {
 /// Symbol, file and line.
 type Location<'a> = (&'a str, &'a str, u32);
 
-/// The samples of every location on both sides, the one with the largest growth first.
+/// Returns the samples of every location on both sides, largest growth first.
 fn sums(sides: &[View; 2]) -> Vec<(Location<'_>, [u64; 2])> {
     let mut locations: HashMap<Location, [u64; 2]> = HashMap::new();
     for (side, view) in sides.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Writes what a store holds as its peers would keep it.
+//! Writes the content of a store in the formats of other tools.
 //!
 //!     cargo run --release -p sto-benches --bin store_export -- STORE FOLDER
 //!
-//! Makes in FOLDER, for each profile in the order of `sto ls`, `0000.folded` and rows of the Sto
-//! document's three tables (see [`sto_benches::export`]), all of its first sample type; with `--sums`
-//! only rows, one sum for each build. Prints the number of distinct nodes that the store holds.
+//! Writes to FOLDER, for each profile in the order of `sto ls`, `0000.folded` and rows of the design
+//! document's three tables (see [`sto_benches::export`]), with costs of the first sample type. With
+//! `--sums`, writes only rows, with one sum per build. Prints the number of distinct nodes in the store.
 
 use clap::Parser;
 use std::error::Error;
@@ -15,7 +15,7 @@ use sto_benches::export;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::store::{Loaded, LoadedBuild, Store};
 
-/// Write what a store holds as its peers would keep it
+/// Write the content of a store in the formats of other tools
 #[derive(Parser)]
 struct Args {
     /// Folder of the store

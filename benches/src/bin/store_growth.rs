@@ -2,10 +2,10 @@
 //!
 //!     cargo run --release -p sto-benches --bin store_growth -- STORE --profiles 1000 --builds 100
 //!
-//! Prints CSV, a line a profile: its number, its nodes, what `Writer::add` took in seconds, and in
-//! bytes its packed records, the store's file and the most memory that this process ever held.
-//! With `--count` it stores nothing and prints how many distinct nodes the profiles have together.
-//! benches/store_growth.py runs it and draws the curve.
+//! Prints CSV with one line per profile: its number, its nodes, the seconds of `Writer::add`, and in
+//! bytes its packed records, the store's file and the peak memory of this process. With `--count`,
+//! only prints the number of distinct nodes of all profiles. benches/store_growth.py runs it and draws
+//! the curve.
 
 use clap::Parser;
 use std::collections::HashSet;

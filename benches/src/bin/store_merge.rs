@@ -2,9 +2,9 @@
 //!
 //!     cargo run --release -p sto-benches --bin store_merge -- STORE NEW
 //!
-//! Prints CSV, a line a profile: its number, what it took in seconds (the first one's include
-//! listing both stores and unpacking the executable), and the most memory that this process ever
-//! held, in bytes. `store_growth` tells the same of `Store::add`.
+//! Prints CSV with one line per profile: its number, its time in seconds (for the first profile
+//! including the listing of both stores and unpacking the executable), and the peak memory of this
+//! process in bytes. `store_growth` prints the same for `Store::add`.
 
 use clap::Parser;
 use std::error::Error;

@@ -1,13 +1,12 @@
-//! Adds to a store the next build of a program, made up out of a recorded one.
+//! Adds a synthetic build to a store, derived from a recorded build.
 //!
 //!     cargo run --release -p sto-benches --bin store_rebuild -- STORE
 //!
-//! Two recordings share fewer stacks the less often each stack was sampled. So that stores can be
-//! compared on two builds that differ by their code alone, the second one has the stacks of the first,
-//! but that some functions bear other names: they are chosen at random, until 3 in 100 stacks have one
-//! of them. The samples of each stack are drawn anew: one, and as many more as a Poisson distribution
-//! gives around those that it had more than one. Lines stay as they are. Prints the share of its stacks
-//! that the first build has, too.
+//! Real recordings share fewer stacks if stacks have few samples. To compare stores on two builds that
+//! only differ in code, the new build has the stacks of the first, with random functions renamed until
+//! they are on 3 % of all stacks. Each stack has one sample plus a Poisson-distributed number with the
+//! mean of its other samples. Lines do not change. Prints the share of its stacks that the first build
+//! also has.
 
 use clap::Parser;
 use std::error::Error;
@@ -19,7 +18,7 @@ use sto_core::store::{LoadedLines, Store};
 use sto_core::tree::{ProfileData, SelfCosts, StackTree};
 use sto_core::units::Cost;
 
-/// Add the next build of a program, made up out of the first one that a store has
+/// Add a synthetic build to a store, derived from its first build
 #[derive(Parser)]
 struct Args {
     /// Folder of the store
@@ -58,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
     }
     for line in lines.iter_mut().flatten() {
-        // Functions that only lines name stay as they are.
+        // Functions that only occur in lines are not renamed.
         let frame = frames.frame(line.frame);
         line.frame = match loaded.frames.find(frame) {
             Some(ix) => ix,
@@ -102,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Functions to be renamed, and the share of the stacks that change thereby: about this one.
+/// Chooses functions to rename, and returns them with the share of the stacks that change, about `share`.
 fn renamed(tree: &StackTree, frames: usize, share: f64, random: &mut Random) -> (Vec<bool>, f64) {
     let ends = tree.subtree_ends();
     let mut nodes_of: Vec<Vec<u32>> = vec![Vec::new(); frames];
@@ -113,7 +112,7 @@ fn renamed(tree: &StackTree, frames: usize, share: f64, random: &mut Random) -> 
     let mut is_changed = vec![false; tree.len()];
     let mut changed = 0;
     let mut renamed = vec![false; frames];
-    // Enough draws to come close, even where most functions stand above too much.
+    // Enough draws to come close, even if most functions are on too many stacks.
     for _ in 0..100 * frames {
         let frame = random.below(frames as u64) as usize;
         let below = nodes_of[frame].iter();
@@ -144,7 +143,7 @@ fn redrawn(costs: &SelfCosts, random: &mut Random) -> SelfCosts {
     redrawn.collect()
 }
 
-/// A number around this mean (Knuth, volume 2, section 3.4.1), in parts so that none is too small.
+/// Returns a Poisson-distributed number (Knuth, volume 2, section 3.4.1), drawn in parts to avoid underflow.
 fn poisson(mut mean: u64, random: &mut Random) -> u64 {
     let mut drawn = 0;
     while mean > 0 {

@@ -6,7 +6,7 @@
 //!
 //! - `counts.csv`: samples by function and run: attributed self (a) and total (t) counts;
 //! - `splits.csv`: which runs are the baseline's and the candidate's in each comparison;
-//! - `sto.csv`: the verdict of sto for each.
+//! - `sto.csv`: the verdict of sto for each comparison.
 
 use clap::Parser;
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ use sto_query::select::{Selection, Selector, select};
 struct Args {
     /// Folder of the store, with the builds slower-0, slower-2, ...
     store: PathBuf,
-    /// Where to write the tables
+    /// Folder for the tables
     folder: PathBuf,
     /// Comparisons of equal builds, for each number of runs
     #[arg(long, default_value_t = 400)]
@@ -60,7 +60,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// All runs as one view, and which of them are of which build of [`SLOWER`].
+/// Loads all runs as one view. Returns it with the indices of the runs of each build of [`SLOWER`].
 fn load(store: &Snapshot) -> Result<(View, Vec<Vec<usize>>), Failure> {
     let mut all: Option<Selection> = None;
     let mut builds = Vec::new();
@@ -138,8 +138,8 @@ fn id(split: &Split) -> String {
     format!("{hash:016x}")
 }
 
-/// What sto says: with its defaults, and which is the least `alpha` at which it would report
-/// anything, or a slower target, with a minimum effect of 1 and of 10 %.
+/// Returns sto's verdict with its defaults, and the smallest `alpha` at which it would report
+/// anything, or a slower target, with minimum effects of 1 and of 10 %.
 fn judge(runs: &View, split: &Split) -> Result<String, Failure> {
     let (baseline, candidate) = (
         side(runs, &split.baseline, "baseline"),
@@ -185,8 +185,8 @@ fn judge(runs: &View, split: &Split) -> Result<String, Failure> {
     ))
 }
 
-/// Some of the runs, as if they were a build's. The program's own build id is another for each,
-/// as it is for two builds; libraries are the same.
+/// Returns some of the runs as if they were a build: the program's build id is replaced, and the
+/// libraries are unchanged.
 fn side(runs: &View, places: &[usize], build_id: &str) -> View {
     let mut selection = runs.selection.clone();
     selection.build.gnu_build_id = None;
@@ -206,7 +206,7 @@ fn side(runs: &View, places: &[usize], build_id: &str) -> View {
     }
 }
 
-/// The least q of these functions that shifted, of the counts that findings rest on; 1 if none did.
+/// Returns the smallest q of the counts behind findings, over these functions that shifted; 1 if none did.
 fn least_alpha(
     comparison: &Comparison,
     of: impl Fn(&TestedFunction) -> bool,
@@ -225,7 +225,7 @@ fn least_alpha(
         .fold(1.0, f64::min)
 }
 
-/// Counts by function and run, as sto tells them of each.
+/// Returns sto's counts by function and run.
 fn counts(runs: &View) -> Result<String, Failure> {
     let mut options = CompareOptions::default();
     (options.min_share, options.all) = (0.0, true);

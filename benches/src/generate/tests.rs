@@ -1,4 +1,4 @@
-//! What readers of the results may take the generated program for.
+//! The generated program resembles real ones.
 
 use super::{EXECUTABLE, Program, Run};
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ fn ids(run: &Run) -> HashSet<NodeId> {
     ids.into_iter().collect()
 }
 
-/// The share of a run's nodes that none of the others has.
+/// Returns the share of a run's nodes that no other run has.
 fn own(run: &Run, others: &[&Run]) -> f64 {
     let known: HashSet<NodeId> = others.iter().flat_map(|run| ids(run)).collect();
     let ids = ids(run);
@@ -24,7 +24,7 @@ fn own(run: &Run, others: &[&Run]) -> f64 {
 }
 
 #[test]
-fn a_run_has_the_shape_of_a_recorded_one() {
+fn run_has_the_shape_of_a_recording() {
     let Run { interned, .. } = Program::new(FUNCTIONS).run(0, 0, NODES);
     let nodes = interned.tree.len() as f64;
     let asked = nodes / f64::from(NODES);
@@ -44,7 +44,7 @@ fn a_run_has_the_shape_of_a_recorded_one() {
 }
 
 #[test]
-fn a_twentieth_of_a_run_is_its_own() {
+fn twentieth_of_a_run_is_unique() {
     let program = Program::new(FUNCTIONS);
     let runs: Vec<Run> = (0..4).map(|run| program.run(0, run, NODES)).collect();
     let share = own(&runs[3], &[&runs[0], &runs[1], &runs[2]]);
@@ -52,7 +52,7 @@ fn a_twentieth_of_a_run_is_its_own() {
 }
 
 #[test]
-fn a_program_that_saturates_shows_fewer_and_fewer_new_stacks() {
+fn saturating_program_has_fewer_new_stacks_over_time() {
     let program = Program::new(FUNCTIONS).saturating();
     let mut known: HashSet<NodeId> = HashSet::new();
     let new = (0..100).map(|run| {
@@ -69,7 +69,7 @@ fn a_program_that_saturates_shows_fewer_and_fewer_new_stacks() {
 }
 
 #[test]
-fn a_build_keeps_most_stacks_of_the_one_before() {
+fn build_keeps_most_stacks_of_the_previous_one() {
     let program = Program::new(FUNCTIONS);
     let (before, after) = (program.run(7, 0, NODES), program.run(8, 0, NODES));
     let share = own(&after, &[&before]);
@@ -77,7 +77,7 @@ fn a_build_keeps_most_stacks_of_the_one_before() {
 }
 
 #[test]
-fn the_same_run_is_generated_again() {
+fn runs_are_reproducible() {
     let run = || Program::new(1_000).run(3, 5, 1_000);
     let store = Store::in_memory().unwrap();
     let add = |run: Run| {

@@ -211,7 +211,7 @@ fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error>
     serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
 }
 
-/// Its contents do not matter.
+/// A list whose contents do not matter.
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 pub struct List {
     #[prost(message, repeated, tag = "1")]

@@ -1,4 +1,4 @@
-//! Servers of S3 and ssh, each on a port of the loopback interface, which are stopped when they are dropped.
+//! Servers for S3 and SSH on ports of the loopback interface. Dropping a server stops it.
 
 use crate::missing;
 use std::fs;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-/// Returns a port that nobody listens on. It is below the ephemeral ports: a test that polls one of those could connect to
+/// Returns a free port. It is below the ephemeral ports, because a test that polls an ephemeral port could connect to
 /// itself.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -24,7 +24,7 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// A server of S3 (`moto_server`).
+/// An S3 server (`moto_server`).
 pub struct Moto {
     server: Child,
     port: u16,
@@ -38,7 +38,7 @@ impl Moto {
         Some(moto)
     }
 
-    /// Starts a server that wants credentials and accepts none, or returns `None` if the program is missing.
+    /// Starts a server that rejects all credentials, or returns `None` if the program is missing.
     pub fn start_strict() -> Option<Moto> {
         Moto::start_with(&[("INITIAL_NO_AUTH_ACTION_COUNT", "0")])
     }
@@ -75,7 +75,7 @@ impl Moto {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 
-    /// The environment variables of a client of this server.
+    /// Returns the environment variables for a client of this server.
     pub fn variables(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ACCESS_KEY_ID", "key".to_owned()),
@@ -96,7 +96,7 @@ impl Drop for Moto {
     }
 }
 
-/// A server of ssh that lets the current user in with a key of its own.
+/// An SSH server that the current user can log in to with a generated key.
 pub struct Sshd {
     server: Child,
     /// The port that the server listens on.
@@ -106,7 +106,7 @@ pub struct Sshd {
 const SSHD: &str = "/usr/sbin/sshd";
 
 impl Sshd {
-    /// Starts a server with its files in `folder`, among them `bin/sftp`, a client that has the key. Returns `None` if a
+    /// Starts a server with its files in `folder`, including `bin/sftp`, a client that has the key. Returns `None` if a
     /// program is missing.
     pub fn start(folder: &Path) -> Option<Sshd> {
         if missing(&[SSHD, "ssh-keygen", "/usr/bin/sftp"]) {

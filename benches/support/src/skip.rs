@@ -1,5 +1,5 @@
-//! Tests that need a tool which a machine may not have: without it they are skipped and counted in a line at the end,
-//! or fail if `STO_TEST_ALL=1` asks for all tests.
+//! Tests that need an optional tool: without it, they are skipped and counted in a line at the end, or fail if
+//! `STO_TEST_ALL=1` is set.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -40,8 +40,8 @@ pub fn skip(reason: &str) {
     *skipped.entry(reason.to_owned()).or_default() += 1;
 }
 
-/// Whether a program is on the path. `python3 jsonschema` is a module of that interpreter, and `emacs eglot` a library of
-/// that editor.
+/// Returns `true` if a program is on the path. `python3 jsonschema` is a module of Python, and `emacs eglot` a library
+/// of Emacs.
 pub fn is_there(tool: &str) -> bool {
     if let Some(module) = tool.strip_prefix("python3 ") {
         let mut python = Command::new("python3");
@@ -64,7 +64,7 @@ unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
 }
 
-/// Prints how many tests were skipped. The test harness calls nothing at its end, but its process does.
+/// Prints the number of skipped tests. Runs at exit, because the test harness has no hook for its end.
 extern "C" fn print_skipped() {
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     let count: usize = skipped.values().sum();

@@ -1,7 +1,7 @@
-//! Edits of valid bytes, encoded by the input, so that a few bytes of input reach far into a file.
+//! Edits of valid bytes, encoded in the input, so that a few bytes of input reach deep into a file.
 
-/// Edits, one after another: what to do (a byte, of which the lowest two bits count), where (3 bytes, modulo
-/// the length), how many bytes (a byte), and but for removals these.
+/// Applies a sequence of edits. Each is an operation (the lowest two bits of a byte), a position (3 bytes, modulo
+/// the length), a number of bytes (one byte), and these bytes, except for removals.
 pub(crate) fn apply(bytes: &mut Vec<u8>, mut input: &[u8]) {
     while let [what, a, b, c, count, rest @ ..] = input {
         let at = u32::from_le_bytes([*a, *b, *c, 0]) as usize % (bytes.len() + 1);
@@ -15,7 +15,7 @@ pub(crate) fn apply(bytes: &mut Vec<u8>, mut input: &[u8]) {
         let (new, rest) = rest.split_at(count.min(rest.len()));
         match what & 3 {
             0 => drop(bytes.splice(at..at, new.iter().copied())),
-            // Numbers are compared with their neighbours: a bit or a small step goes further than noise.
+            // Adding small numbers passes more comparisons than random bytes.
             1 => {
                 for (byte, new) in bytes[at..].iter_mut().zip(new) {
                     *byte = byte.wrapping_add(*new);

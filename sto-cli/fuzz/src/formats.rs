@@ -1,4 +1,4 @@
-//! Files of each format.
+//! Files in each format.
 
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes, read_stream};

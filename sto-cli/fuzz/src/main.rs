@@ -17,7 +17,7 @@
 //!
 //! All of them must end without a panic and with little memory; `.ci/fuzz` has the limits.
 #![no_main]
-#![allow(dead_code, reason = "of the command, some targets need only parts")]
+#![allow(dead_code, reason = "some targets only need parts of the command")]
 
 mod edits;
 mod folders;
@@ -79,7 +79,7 @@ static TARGET: LazyLock<Box<dyn Fn(&[u8]) + Send + Sync>> = LazyLock::new(|| {
 libfuzzer_sys::fuzz_target!(
     init: {
         LazyLock::force(&TARGET);
-        // Before anything has work for several.
+        // Start the threads before any parallel work.
         runtime::threads::start();
         abort_on_panics_of_sto();
     },
@@ -92,7 +92,7 @@ fn abort_on_panics_of_sto() {
     panic::set_hook(Box::new(|info| {
         let is_of = |part: &str| info.location().is_some_and(|at| at.file().contains(part));
         if !is_of("/registry/src/") {
-            names::give_standard_error_back();
+            names::restore_standard_error();
             eprintln!("{info}\n{}", Backtrace::force_capture());
             abort();
         }

@@ -5,8 +5,8 @@ use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeSet;
 use std::str;
 
-/// All elements of pages and drawings, and each attribute of any of them. None of them loads or runs anything,
-/// except `href`, which is checked.
+/// All elements and attributes of pages and drawings. None of them loads or runs anything, except `href`, which
+/// is checked.
 const ELEMENTS: &str = " a article body button circle code dd details div dl dt em figcaption figure g h1 h2 \
     h3 h4 h5 head header html input kbd label li line main meta ol option p path polygon polyline pre \
     rect script section select small span style summary svg table tbody td text th thead title tr \
@@ -32,7 +32,7 @@ pub(crate) struct Own {
     code: Vec<String>,
 }
 
-/// Characters that XML has, and none that changes what a terminal or a reader of text shows.
+/// Checks that a document only has characters that XML allows, and none that changes how text is displayed.
 fn check_characters(document: &str) {
     let hidden = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\t')
@@ -41,7 +41,7 @@ fn check_characters(document: &str) {
     assert_eq!(document.chars().find(|&c| hidden(c)), None);
 }
 
-/// An XML document: SVG, or JUnit's.
+/// Checks an XML document: SVG or JUnit.
 pub(crate) fn xml(document: &[u8]) -> Own {
     let document = str::from_utf8(document).expect("UTF-8");
     check_characters(document);
@@ -111,8 +111,8 @@ fn check_value(attribute: &str, value: &str) {
     }
 }
 
-/// A page, read as browsers do (<https://html.spec.whatwg.org/multipage/parsing.html>) where that is not the
-/// repair of what is wrong: ours have nothing to repair.
+/// Checks a page, parsed like in browsers (<https://html.spec.whatwg.org/multipage/parsing.html>), but without
+/// error recovery, because pages must have no errors.
 pub(crate) fn html(document: &[u8]) -> Own {
     let document = str::from_utf8(document).expect("UTF-8");
     check_characters(document);
@@ -181,7 +181,7 @@ pub(crate) fn html(document: &[u8]) -> Own {
     Own { code }
 }
 
-/// A `&` that begins no reference is one that was not written by us.
+/// Checks that each `&` begins a reference; another one would come from an unescaped name.
 fn check_references(text: &str) {
     for reference in text.split('&').skip(1) {
         let name = reference.split_once(';').map_or("", |(name, _)| name);
@@ -201,8 +201,8 @@ fn check_references(text: &str) {
     }
 }
 
-/// Markdown as GitHub shows it: tables have rows of as many cells, and outside of code there is no
-/// markup but ours.
+/// Checks Markdown by GitHub's rules: all rows of a table have the same number of cells, and names cause
+/// no markup outside of code.
 pub(crate) fn markdown(document: &[u8]) -> Own {
     let document = str::from_utf8(document).expect("UTF-8");
     check_characters(document);
@@ -243,7 +243,7 @@ pub(crate) fn markdown(document: &[u8]) -> Own {
     Own { code: Vec::new() }
 }
 
-/// Commands of GitHub's runner: each line is one of ours.
+/// Checks that each line is an expected command of GitHub's runner.
 pub(crate) fn github(document: &[u8]) -> Own {
     let document = str::from_utf8(document).expect("UTF-8");
     check_characters(document);
@@ -268,7 +268,7 @@ pub(crate) fn github(document: &[u8]) -> Own {
     Own { code: Vec::new() }
 }
 
-/// Text for a terminal.
+/// Checks text for a terminal.
 pub(crate) fn text(document: &[u8]) -> Own {
     let document = str::from_utf8(document).expect("UTF-8");
     check_characters(document);
@@ -276,7 +276,7 @@ pub(crate) fn text(document: &[u8]) -> Own {
     Own { code: Vec::new() }
 }
 
-/// JSON, or lines of it.
+/// Checks JSON.
 pub(crate) fn json(document: &[u8]) -> Own {
     serde_json::from_slice::<serde_json::Value>(document).expect("JSON");
     Own { code: Vec::new() }

@@ -1,5 +1,4 @@
-//! Hostile names in all output: the command itself prints a store in which everything with a name has a
-//! hostile one.
+//! Hostile names in all output: runs commands on a store in which all names are hostile.
 
 use crate::cli::Cli;
 use crate::commands;
@@ -32,8 +31,8 @@ use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 /// Checks a document, and returns the parts that names must not change.
 type Check = fn(&[u8]) -> Own;
 
-/// Command lines, and what they print. `FILE` is a file that is then checked; `NAME` is the name of a
-/// function, `METRIC` that of a metric.
+/// Command lines, with the check of their output. `FILE` is an output file to check instead; `NAME` is the
+/// name of a function and `METRIC` of a metric.
 const COMMANDS: &[(&str, Check)] = &[
     ("ls", markup::text),
     ("ls --format json", markup::json),
@@ -125,7 +124,7 @@ const COMMANDS: &[(&str, Check)] = &[
     ("top NAME", markup::text),
 ];
 
-/// A command (a byte), and names with a byte 0xff between them.
+/// Runs a command (one byte) with names, which are separated by a byte 0xff.
 pub(crate) fn names(input: &[u8]) {
     let [command, names @ ..] = input else { return };
     let (line, check) = COMMANDS[usize::from(*command) % COMMANDS.len()];
@@ -133,7 +132,7 @@ pub(crate) fn names(input: &[u8]) {
         .split(|&byte| byte == 0xff)
         .map(|name| String::from_utf8_lossy(name).into_owned())
         .collect();
-    // What no name can change is known from names that change nothing.
+    // Plain names give the expected parts.
     static OWN: LazyLock<Mutex<HashMap<&str, Own>>> = LazyLock::new(Mutex::default);
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let expected = own.entry(line).or_insert_with(|| {
@@ -145,7 +144,8 @@ pub(crate) fn names(input: &[u8]) {
     }
 }
 
-/// Runs a command on a store with these names; what names cannot change, or `None` where it is refused.
+/// Runs a command on a store with these names. Returns the parts that names must not change, or `None` if the
+/// store or the command rejects the names.
 fn shown(line: &str, check: Check, names: &[String]) -> Option<Own> {
     let folder = folder().join("names");
     let _ = fs::remove_dir_all(&folder);
@@ -178,17 +178,17 @@ fn shown(line: &str, check: Check, names: &[String]) -> Option<Own> {
     Some(check(&document))
 }
 
-/// What a command printed.
+/// The output of a command.
 struct Printed {
     out: Vec<u8>,
     err: Vec<u8>,
     is_done: bool,
 }
 
-/// Where standard error went before.
+/// The original standard error.
 static STANDARD_ERROR: OnceLock<File> = OnceLock::new();
 
-pub(crate) fn give_standard_error_back() {
+pub(crate) fn restore_standard_error() {
     if let Some(before) = STANDARD_ERROR.get() {
         let _ = dup2_stderr(before);
     }
@@ -225,7 +225,7 @@ fn run(args: &[String]) -> Printed {
         Err(_) => false,
     };
     let _ = std::io::stdout().flush();
-    give_standard_error_back();
+    restore_standard_error();
     let [out, err] = &mut *pipes;
     let read = |file: &mut File| {
         let mut bytes = Vec::new();
@@ -241,7 +241,7 @@ fn run(args: &[String]) -> Printed {
     }
 }
 
-/// What other tools read, we read too.
+/// Checks that sto reads its own exports.
 fn read_as(format: Format, bytes: &[u8]) -> Own {
     let options = ReadOptions {
         format: Some(format),
@@ -249,7 +249,7 @@ fn read_as(format: Format, bytes: &[u8]) -> Own {
     };
     let recording = read_bytes(Path::new("export"), bytes, &options);
     let recording = recording.unwrap_or_else(|error| panic!("{error}"));
-    // Not every format has the number of samples.
+    // Some formats do not store the number of samples.
     assert!(
         recording
             .samples
@@ -259,7 +259,7 @@ fn read_as(format: Format, bytes: &[u8]) -> Own {
     markup::json(b"{}")
 }
 
-/// A name as users may give it.
+/// Returns a valid argument for a name.
 fn given(name: &str) -> String {
     match name {
         "" => "n".to_owned(),
@@ -267,8 +267,8 @@ fn given(name: &str) -> String {
     }
 }
 
-/// Makes a store with two builds of two runs, in which a function got slower; false where a store does not
-/// take the names.
+/// Creates a store with two builds of two runs, in which a function got slower. Returns `false` if the store
+/// rejects the names.
 fn fill(place: &PathBuf, names: &[String]) -> bool {
     let store = Store::open_or_create(place).expect("the folder is writable");
     let name = |ix: usize| names.get(ix % names.len()).cloned().unwrap_or_default();
@@ -302,7 +302,7 @@ fn fill(place: &PathBuf, names: &[String]) -> bool {
     true
 }
 
-/// A metric over time of any name.
+/// Returns metrics over time with these names.
 fn metrics(name: &dyn Fn(usize) -> String) -> Vec<MetricSeries> {
     let times = (0..24).map(|at| Nanoseconds(1_000_000 * at)).collect();
     let values = (0..24).map(f64::from).collect();
@@ -315,7 +315,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
     let mut locations = Vec::new();
     for ix in 0..8 {
         let (symbol, module, file) = (name(ix), name(ix + 1), name(ix + 2));
-        // The first ones are as they are, others differ from them, and one goes with its build.
+        // The first five names are used unchanged, the others are distinct, and one depends on the build.
         let symbol = match ix {
             0..5 => symbol,
             7 => format!("{symbol}{ix}{build}"),

@@ -1,7 +1,7 @@
 //! Writes recordings of perf.
 //!
-//! The layouts are those of `perf_event_open(2)` and of
-//! `tools/perf/Documentation/perf.data-file-format.txt` in the sources of Linux.
+//! `perf_event_open(2)` and `tools/perf/Documentation/perf.data-file-format.txt` in the sources of Linux
+//! specify the layouts.
 
 pub(crate) const IP: u64 = 1;
 pub(crate) const TID: u64 = 1 << 1;
@@ -34,7 +34,7 @@ pub(crate) const FINISHED_INIT: u32 = 82;
 
 pub(crate) const KERNEL: u16 = 1;
 pub(crate) const USER: u16 = 2;
-/// `PERF_RECORD_MISC_EXACT_IP`'s bit, which marks an `exec` in `COMM`, and a fork of one in `FORK`.
+/// `PERF_RECORD_MISC_COMM_EXEC` and `PERF_RECORD_MISC_FORK_EXEC`, which share a bit.
 pub(crate) const EXEC: u16 = 1 << 13;
 pub(crate) const MMAP_BUILD_ID: u16 = 1 << 14;
 
@@ -49,7 +49,7 @@ pub(crate) struct Writer {
     pub(crate) records: Vec<u8>,
 }
 
-/// A sample. What of it is written, the sample type tells.
+/// A sample. The sample type determines which fields are written.
 #[derive(Default)]
 pub(crate) struct Sample {
     pub(crate) event: u64,
@@ -61,7 +61,7 @@ pub(crate) struct Sample {
     pub(crate) period: u64,
     pub(crate) chain: Vec<u64>,
     pub(crate) raw: Vec<u8>,
-    /// From where to where.
+    /// Source and target addresses.
     pub(crate) branches: Vec<(u64, u64)>,
     /// Base pointer, stack pointer, instruction pointer.
     pub(crate) registers: Option<[u64; 3]>,
@@ -80,12 +80,12 @@ impl Writer {
         self.sample_type & field != 0
     }
 
-    /// A record, cut where it would be longer than records can be.
+    /// Adds a record, truncated to the maximum length.
     pub(crate) fn record(&mut self, kind: u32, misc: u16, body: &[u8]) {
         push_record(&mut self.records, kind, misc, body);
     }
 
-    /// A record of the kernel, with the fields behind it that tell its time and event.
+    /// Adds a record of the kernel, followed by its time and event.
     pub(crate) fn event(
         &mut self,
         kind: u32,
@@ -110,7 +110,7 @@ impl Writer {
         self.event(COMM, misc, body, [pid, pid], time);
     }
 
-    /// `MMAP2` of a file that is told by its inode, or by its build id.
+    /// Adds an `MMAP2` record of a file with an inode or a build id.
     pub(crate) fn mmap2(
         &mut self,
         misc: u16,
@@ -140,7 +140,7 @@ impl Writer {
         self.event(MMAP2, misc, body, [pid, pid], time);
     }
 
-    /// Writes a sample; whether there was room for it in a record.
+    /// Writes a sample. Returns `false` if it does not fit into a record.
     pub(crate) fn sample(&mut self, sample: &Sample) -> bool {
         let mut body = Vec::new();
         push_u64s(&mut body, &[sample.event, sample.ip]);
@@ -191,7 +191,7 @@ impl Writer {
         fits
     }
 
-    /// What perf writes about an event.
+    /// Returns the attributes of the events (`perf_event_attr`).
     fn attr(&self) -> Vec<u8> {
         let mut attr = Vec::new();
         push_u32s(&mut attr, &[1, 112]);
@@ -207,7 +207,7 @@ impl Writer {
         attr
     }
 
-    /// A stream, as `perf record -o -` makes it, with these features.
+    /// Returns a stream in the format of `perf record -o -`, with these features.
     pub(crate) fn stream(&self, events: u64, features: &[(u8, Vec<u8>)]) -> Vec<u8> {
         let mut bytes = b"PERFILE2".to_vec();
         push_u64s(&mut bytes, &[16]);
@@ -225,7 +225,7 @@ impl Writer {
         bytes
     }
 
-    /// A file, as `perf record -o FILE` makes it, with these features.
+    /// Returns a file in the format of `perf record -o FILE`, with these features.
     pub(crate) fn file(&self, events: u64, features: &[(u8, Vec<u8>)]) -> Vec<u8> {
         const HEADER: u64 = 104;
         let attr = self.attr();
@@ -281,7 +281,7 @@ pub(crate) fn push_u64s(bytes: &mut Vec<u8>, numbers: &[u64]) {
         .for_each(|number| bytes.extend(number.to_le_bytes()));
 }
 
-/// Text as records end in it: a zero behind it, and up to 8 bytes in all.
+/// Appends text with a terminating zero, padded to 8 bytes, as at the end of records.
 pub(crate) fn push_text(bytes: &mut Vec<u8>, text: &[u8]) {
     let text = &text[..text.len().min(4000)];
     bytes.extend(text);
@@ -289,7 +289,7 @@ pub(crate) fn push_text(bytes: &mut Vec<u8>, text: &[u8]) {
     bytes.extend(std::iter::repeat_n(0, len / 8 * 8 + 8 - len));
 }
 
-/// Text as the header's features have it: its length before it.
+/// Returns text in the format of header features, preceded by its length.
 pub(crate) fn feature_text(text: &[u8]) -> Vec<u8> {
     let mut padded = Vec::new();
     push_text(&mut padded, text);

@@ -14,11 +14,11 @@ struct Written {
     bytes: Vec<u8>,
     samples: u64,
     value: u128,
-    /// By the kernel as they happened, and at the end.
+    /// Lost samples reported by the kernel during the recording, and at its end.
     lost: [u64; 2],
 }
 
-/// Few, so that records concern one another.
+/// Only a few paths, so that records affect each other.
 const PATHS: [&[u8]; 14] = [
     b"/bin/program",
     b"/usr/lib/libc.so.6",
@@ -43,7 +43,7 @@ const ADDRESSES: [u64; 8] = [
     0x7f00_0000_0000,
     0xffff_ffff_8100_0000,
     u64::MAX - 0xfff,
-    // Marks of call chains, such as the kernel's.
+    // A context marker of call chains.
     0u64.wrapping_sub(512),
 ];
 
@@ -163,7 +163,7 @@ fn record(
             writer.record(perf::BUILD_ID, misc, &body);
         }
         11 => {
-            // Of these records many have no bytes that anybody reads.
+            // Readers ignore the content of many of these records.
             let kind = input.int_in_range(11..=21)?;
             let body = input.arbitrary::<&[u8]>()?.to_vec();
             if kind != perf::LOST_SAMPLES {
@@ -199,7 +199,7 @@ fn written(input: &mut Unstructured<'_>) -> Result<Written> {
     };
     let is_file = input.arbitrary()?;
     let mut features = Vec::new();
-    // The host's name, the kernel's, the architecture, the processor, the command line.
+    // Host name, kernel version, architecture, processor, command line.
     for feature in [3, 4, 8] {
         if input.ratio(1, 4)? {
             features.push((feature, perf::feature_text(&path(input)?)));
@@ -214,9 +214,9 @@ fn written(input: &mut Unstructured<'_>) -> Result<Written> {
         record(input, &mut writer, events, &mut written)?;
     }
     if is_compressed {
-        // Each is a frame of its own; a record may go on in the next one.
+        // Each part is a separate frame; a record may continue in the next one.
         let records = std::mem::take(&mut writer.records);
-        // As perf has it; linux-perf-data passes over a stream's first record if it is compressed.
+        // perf writes this first; linux-perf-data skips a stream's first record if it is compressed.
         writer.record(perf::FINISHED_INIT, 0, &[]);
         for part in records.chunks(1000) {
             let packed = zstd::bulk::compress(part, 1).expect("memory has room");
@@ -231,7 +231,7 @@ fn written(input: &mut Unstructured<'_>) -> Result<Written> {
     Ok(written)
 }
 
-/// Every sample is kept with its period, what was lost is counted, and reading twice is the same.
+/// Checks that every sample has its period, lost samples are counted, and reading twice gives the same.
 pub(crate) fn perf_records(input: &[u8]) {
     let Ok(written) = written(&mut Unstructured::new(input)) else {
         return;

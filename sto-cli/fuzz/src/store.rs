@@ -29,11 +29,11 @@ const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 const RECORDS: TableDefinition<(u8, [u8; 16]), &[u8]> = TableDefinition::new("records");
 const COLUMNS: TableDefinition<(u8, u32, u32, u32), &[u8]> = TableDefinition::new("columns");
 const ENDS: TableDefinition<(u8, u32, u32), &[u8]> = TableDefinition::new("ends");
-/// What SPEC.md calls a segment.
+/// The length of a segment, as SPEC.md defines it.
 const SEGMENT: usize = 4075;
 const CHECKSUM: usize = 8;
 
-/// Something that stands with a checksum in a store.
+/// The key of a stored value with a checksum.
 #[derive(Clone)]
 enum Key {
     Meta(String),
@@ -42,7 +42,7 @@ enum Key {
 }
 
 impl Key {
-    /// What the checksum is of, beside the value.
+    /// Returns the bytes that the checksum covers besides the value.
     fn checksum_key(&self) -> Vec<u8> {
         match self {
             Key::Meta(name) => name.as_bytes().to_vec(),
@@ -57,7 +57,7 @@ impl Key {
     }
 }
 
-/// A sound store, and all that stands in it below the checksums.
+/// An undamaged store, and its values without their checksums.
 struct Sound {
     bytes: Vec<u8>,
     stored: Vec<(Key, Vec<u8>)>,
@@ -170,7 +170,7 @@ fn stored(database: &Database) -> Vec<(Key, Vec<u8>)> {
     all
 }
 
-/// A run of a program with inlined functions, threads, labels and events.
+/// Adds a run of a program with inlined functions, threads, labels and events.
 fn add(store: &Store, build: u64, run: u64) {
     let mut named = FrameTable::new();
     let kinds = FrameKind::ALL;
@@ -273,7 +273,7 @@ fn add(store: &Store, build: u64, run: u64) {
     ingest(store, (Path::new("run"), recording), &options, &mut |_| ()).expect("a sound recording");
 }
 
-/// Calls over time of sampled stacks: a long one that makes short ones.
+/// Returns calls over time of sampled stacks: a long call that makes short ones.
 fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
     let call = LongCall {
         stack: samples[0].stack,
@@ -341,7 +341,7 @@ fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
     }
 }
 
-/// Metrics over time of every form of packs.
+/// Returns metrics over time that use every encoding of packs.
 fn metrics(run: u64) -> Vec<MetricSeries> {
     let times: Arc<[Nanoseconds]> = (0..40).map(|at| Nanoseconds(3_000 * at)).collect();
     let value: [fn(u64) -> f64; 3] = [
@@ -357,15 +357,15 @@ fn metrics(run: u64) -> Vec<MetricSeries> {
     series.collect()
 }
 
-/// Edits of records and packs, with checksums that are right: which one (a byte), the number of bytes of its
-/// edits (2 bytes), these; or instead of edits that it is missing, or has what stands in another.
+/// Edits records and packs, with valid checksums. The input has for each an index (one byte), the length of its
+/// edits (2 bytes), and the edits; some lengths remove the value or replace it with another one.
 pub(crate) fn records(input: &[u8]) {
     let folder = folder().join("records");
     let file = edited(&SOUND, input, &folder);
     ask_everything(&folder, &file);
 }
 
-/// The same of what the calls of a run are kept as, which nothing but reading and merging looks into.
+/// Like [`records`], for the kept calls of a run, which only reading and merging decodes.
 pub(crate) fn kept_calls(input: &[u8]) {
     let folder = folder().join("kept-calls");
     edited(&KEPT, input, &folder);
@@ -375,7 +375,7 @@ pub(crate) fn kept_calls(input: &[u8]) {
     }
 }
 
-/// Writes the edited store into a folder, and returns its file.
+/// Writes the edited store to a folder, and returns its file.
 fn edited(sound: &Sound, mut input: &[u8], folder: &Path) -> PathBuf {
     let mut changed: BTreeMap<usize, Option<Vec<u8>>> = BTreeMap::new();
     while let [which, a, b, rest @ ..] = input {
@@ -453,10 +453,10 @@ fn edited(sound: &Sound, mut input: &[u8], folder: &Path) -> PathBuf {
     file
 }
 
-/// Edits of the file: redb looks at the checksums of its pages only when it repairs one.
+/// Edits the file itself; redb only checks the checksums of its pages when it repairs a file.
 pub(crate) fn pages(input: &[u8]) {
     let mut bytes = SOUND.bytes.clone();
-    // Lengths stay: what is behind a page that moved is noise.
+    // The length does not change, because moved pages would be noise.
     let mut input = input;
     while let [a, b, c, count, rest @ ..] = input {
         let at = u32::from_le_bytes([*a, *b, *c, 0]) as usize % bytes.len();
@@ -478,8 +478,8 @@ fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
     file
 }
 
-/// Whatever a store can be asked, and what changes it. An error is an answer, also of what another
-/// answer was given of.
+/// Runs every query and change on a store. Each may return an error, even if another query of the same data
+/// succeeded.
 fn ask_everything(folder: &Path, file: &Path) {
     let Ok(store) = Store::open(folder) else {
         let _ = Store::verify(folder, None, &mut |_| Ok(()));
@@ -537,7 +537,7 @@ fn ask_questions(snapshot: &Snapshot) -> Vec<StoredBuild> {
     builds
 }
 
-/// All calls of a run: by thread, compressed anew as a whole, in part, and by record.
+/// Queries all calls of a run: by thread, recompressed as a whole and in part, and by record.
 fn ask_kept_calls(kept: &KeptCalls, loaded: Option<LoadedCalls>) {
     let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
     let thresholds = CallThresholds::default();
@@ -569,7 +569,7 @@ fn ask_kept_calls(kept: &KeptCalls, loaded: Option<LoadedCalls>) {
     ));
 }
 
-/// What is added to a damaged store goes in, or does not.
+/// Checks that adding to a damaged store succeeds or returns an error.
 fn add_one(store: &Store) {
     let text = b"main;function_1 3\nmain;new 1\n";
     let path = Path::new("sound.folded");

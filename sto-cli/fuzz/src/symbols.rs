@@ -24,7 +24,7 @@ static PROGRAMS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         .to_vec()
 });
 
-/// Which program (a byte), and edits of it. A recording with saved stacks has addresses all over it.
+/// Edits a program, chosen by the first byte. A recording with saved stacks has addresses all over it.
 pub(crate) fn elf(input: &[u8]) {
     let [which, edits @ ..] = input else { return };
     let mut program = PROGRAMS[usize::from(*which) % PROGRAMS.len()].clone();
@@ -69,10 +69,10 @@ pub(crate) fn elf(input: &[u8]) {
     look_up(&writer.stream(1, &[]), 64, SymbolOptions::default());
 }
 
-/// The perf map of a process, as its program writes it.
+/// Reads the input as the perf map of a process.
 pub(crate) fn perf_map(map: &[u8]) {
     fs::write(folder().join(format!("perf-{PID}.map")), map).expect("the folder is writable");
-    // Where the map's functions are.
+    // Sample the start of each function in the map.
     let text = String::from_utf8_lossy(map);
     let starts = text.lines().take(40).filter_map(|line| {
         let (start, _) = line.split_once(' ')?;
@@ -87,10 +87,10 @@ pub(crate) fn perf_map(map: &[u8]) {
             samples += u64::from(writer.sample(&sample_at(ip)));
         }
     }
-    look_up(&writer.stream(1, &[]), samples, believing_all());
+    look_up(&writer.stream(1, &[]), samples, trusting_all_files());
 }
 
-/// Edits of a jitdump.
+/// Edits a jitdump.
 pub(crate) fn jitdump(input: &[u8]) {
     static DUMP: LazyLock<Vec<u8>> = LazyLock::new(|| {
         fs::read(testdata(&format!("perf-data/jit-{PID}.dump"))).expect("it is in the repository")
@@ -111,7 +111,7 @@ pub(crate) fn jitdump(input: &[u8]) {
         (bytes, 1),
     );
     let mut samples = 0;
-    // The code's addresses are words of the file.
+    // Sample every word of the file, because some are addresses of code.
     for word in dump
         .chunks_exact(8)
         .filter_map(<[u8]>::first_chunk)
@@ -120,14 +120,14 @@ pub(crate) fn jitdump(input: &[u8]) {
     {
         samples += u64::from(writer.sample(&sample_at(u64::from_le_bytes(*word))));
     }
-    look_up(&writer.stream(1, &[]), samples, believing_all());
+    look_up(&writer.stream(1, &[]), samples, trusting_all_files());
 }
 
 fn inode(path: &Path) -> u64 {
     fs::metadata(path).expect("it was just written").ino()
 }
 
-fn believing_all() -> SymbolOptions {
+fn trusting_all_files() -> SymbolOptions {
     SymbolOptions {
         recording_dir: Some(folder().to_owned()),
         trusted_users: vec![User::current()],
@@ -149,7 +149,7 @@ fn sample_at(ip: u64) -> Sample {
     }
 }
 
-/// Every location has a frame, whatever the files say.
+/// Checks that every location has a frame, whatever the files contain.
 fn look_up(recording: &[u8], samples: u64, symbols: SymbolOptions) {
     for granularity in [Granularity::Function, Granularity::Line] {
         let options = ReadOptions {

@@ -13,7 +13,7 @@ use sto_query::policy::{Policy, Thresholds};
 use sto_query::questions::CompareOptions;
 use sto_query::text::Date;
 
-/// A policy, as for `--policy` or `sto.toml`.
+/// Parses the input as a policy, as for `--policy` or `sto.toml`.
 pub(crate) fn policy(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -44,7 +44,7 @@ pub(crate) fn policy(bytes: &[u8]) {
     }
 }
 
-/// A configuration, with a command line that it may change.
+/// Loads the input as a configuration, and expands a command line with it.
 pub(crate) fn config(bytes: &[u8]) {
     let path = folder().join("config.toml");
     std::fs::write(&path, bytes).expect("the folder is writable");
@@ -68,7 +68,7 @@ pub(crate) fn config(bytes: &[u8]) {
     }
 }
 
-/// A trace of metrics for a recording.
+/// Reads the input as a trace of metrics for a recording.
 pub(crate) fn trace(bytes: &[u8]) {
     let path = folder().join("trace");
     std::fs::write(&path, bytes).expect("the folder is writable");

@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::LazyLock;
 use sto_core::formats::{Format, ReadOptions, read};
 
-/// The files of a sound folder, with their names.
+/// The names and contents of the files of an undamaged folder.
 static SOUND: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     let entries = fs::read_dir(testdata("uftrace/arguments.data")).expect("a folder of testdata");
     let mut files: Vec<(String, Vec<u8>)> = entries
@@ -25,8 +25,8 @@ static SOUND: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     files
 });
 
-/// Edits of its files: which one (a byte), the number of bytes of its edits (2 bytes), these; or instead of edits that
-/// it is missing.
+/// Edits files of the folder. The input has for each an index (one byte), the length of its edits (2 bytes), and the
+/// edits; one length removes the file.
 pub(crate) fn uftrace(mut input: &[u8]) {
     let mut files: Vec<Option<Vec<u8>>> =
         SOUND.iter().map(|(_, bytes)| Some(bytes.clone())).collect();

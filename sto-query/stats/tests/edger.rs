@@ -104,7 +104,7 @@ fn assert_close(what: &str, ours: &[f64], theirs: &[f64], most: f64, all: f64) {
 }
 
 #[test]
-fn normalisation_factors_are_those_of_edger() {
+fn normalisation_factors_agree_with_edger() {
     for name in MATRICES {
         let reference = reference(name);
         let factors = tmm(&reference.counts, &reference.totals);
@@ -153,7 +153,7 @@ fn dispersions_agree_with_edger() {
 
 /// The trend is estimated from at most 5,000 functions.
 #[test]
-fn more_functions_than_the_trend_looks_at_tell_the_same() {
+fn trend_of_a_sample_of_functions_agrees_with_that_of_all() {
     let reference = reference("synthetic");
     let design = reference.design();
     let repeated = |times: usize| {
@@ -170,7 +170,7 @@ fn more_functions_than_the_trend_looks_at_tell_the_same() {
 }
 
 #[test]
-fn p_values_agree_with_edger_within_a_few_percent_and_in_order() {
+fn p_values_and_their_order_agree_with_edger() {
     for name in MATRICES {
         let reference = reference(name);
         let design = reference.design();
@@ -178,7 +178,7 @@ fn p_values_agree_with_edger_within_a_few_percent_and_in_order() {
         let p = |row: &Vec<f64>| variation.fit(row, &design).p(row, &design);
         let ours: Vec<f64> = reference.counts.iter().map(p).collect();
         let theirs = reference.answer("p");
-        // A p-value of 1e-40 is as good as one of 2e-40.
+        // The difference between p-values of 1e-40 and 2e-40 does not matter.
         let floored = |p: &[f64]| p.iter().map(|p| p.max(1e-12)).collect::<Vec<f64>>();
         assert_close(name, &floored(&ours), &floored(theirs), 0.02, 0.06);
         for (a, (ours_a, theirs_a)) in ours.iter().zip(theirs).enumerate() {
@@ -195,7 +195,7 @@ fn p_values_agree_with_edger_within_a_few_percent_and_in_order() {
 }
 
 #[test]
-fn an_interval_ends_where_the_p_value_falls_below_alpha() {
+fn interval_ends_where_the_p_value_falls_below_alpha() {
     let reference = reference("synthetic");
     let design = reference.design();
     let variation = Variation::estimate(&reference.counts, &design).expect("several runs");
@@ -215,7 +215,7 @@ fn an_interval_ends_where_the_p_value_falls_below_alpha() {
 }
 
 #[test]
-fn a_side_without_samples_has_an_interval_without_end() {
+fn side_without_samples_has_an_unbounded_interval() {
     let design = Design::new(vec![1.0; 4], 2);
     let variation = Variation::assumed(0.01);
     for (row, is_new) in [
@@ -230,7 +230,7 @@ fn a_side_without_samples_has_an_interval_without_end() {
 }
 
 #[test]
-fn a_cautious_prior_is_worth_less() {
+fn cautious_prior_has_fewer_degrees_of_freedom() {
     let reference = reference("rustc");
     let design = reference.design();
     let variation = Variation::estimate(&reference.counts, &design).expect("several runs");
@@ -240,15 +240,15 @@ fn a_cautious_prior_is_worth_less() {
 }
 
 #[test]
-fn without_several_runs_nothing_is_known_of_variation() {
+fn single_runs_have_no_dispersion() {
     let design = Design::new(vec![1.0; 2], 1);
     assert!(Variation::estimate(&[vec![20.0, 30.0], vec![5.0, 7.0]], &design).is_none());
 }
 
-/// Eleven builds of one run each, of which the last is judged: Student's t for the next observation,
-/// which is `2 * t.sf((x - m) / (s * sqrt(1 + 1/10)), 9)` in SciPy 1.17.
+/// Ten builds of one run each, and an eleventh to test: Student's t for the next observation, which is
+/// `2 * t.sf((x - m) / (s * sqrt(1 + 1/10)), 9)` in SciPy 1.17.
 #[test]
-fn one_build_after_others_is_judged_by_their_prediction_interval() {
+fn newest_build_is_tested_by_the_prediction_interval_of_earlier_ones() {
     let past = [10.0, 12.0, 11.0, 9.0, 10.0, 11.0, 12.0, 10.0, 9.0, 11.0];
     let each: Vec<&[f64]> = past.chunks(1).collect();
     let p = levels_differ(&each, &[&[14.0]], 0.0).unwrap();
@@ -258,7 +258,7 @@ fn one_build_after_others_is_judged_by_their_prediction_interval() {
 
 /// If runs vary little within builds that differ, each build counts once: `ttest_ind` of means.
 #[test]
-fn runs_of_builds_that_differ_count_as_one_observation_a_build() {
+fn runs_of_differing_builds_count_as_one_observation_per_build() {
     let builds: [&[f64]; 5] = [
         &[10.0, 10.1],
         &[12.0, 12.1],

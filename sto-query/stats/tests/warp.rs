@@ -23,7 +23,7 @@ struct Answer {
 }
 
 #[test]
-fn errors_of_paths_are_those_of_dtw_python_and_dtaidistance() {
+fn errors_agree_with_dtw_python_and_dtaidistance() {
     let cases = include_str!("../../../testdata/warp/warp.json");
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     assert_eq!(cases.len(), 18);
@@ -53,7 +53,7 @@ fn errors_of_paths_are_those_of_dtw_python_and_dtaidistance() {
 
 /// Section 5.2.2 of the paper: events that occur later or take longer.
 #[test]
-fn an_event_is_near_a_later_and_a_longer_one() {
+fn delayed_and_longer_events_are_near() {
     let event = [0.0, 100.0, 0.0, 0.0];
     for like in [[0.0, 0.0, 100.0, 0.0], [0.0, 100.0, 100.0, 0.0]] {
         assert_eq!(distance(&event, &like, None), Ok(0.0));
@@ -64,7 +64,7 @@ fn an_event_is_near_a_later_and_a_longer_one() {
 }
 
 #[test]
-fn of_steps_that_cost_the_same_both_comes_before_a_and_a_before_b() {
+fn ties_prefer_diagonal_then_a_then_b() {
     let pairs = |a: &[f64], b: &[f64]| path(a, b, None).unwrap().pairs;
     assert_eq!(
         pairs(&[7.0; 2], &[7.0; 4]),
@@ -78,7 +78,7 @@ fn of_steps_that_cost_the_same_both_comes_before_a_and_a_before_b() {
 }
 
 #[test]
-fn a_band_without_a_path_is_widened() {
+fn band_without_a_path_is_widened() {
     let a = [1.0, 2.0, 3.0, 4.0, 5.0];
     assert_eq!(
         distance(&a, &[1.0, 3.0, 5.0], Some(0)),
@@ -89,7 +89,7 @@ fn a_band_without_a_path_is_widened() {
 }
 
 #[test]
-fn what_cannot_be_aligned_is_an_error() {
+fn rejects_series_that_cannot_be_aligned() {
     let good = [1.0, 2.0];
     let both = |a: &[f64], b: &[f64]| {
         let error = distance(a, b, None).unwrap_err();
@@ -130,7 +130,7 @@ fn warned(a: &[f64], b: &[f64]) -> Vec<Warning> {
 
 /// Figure 4: each high stretch has an outlier, and the path matches the outliers to each other.
 #[test]
-fn noise_in_nearly_constant_stretches_is_warned_of() {
+fn warns_of_noise_in_nearly_constant_stretches() {
     let a = levels(&[
         (8, 0.0),
         (2, 10.0),
@@ -175,7 +175,7 @@ fn noise_in_nearly_constant_stretches_is_warned_of() {
 
 /// Figure 5: a single high point between two periods of `a` is matched to the second period of `b`.
 #[test]
-fn a_path_from_one_period_to_another_is_warned_of() {
+fn warns_of_path_between_different_periods() {
     let (low, high) = ((8, 0.0), (8, 10.0));
     let noise = [(4, 0.0), (1, 9.0), (3, 0.0)];
     let mut a = levels(&[low, high]);
@@ -209,7 +209,7 @@ fn a_path_from_one_period_to_another_is_warned_of() {
 
 /// The signal is waves on a slope, with noise, sampled at uneven times.
 #[test]
-fn an_ordinary_signal_is_not_warned_of() {
+fn ordinary_signal_has_no_warnings() {
     let mut seed = 1u32;
     let mut noise = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -275,7 +275,7 @@ fn points(length: usize) -> impl Strategy<Value = Vec<f64>> {
 
 proptest! {
     #[test]
-    fn the_error_is_that_of_the_recursion((a, b) in (points(8), points(8)), band in 0usize..9) {
+    fn error_agrees_with_recursion((a, b) in (points(8), points(8)), band in 0usize..9) {
         prop_assert_eq!(distance(&a, &b, None), Ok(recursion(&a, &b, &|_, _| true)));
         let (last_a, last_b) = (a.len() - 1, b.len() - 1);
         let width = band.max(usize::from(last_a != last_b)) * last_a.max(last_b);
@@ -284,7 +284,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_is_whole_and_has_the_error_that_distance_finds(
+    fn path_is_complete_and_has_the_minimum_error(
         (a, b) in (points(90), points(90)),
         band in prop_oneof![Just(None), (0usize..90).prop_map(Some)],
     ) {
@@ -296,7 +296,7 @@ proptest! {
     }
 
     #[test]
-    fn warnings_are_of_points_that_are_there((a, b) in (points(60), points(90))) {
+    fn warnings_refer_to_existing_points((a, b) in (points(60), points(90))) {
         for warning in warned(&a, &b) {
             let (Warning::NearlyConstant { a: of_a, b: of_b, .. }
             | Warning::Repetitive { a: of_a, b: of_b, .. }) = warning;
@@ -306,14 +306,14 @@ proptest! {
     }
 
     #[test]
-    fn a_series_is_on_the_diagonal_of_itself(a in points(90), band in 0usize..90) {
+    fn alignment_with_itself_is_the_diagonal(a in points(90), band in 0usize..90) {
         let found = path(&a, &a, Some(band)).unwrap();
         prop_assert_eq!(found.error, 0.0);
         prop_assert_eq!(found.pairs, (0..a.len()).map(|i| (i, i)).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_wider_band_is_no_worse_and_one_as_wide_as_the_series_is_none((a, b) in (points(60), points(60))) {
+    fn wider_bands_are_no_worse((a, b) in (points(60), points(60))) {
         let longer = a.len().max(b.len());
         let errors: Vec<f64> = (0..=longer).map(|band| distance(&a, &b, Some(band)).unwrap()).collect();
         prop_assert!(errors.is_sorted_by(|narrow, wide| narrow >= wide), "{:?}", errors);

@@ -18,7 +18,7 @@ fn fitted(points: &[(f64, f64)], kind: ModelKind) -> Option<Model> {
 
 proptest! {
     #[test]
-    fn scaling_and_shifting_y_scales_and_shifts_the_curve(
+    fn fits_are_equivariant_under_scale_and_shift(
         points in numbers(), scale in 0.01_f64..100.0, shift in -500.0_f64..500.0
     ) {
         for kind in ModelKind::REGRESSION {
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn a_model_of_exact_data_has_an_r_square_of_1_and_wins(
+    fn true_kind_of_exact_data_has_r_square_1_and_wins(
         a in 1_u32..100, b in 1_u32..100, c in 1_u32..50
     ) {
         let [a, b, c] = [a, b, c].map(f64::from);
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn coefficients_say_the_same_as_the_curve(points in numbers()) {
+    fn coefficients_agree_with_the_curve(points in numbers()) {
         for kind in ModelKind::REGRESSION {
             let Some(model) = fitted(&points, kind) else { continue };
             let b = |ix: usize| model.coefficients[ix].value;
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn an_integral_is_the_sum_of_those_of_its_parts(points in numbers(), part in 0.1_f64..0.9) {
+    fn integrals_are_additive(points in numbers(), part in 0.1_f64..0.9) {
         for kind in ModelKind::REGRESSION {
             let Some(model) = fitted(&points, kind) else { continue };
             let (from, to) = (model.x_start, model.x_end);

@@ -21,7 +21,7 @@ struct Case {
 }
 
 #[test]
-fn the_example_of_local_statistics_has_the_scores_of_the_paper() {
+fn local_statistics_agree_with_example_of_the_paper() {
     let x: Vec<f64> = (0..10).map(f64::from).collect();
     let baseline = [5.0, 4.0, 8.0, 3.0, 7.0, 6.0, 1.0, 5.0, 4.0, 3.0];
     let candidate = [7.0, 9.0, 4.0, 5.0, 7.0, 5.0, 3.0, 8.0, 5.0, 1.0];
@@ -43,7 +43,7 @@ fn the_example_of_local_statistics_has_the_scores_of_the_paper() {
 }
 
 #[test]
-fn local_statistics_are_those_of_perun_and_integrals_those_of_scipy() {
+fn local_statistics_agree_with_perun_and_integrals_with_scipy() {
     let cases = include_str!("../../../../testdata/models/local_statistics.json");
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     assert!(cases.len() > 3);
@@ -82,7 +82,7 @@ fn local_statistics_are_those_of_perun_and_integrals_those_of_scipy() {
 }
 
 #[test]
-fn a_change_is_none_then_maybe_then_sure() {
+fn larger_changes_are_more_certain() {
     use ChangeKind::{Degradation, MaybeDegradation, MaybeOptimisation, NoChange, Optimisation};
     let found = [-0.5, -0.25, -0.2, -0.1, 0.0, 0.1, 0.11, 0.25, 0.26];
     assert_eq!(
@@ -116,7 +116,7 @@ fn best(models: &Models) -> &Model {
 }
 
 #[test]
-fn every_detector_finds_a_line_that_became_a_parabola_and_none_the_same_line() {
+fn detectors_find_parabola_but_not_equal_line() {
     let (before_points, before) = models(|x| 10.0 + 2.0 * x);
     let (after_points, after) = models(|x| 10.0 + 2.0 * x + 0.5 * x * x);
     let (a, b) = (best(&before), best(&after));
@@ -159,7 +159,7 @@ fn every_detector_finds_a_line_that_became_a_parabola_and_none_the_same_line() {
 }
 
 #[test]
-fn checks_say_what_the_difference_grows_like() {
+fn checks_name_the_kind_of_the_difference() {
     let (_, line) = models(|x| 10.0 + 2.0 * x);
     let (_, higher) = models(|x| 14.0 + 2.0 * x);
     let (_, steeper) = models(|x| 10.0 + 3.0 * x);

@@ -4,7 +4,7 @@ use super::same;
 use sto_stats::models::simpson;
 
 #[test]
-fn the_integral_of_eleven_samples_of_a_square_is_a_third_of_a_thousand() {
+fn parabolas_are_integrated_exactly() {
     let x: Vec<f64> = (0..=10).map(f64::from).collect();
     let y: Vec<f64> = x.iter().map(|x| x * x).collect();
     same("0 to 10", simpson(&x, &y), 1000.0 / 3.0, 0.0);

@@ -16,7 +16,7 @@ struct Case {
 }
 
 #[test]
-fn the_term_is_that_of_extra_p() {
+fn term_agrees_with_extra_p() {
     let cases = include_str!("../../../../testdata/models/normal_form.json");
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     assert_eq!(cases.len(), 34);
@@ -49,7 +49,7 @@ struct CaseOfTwo {
 }
 
 #[test]
-fn the_terms_of_two_variables_are_those_of_extra_p() {
+fn terms_of_two_variables_agree_with_extra_p() {
     let cases = include_str!("../../../../testdata/models/normal_form_of_two.json");
     let cases: Vec<CaseOfTwo> = serde_json::from_str(cases).unwrap();
     assert_eq!(cases.len(), 36);
@@ -77,7 +77,7 @@ fn the_terms_of_two_variables_are_those_of_extra_p() {
 }
 
 #[test]
-fn a_normal_form_of_two_variables_needs_four_values_of_each() {
+fn normal_form_of_two_variables_needs_four_values_of_each() {
     let grid =
         (0..4).flat_map(|a| (0..3).map(move |b| ([1.0 + f64::from(a), 1.0 + f64::from(b)], 2.0)));
     let grid: Vec<([f64; 2], f64)> = grid.collect();
@@ -90,7 +90,7 @@ fn a_normal_form_of_two_variables_needs_four_values_of_each() {
 }
 
 #[test]
-fn a_normal_form_needs_points_enough_that_are_not_below_zero() {
+fn normal_form_needs_enough_nonnegative_points() {
     let of = |x: &[f64]| normal_form(&Points::new(x.iter().map(|x| (*x, 1.0))).unwrap());
     let (needed, found) = (4, 3);
     assert_eq!(of(&[1.0, 2.0, 3.0]), Err(Why::TooFewX { needed, found }));

@@ -40,16 +40,15 @@ fn points(case: &Case) -> Points {
             .unwrap()
     });
     let points = Points::new(case.x.iter().copied().zip(case.y.iter().copied())).unwrap();
-    match case.weights.iter().all(|weight| *weight == 1.0) {
-        true => points,
-        false => points
-            .with_weights(order.iter().map(|&ix| case.weights[ix]).collect())
-            .unwrap(),
+    if case.weights.iter().all(|weight| *weight == 1.0) {
+        return points;
     }
+    let weights = order.iter().map(|&ix| case.weights[ix]).collect();
+    points.with_weights(weights).unwrap()
 }
 
 #[test]
-fn coefficients_intervals_and_criteria_are_those_of_statsmodels_and_scipy() {
+fn coefficients_intervals_and_criteria_agree_with_statsmodels_and_scipy() {
     for case in cases() {
         let found = regression(&points(&case), &ModelKind::REGRESSION);
         assert_eq!(found.models.len(), 8, "{}: {:?}", case.name, found.left_out);
@@ -86,7 +85,7 @@ fn coefficients_intervals_and_criteria_are_those_of_statsmodels_and_scipy() {
 }
 
 #[test]
-fn the_winner_is_the_kind_that_the_points_were_made_of() {
+fn finds_the_true_kind_of_exact_points() {
     let winner = |name: &str| {
         let cases = cases();
         let case = cases.iter().find(|case| case.name == name).unwrap();
@@ -106,7 +105,7 @@ fn the_winner_is_the_kind_that_the_points_were_made_of() {
 }
 
 #[test]
-fn a_kind_that_cannot_be_fitted_says_why() {
+fn kinds_that_cannot_be_fitted_have_a_reason() {
     let left_out = |points: &[(f64, f64)]| {
         let points = Points::new(points.iter().copied()).unwrap();
         let found = regression(&points, &ModelKind::REGRESSION);
@@ -163,7 +162,7 @@ fn a_kind_that_cannot_be_fitted_says_why() {
 }
 
 #[test]
-fn a_straight_line_of_a_million_points_is_that_of_all_of_them() {
+fn fits_of_a_million_points_use_all_of_them() {
     // There are too many distinct x for one node each, and the sums are computed directly.
     let size = 1_000_000;
     let noise = |ix: usize| ((ix * 7919) % 1000) as f64 / 1000.0 - 0.4995;
@@ -250,7 +249,7 @@ fn sweep(
 }
 
 #[test]
-fn the_true_kind_is_named_of_noisy_runs() {
+fn finds_the_true_kind_of_noisy_runs() {
     use ModelKind::{
         Constant, Cubic, Exponential, Linear, Linearithmic, Logarithmic, Power, Quadratic,
     };
@@ -303,7 +302,7 @@ fn the_true_kind_is_named_of_noisy_runs() {
 }
 
 #[test]
-fn the_interval_of_an_exponent_has_the_true_one_and_chance_is_the_same_each_time() {
+fn interval_contains_the_true_exponent_and_is_reproducible() {
     const DRAWS: usize = 20;
     let (mut inside, mut chance) = (0, Chance(3));
     for _ in 0..DRAWS {

@@ -36,7 +36,7 @@ struct Found {
 }
 
 #[test]
-fn buckets_are_those_of_numpy_and_their_values_those_of_scipy() {
+fn buckets_agree_with_numpy_and_scipy() {
     let cases = include_str!("../../../../testdata/models/regressogram.json");
     let cases: Vec<Bucketed> = serde_json::from_str(cases).unwrap();
     for case in cases {
@@ -110,7 +110,7 @@ fn same_values(what: &str, model: &Model, theirs: &[Option<f64>]) {
 }
 
 #[test]
-fn moving_averages_are_those_of_pandas() {
+fn moving_averages_agree_with_pandas() {
     let cases = include_str!("../../../../testdata/models/moving_average.json");
     let cases: Vec<Averaged> = serde_json::from_str(cases).unwrap();
     for case in cases {
@@ -139,7 +139,7 @@ fn moving_averages_are_those_of_pandas() {
 }
 
 #[test]
-fn a_window_is_made_narrower_until_it_explains_enough() {
+fn window_narrows_until_r_square_suffices() {
     let y = |x: f64| (x / 40.0).sin() * 10.0 + (x * PI).cos();
     let all: Vec<f64> = (0..1000).map(f64::from).collect();
     let points = points(&all, &all.iter().map(|x| y(*x)).collect::<Vec<_>>());
@@ -197,7 +197,7 @@ fn kernels() -> Vec<Kernels> {
 }
 
 #[test]
-fn kernel_regressions_are_the_sums_that_define_them() {
+fn kernel_regressions_agree_with_direct_sums() {
     for case in kernels() {
         let points = points(&case.x, &case.y);
         assert_eq!(case.fits.len(), 20);
@@ -232,7 +232,7 @@ fn kernel_regressions_are_the_sums_that_define_them() {
 }
 
 #[test]
-fn bandwidths_are_those_of_statsmodels_or_better() {
+fn bandwidths_are_at_least_as_good_as_those_of_statsmodels() {
     let (kernel, estimator) = (Kernel::Gaussian, Estimator::NadarayaWatson);
     for case in kernels() {
         let points = points(&case.x, &case.y);
@@ -272,7 +272,7 @@ fn bandwidths_are_those_of_statsmodels_or_better() {
 }
 
 #[test]
-fn a_line_through_weights_without_a_second_moment_is_refused() {
+fn rejects_local_line_without_second_moment() {
     let points = points(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0]);
     for kernel in [Kernel::Gaussian4, Kernel::Epanechnikov4] {
         let found = kernel_regression(&points, kernel, Estimator::LocalLinear, Bandwidth::Scott);
@@ -281,7 +281,7 @@ fn a_line_through_weights_without_a_second_moment_is_refused() {
 }
 
 #[test]
-fn points_in_cells_have_the_sums_of_all_points() {
+fn binned_points_have_the_sums_of_all_points() {
     // There are enough points for cells to represent them; the direct sum of all is computed at some x.
     let size = 20_000;
     let all: Vec<(f64, f64)> = (0..size)
@@ -311,7 +311,7 @@ fn points_in_cells_have_the_sums_of_all_points() {
                 panic!("samples")
             };
             for at in [0, x.len() / 3, x.len() - 1] {
-                let direct = directly(&all, kernel, estimator, width, x[at]);
+                let direct = direct_sum(&all, kernel, estimator, width, x[at]);
                 let off = (y[at] - direct).abs();
                 assert!(
                     off < 1e-9,
@@ -334,7 +334,13 @@ fn points_in_cells_have_the_sums_of_all_points() {
     }
 }
 
-fn directly(all: &[(f64, f64)], kernel: Kernel, estimator: Estimator, width: f64, at: f64) -> f64 {
+fn direct_sum(
+    all: &[(f64, f64)],
+    kernel: Kernel,
+    estimator: Estimator,
+    width: f64,
+    at: f64,
+) -> f64 {
     let (mut sums, mut of_y) = ([0.0; 3], [0.0; 2]);
     for (x, y) in all {
         let z: f64 = (x - at) / width;
