@@ -1,4 +1,4 @@
-//! Damaged files of every format are read or refused with an error that names the file; nothing panics.
+//! Damaged files of every format are read or rejected with an error that names the file; nothing panics.
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -15,8 +15,8 @@ use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_test_support::Random;
 
-/// Files in `testdata` that are written in different ways, at least one of each format. Compressed ones are damaged
-/// uncompressed.
+/// Files in `testdata`, at least one of each format, in different variants. Compressed files are decompressed before
+/// they are damaged.
 const SAMPLES: &[(Format, &str)] = &[
     (Format::PerfData, "perf-data/counters-all.perf.data"),
     (Format::PerfData, "perf-data/pipe-zstd.perf.data"),
@@ -108,10 +108,10 @@ const SAMPLES: &[(Format, &str)] = &[
     (Format::Folded, "folded/py-spy.folded"),
 ];
 
-/// Damaged files made of each sample.
+/// Number of damaged files per sample.
 const DAMAGES: usize = 64;
 
-/// Texts that mean something in some format.
+/// Texts with a meaning in some format.
 const TOKENS: [&[u8]; 8] = [
     b"\n",
     b"  ",
@@ -123,7 +123,7 @@ const TOKENS: [&[u8]; 8] = [
     b"99999999999999999999",
 ];
 
-/// Numbers at the edges of what fields hold.
+/// Numbers at the limits of integer types.
 const NUMBERS: [u64; 6] = [0, 0x7fff, 1 << 31, u32::MAX as u64, 1 << 63, u64::MAX];
 
 fn testdata(name: &str) -> PathBuf {
@@ -173,7 +173,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Reads a sample that is damaged anew; of a folder, one file.
+/// Reads a sample with new damage; in a folder, one file is damaged.
 fn read_damaged(
     sample: &str,
     random: &mut Random,
@@ -203,7 +203,7 @@ fn read_damaged(
     read(&copy, options)
 }
 
-/// Stores what was read, which may be refused.
+/// Stores a recording, which may be rejected.
 fn store(sample: &str, recording: Recording) {
     let options = IngestOptions {
         version: Some("v".to_owned()),
@@ -222,7 +222,7 @@ fn store(sample: &str, recording: Recording) {
 }
 
 #[test]
-fn every_format_has_samples_of_its_own() {
+fn every_format_has_a_sample() {
     for &(format, sample) in SAMPLES {
         assert_eq!(
             read(&testdata(sample), &Default::default()).unwrap().format,
@@ -237,7 +237,7 @@ fn every_format_has_samples_of_its_own() {
 }
 
 #[test]
-fn damaged_files_are_read_or_refused_by_name() {
+fn damaged_files_are_read_or_rejected_with_their_name() {
     SAMPLES
         .par_iter()
         .enumerate()
@@ -262,7 +262,7 @@ fn damaged_files_are_read_or_refused_by_name() {
 }
 
 #[test]
-fn a_file_of_another_format_than_named_is_read_or_refused_by_name() {
+fn files_of_another_format_are_read_or_rejected_with_their_name() {
     for (_, sample) in SAMPLES {
         if testdata(sample).is_dir() {
             continue;
@@ -281,7 +281,7 @@ fn a_file_of_another_format_than_named_is_read_or_refused_by_name() {
     }
 }
 
-/// The error of a file that was cut off.
+/// Returns the error of reading a truncated file.
 fn error_of_cut(bytes: &[u8], allow_truncated: bool) -> Option<FormatError> {
     let options = ReadOptions {
         allow_truncated,
@@ -290,7 +290,7 @@ fn error_of_cut(bytes: &[u8], allow_truncated: bool) -> Option<FormatError> {
     read_bytes(Path::new("file"), bytes, &options).err()
 }
 
-/// Cuts a file at several places, and checks that taking what is left is offered if and only if it works.
+/// Truncates a file at several places, and checks that errors suggest `allow_truncated` if and only if it helps.
 fn check_cuts(name: &str, whole: &[u8]) {
     for percent in (10..100).step_by(6) {
         let part = &whole[..whole.len() * percent / 100];
@@ -298,7 +298,7 @@ fn check_cuts(name: &str, whole: &[u8]) {
             continue;
         };
         let taken = match error_of_cut(part, true) {
-            // What is left is too little to know its format by.
+            // The rest is too short to detect the format.
             Some(FormatError::Empty { .. } | FormatError::Unknown { .. }) => continue,
             None | Some(FormatError::NoSamples { .. }) => true,
             Some(_) => false,
@@ -314,7 +314,7 @@ fn check_cuts(name: &str, whole: &[u8]) {
 }
 
 #[test]
-fn what_is_left_of_a_file_is_offered_if_and_only_if_it_can_be_taken() {
+fn truncated_files_are_offered_only_if_they_can_be_read() {
     let samples = [
         "demo/v1.perf.data",
         "perf-data/pipe.perf.data",
@@ -343,9 +343,9 @@ fn what_is_left_of_a_file_is_offered_if_and_only_if_it_can_be_taken() {
         .for_each(|sample| check_cuts(sample, &std::fs::read(testdata(sample)).unwrap()));
 }
 
-/// The compressed file is cut; whether the profile in it can be read is up to its format.
+/// The compressed file is truncated; whether the profile in it can be read depends on the format.
 #[test]
-fn what_is_left_of_a_compressed_file_is_offered_if_and_only_if_it_can_be_taken() {
+fn truncated_compressed_files_are_offered_only_if_they_can_be_read() {
     for sample in ["folded/py-spy.folded", "chrome/node.json"] {
         let mut copy = GzEncoder::new(Vec::new(), Compression::default());
         copy.write_all(&uncompressed(sample)).unwrap();

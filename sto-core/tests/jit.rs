@@ -73,9 +73,8 @@ fn generated_functions_have_names_kinds_and_files() {
     }
 }
 
-/// In saved stacks, generated code has no unwinding rules and is left by its frame pointer, which its callers and
-/// callees
-/// do not have. `perf script` 6.1 ends there.
+/// In saved stacks, generated code has no unwinding rules, but a frame pointer, which its callers and callees lack.
+/// `perf script` 6.1 ends such stacks there.
 #[test]
 fn unwinds_stacks_through_generated_functions() {
     let path = testdata("made.perf.data");

@@ -54,8 +54,8 @@ fn reads_valgrind_files() {
     }
 }
 
-/// `pprof -call_tree -callgrind` names one function `line2000 [1/2]` and `line2000 [2/2]`. The expected totals are
-/// those of `pprof -top -cum`.
+/// `pprof -call_tree -callgrind` names one function `line2000 [1/2]` and `line2000 [2/2]`. The expected totals are from
+/// `pprof -top -cum`.
 #[test]
 fn reads_the_totals_of_a_pprof_call_tree() {
     let functions = functions(&recording("call-tree"));

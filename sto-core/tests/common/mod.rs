@@ -1,4 +1,4 @@
-//! What several tests share: recordings shown as text, and symbols of formats that name functions.
+//! Helpers of several tests: recordings as text, and symbols of formats that name functions.
 
 pub(crate) mod panics;
 
@@ -18,7 +18,7 @@ pub(crate) fn read_text(text: &str) -> Result<Recording, FormatError> {
     )
 }
 
-/// The message of the error that reading gives.
+/// Returns the error message of reading these bytes.
 #[track_caller]
 pub(crate) fn error_of(bytes: &[u8]) -> String {
     read_bytes(Path::new("a/file"), bytes, &Default::default())
@@ -47,7 +47,7 @@ pub(crate) fn deepest(recording: &Recording) -> usize {
         .unwrap_or(0)
 }
 
-/// What the samples of a thread are labelled with: `key=value key=value`.
+/// Formats the labels of a thread: `key=value key=value`.
 pub(crate) fn labels_of(thread: &Thread) -> String {
     let labels = thread.labels.iter();
     let labels = labels.map(|label| format!("{}={}", label.key, label.text()));

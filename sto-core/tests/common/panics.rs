@@ -1,11 +1,11 @@
-//! Panics in this process, whoever catches them.
+//! Records panics in this process, even if they are caught.
 
 use std::sync::{Mutex, Once, PoisonError};
 
 /// The source files that panicked.
 static FILES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Has the panic hook note what panics from now on.
+/// Installs a panic hook that records the source files of all later panics.
 pub(crate) fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -20,7 +20,7 @@ pub(crate) fn note_panics() {
     });
 }
 
-/// The source files that panicked and have one of these parts in their paths.
+/// Returns the source files that panicked and have one of these parts in their paths.
 pub(crate) fn panicked(parts: &[&str]) -> Vec<String> {
     let files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let is_of = |file: &&String| parts.iter().any(|part| file.contains(part));

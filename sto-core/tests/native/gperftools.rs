@@ -62,7 +62,7 @@ fn costs_of_addresses_equal_those_of_pprof() {
     }
 }
 
-/// Go's text omits frames of its runtime, so stacks differ from those of the addresses.
+/// Go's text omits frames of its runtime, so its stacks differ from the addresses.
 #[test]
 fn costs_of_go_profiles_equal_those_of_pprof() {
     for file in ["go-heap.txt", "go-mutex.txt", "go-goroutine.txt"] {

@@ -219,7 +219,7 @@ fn incompressible(stacks: usize) -> Plain {
 /// Adds an incompressible profile to the store in the environment variable and prints the outcome. It is a part of
 /// the test below, and does nothing without the variable.
 #[test]
-fn add_where_asked() {
+fn add_in_child_process() {
     let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
         return;
     };
@@ -236,13 +236,13 @@ fn add_where_asked() {
 }
 
 /// Checks that the profile is rejected, and that the store is unchanged.
-fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
+fn assert_does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
     let store = Store::open_or_create(folder).unwrap();
     let id = add(&store, "v1", "small", &of_stacks(&[&[1, 2], &[3]]));
     let before = answer(&store, &[id]).unwrap();
     let listed = format!("{:?}", store.snapshot().unwrap().builds().unwrap());
 
-    let output = rerun("add_where_asked", shell, folder, stacks);
+    let output = rerun("add_in_child_process", shell, folder, stacks);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         text.contains("error: cannot write") && text.contains(expected),
@@ -272,10 +272,15 @@ fn full_disk_leaves_the_store_unchanged() {
         return;
     }
     let result = std::panic::catch_unwind(|| {
-        let output = rerun("add_where_asked", "", &folder.path().join("new"), 30_000);
+        let output = rerun(
+            "add_in_child_process",
+            "",
+            &folder.path().join("new"),
+            30_000,
+        );
         assert!(String::from_utf8_lossy(&output.stdout).contains("error: cannot write"));
         assert!(snapshot(folder.path()).is_empty(), "nothing is left of it");
-        does_not_fit(folder.path(), "", 30_000, "free some space and try again");
+        assert_does_not_fit(folder.path(), "", 30_000, "free some space and try again");
         let store = Store::open_or_create(folder.path()).unwrap();
         add(&store, "v1", "small too", &of_stacks(&[&[4]]));
         assert_eq!(
@@ -297,7 +302,7 @@ fn file_size_limit_leaves_the_store_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     // In blocks of 512 bytes; the signal sent at the limit would end the process.
     let shell = "trap '' XFSZ; ulimit -f 400;";
-    does_not_fit(folder.path(), shell, 15_000, "raise the limit");
+    assert_does_not_fit(folder.path(), shell, 15_000, "raise the limit");
     let store = Store::open_or_create(folder.path()).unwrap();
     add(&store, "v2", "large", &incompressible(15_000));
     assert_eq!(store.snapshot().unwrap().builds().unwrap().len(), 2);
@@ -364,7 +369,7 @@ fn reads_but_does_not_write_an_unclosed_file() {
 /// Adds profiles to the store in the environment variable and prints their number until it is killed. It is a part
 /// of the test below, and does nothing without the variable.
 #[test]
-fn add_many_where_asked() {
+fn add_many_in_child_process() {
     let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
         return;
     };
@@ -395,7 +400,7 @@ fn killed_writer_keeps_the_reported_profiles() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "store::folder::add_many_where_asked",
+                "store::folder::add_many_in_child_process",
                 "--nocapture",
             ])
             .env("STO_TEST_STORE", folder.path())
