@@ -7,7 +7,7 @@ use sto_model::{Cancelled, Hint};
 
 /// An error when reading a recording.
 ///
-/// Each message names the file and the place in it, what was found and expected, and what to do.
+/// Each message names the file and the place in it, the found and the expected content, and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -30,7 +30,7 @@ pub enum FormatError {
     Unknown {
         /// The file.
         path: PathBuf,
-        /// A printable excerpt of the first bytes and a guess at what they are.
+        /// A printable excerpt of the first bytes and a guess at their format.
         found: String,
         /// Number of supported formats.
         formats: usize,

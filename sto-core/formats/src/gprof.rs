@@ -1,6 +1,6 @@
 //! Output of `gprof PROGRAM gmon.out`: a flat profile and a call graph.
 //!
-//! There are calls but no stacks, so stacks are estimated as for Callgrind. Times are rounded to 10 ms.
+//! The output has calls but no stacks, so stacks are estimated as for Callgrind. Times are rounded to 10 ms.
 //!
 //! Source: chapter *Interpreting gprof's Output* of its manual; `cg_print.c` and `hist.c` of binutils.
 

@@ -38,7 +38,7 @@ struct Allocation {
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Node<'b> {
     call_frame: CallFrame<'b>,
-    /// Bytes, without those of its children.
+    /// Bytes, without the children.
     self_size: Number,
     id: Option<u64>,
 }

@@ -279,7 +279,7 @@ const RECOGNISED: usize = 128;
 const METHOD_TRACE: &str =
     "a method trace of Android's runtime: record with simpleperf or Perfetto instead";
 
-/// Marks of files that are not supported, what they are, and the remedy.
+/// Magic bytes of unsupported files, with a description and the remedy.
 const MADE_BY: [(&[u8], &str); 5] = [
     (b"*version\n", METHOD_TRACE),
     // While the program is still running.
@@ -298,7 +298,7 @@ const MADE_BY: [(&[u8], &str); 5] = [
     ),
 ];
 
-/// Describes the first bytes and what they may be, for the message about an unknown format.
+/// Describes the first bytes, with a guess at the format, for the message about an unknown format.
 fn found(bytes: &[u8]) -> String {
     let start = excerpt(bytes.trim_ascii_start());
     let head = &bytes[..bytes.len().min(RECOGNISED)];

@@ -95,7 +95,7 @@ pub(super) enum Reader {
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// Like `Pieces`, but a truncated file cannot be read.
     Passes(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
-    /// Reads lines or blocks in order, and holds only what is distinct.
+    /// Reads lines or blocks in order, and only holds distinct data.
     Lines(fn(&ReadOptions) -> Box<dyn LineReader>),
 }
 use Reader::{Chunks, Lines, Passes, Pieces, Timed, Whole};

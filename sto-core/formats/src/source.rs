@@ -54,9 +54,9 @@ impl ReadOptions {
 
 /// A progress callback, called with the number of further bytes read.
 ///
-/// It is called for perf.data, for line-based formats, and for compressed or streamed input. The
-/// bytes are those of the stored (compressed) profile, and the last ones may not be reported. An
-/// error of the callback cancels reading.
+/// It is called for perf.data, for line-based formats, and for compressed or streamed input. It
+/// counts bytes before decompression, and may not report the last ones. An error of the callback
+/// cancels reading.
 #[derive(Clone, Default)]
 pub struct OnRead(Option<Arc<Call>>);
 

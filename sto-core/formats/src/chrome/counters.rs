@@ -1,4 +1,4 @@
-//! Counters in a trace (`C`), and those of Chrome's developer tools about a page
+//! Counters in a trace (`C`), including counters of a page from Chrome's developer tools
 //! (`UpdateCounters`).
 
 use super::event::Event;

@@ -1,11 +1,11 @@
 //! V8's `.heapsnapshot`, written by Node, Chrome and the domain `HeapProfiler` of the DevTools
 //! Protocol: the objects of a heap and their references.
 //!
-//! There are no calls. The stack of an object is the constructors of the objects that keep it
+//! A snapshot has no calls. The stack of an object is the constructors of the objects that keep it
 //! alive, ending with its own. An object is kept alive by its dominator, so the total of a
 //! constructor is its retained size. Consecutive objects with the same constructor, as in a list,
-//! are one frame. As in DevTools, weak references keep nothing alive, and objects that the program
-//! cannot reach do not keep alive what it can.
+//! are one frame. As in DevTools, weak references keep nothing alive, and unreachable objects do not
+//! keep reachable ones alive.
 //!
 //! Source: `src/profiler/heap-snapshot-generator.cc` of V8, and `HeapSnapshot.ts` of Chrome's
 //! DevTools.

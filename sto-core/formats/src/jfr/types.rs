@@ -37,7 +37,7 @@ pub(super) enum Shape {
     /// An uncompressed 64-bit float.
     Double,
     Text,
-    /// A sequence of fields, without those of zero size.
+    /// A sequence of fields, without fields of zero size.
     Fields(Vec<Field>),
 }
 

@@ -248,8 +248,8 @@ pub fn is_missing(field: &str) -> bool {
             .any(|missing| field.eq_ignore_ascii_case(missing))
 }
 
-/// Returns `true` if the name of a column is that of times: `time`, `t`, `timestamp` or `seconds`,
-/// possibly with a unit.
+/// Returns `true` if a column of this name has times: `time`, `t`, `timestamp` or `seconds`, possibly
+/// with a unit.
 pub fn is_column_of_times(name: &str) -> bool {
     time::unit_of_times(name).is_some()
 }

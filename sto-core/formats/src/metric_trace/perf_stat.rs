@@ -1,7 +1,7 @@
 //! Output of `perf stat -I MS -x SEPARATOR`: for each interval, one line per event, or several if
 //! it is counted by processor, socket, core, node or thread.
 //!
-//! The layout is that of `print_counter_aggr` and related functions in the kernel's
+//! The layout follows `print_counter_aggr` and related functions in the kernel's
 //! `tools/perf/util/stat-display.c`: the time with nine decimals; if counts are separate, the
 //! processor (or similar) and the number of processors; the count; its unit; the event; the control
 //! group, if given; the nanoseconds that the event was counted; the share of time in percent; and a

@@ -15,7 +15,7 @@ const UNITS: [(&str, i64); 6] = [
     ("ns", 1),
 ];
 
-/// Nanoseconds per unit of a column, if its name is that of times: `time`, `Time (ms)`, `t_us`.
+/// Nanoseconds per unit of a column, or `None` if its name is not one of times: `time`, `Time (ms)`, `t_us`.
 pub(super) fn unit_of_times(name: &str) -> Option<i64> {
     let name = name.to_lowercase();
     let mut words = name

@@ -62,7 +62,7 @@ impl Methods {
         Ok(())
     }
 
-    /// The location of the method at an address, which is that of a call except at the leaf.
+    /// The location of the method at an address, which is the address of a call except at the leaf.
     pub(super) fn location(
         &mut self,
         address: u64,

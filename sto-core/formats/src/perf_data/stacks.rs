@@ -71,7 +71,7 @@ impl Batch {
         self.samples.len() >= BATCH_SAMPLES || self.bytes >= BATCH_BYTES
     }
 
-    /// Returns `true` if the kernel's mappings are those of the batch.
+    /// Returns `true` if the batch has these mappings of the kernel.
     pub(super) fn sees(&self, kernel: &Arc<AddressSpace>) -> bool {
         Arc::ptr_eq(&self.kernel, kernel)
     }

@@ -36,7 +36,7 @@ struct Mapping {
 struct Frame {
     function: u64,
     mapping: u64,
-    /// Address in the file; for a caller, that of the call.
+    /// Address in the file; for a caller, the address of the call.
     address: u64,
     source: u64,
     line: u64,

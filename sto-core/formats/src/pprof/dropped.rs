@@ -9,7 +9,7 @@ use regex_lite::{Regex, RegexBuilder};
 /// The functions that a profile drops together with everything they call, such as allocators in an
 /// allocation profile, or the profiler's signal handler.
 ///
-/// Their cost goes to their caller. The rule is that of `Profile.Prune` in pprof's `prune.go`.
+/// Their cost goes to their caller. The rule is the same as in `Profile.Prune` in pprof's `prune.go`.
 pub(super) struct Dropped {
     patterns: Option<(Regex, Option<Regex>)>,
     /// Upper bound on simultaneous states of both patterns, for the work of comparing a name.

@@ -21,7 +21,7 @@ pub(crate) struct Frames {
     cuts: Vec<Cut>,
 }
 
-/// Where a stack is cut at a location, walking from the root.
+/// The position of a cut relative to a location, walking from the root.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
     Not,

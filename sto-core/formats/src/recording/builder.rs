@@ -202,7 +202,7 @@ impl RecordingBuilder {
             .ok_or_else(too_many)
     }
 
-    /// Counts frames that the file does not contain one by one, such as those of shared callers,
+    /// Counts frames that the file does not contain one by one, such as frames of shared callers,
     /// before they are made. Returns an error if there are too many for the size of the file.
     pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
         self.expanded += frames as u64;

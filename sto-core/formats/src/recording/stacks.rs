@@ -37,13 +37,13 @@ impl Stacks {
         self.ends.is_empty()
     }
 
-    /// The stack whose locations precede those of [`Stacks::own`]. It has a smaller index.
+    /// The stack whose locations precede the ones in [`Stacks::own`]. It has a smaller index.
     pub fn caller(&self, stack: StackIx) -> Option<StackIx> {
         let caller = self.callers[stack.get()];
         (caller != NONE).then_some(StackIx(caller))
     }
 
-    /// The locations of a stack after those of its caller, root first.
+    /// The locations of a stack that its caller does not have, root first.
     pub fn own(&self, stack: StackIx) -> &[LocationIx] {
         own_at(&self.ends, &self.locations, stack.0)
     }

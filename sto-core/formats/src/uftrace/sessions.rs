@@ -175,7 +175,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Parses a map, whose lines are like those of `/proc/PID/maps`.
+/// Parses a map in the format of `/proc/PID/maps`.
 fn mappings(map: &[u8]) -> Vec<Mapping> {
     let mut mappings: Vec<Mapping> = Vec::new();
     for (_, line) in lines(map) {

@@ -150,7 +150,7 @@ impl<'b> Reader<'b> {
         Err(DecodeError::new(self.cursor.at(), problem))
     }
 
-    /// A long integer: a count, whose sign is that of the integer, and as many 15-bit digits.
+    /// A long integer: a count with the sign of the integer, and as many 15-bit digits.
     fn long(&mut self, begin: usize) -> Decoded<i64> {
         let count = i32::from_le_bytes(self.cursor.array()?);
         let mut number: i64 = 0;

@@ -36,7 +36,7 @@ pub(super) struct Buffer {
 /// The problem of a record; `None` if it is cut off.
 type Wrong = Option<String>;
 
-/// Reads all buffers, those of a thread by time and threads in parallel, and computes the file's
+/// Reads all buffers, by time in each thread and with threads in parallel, and computes the file's
 /// digest. The last number in the result is the number of events other than calls.
 pub(super) fn read(
     log: &Log<'_>,

@@ -31,7 +31,7 @@ impl Program {
     /// otherwise the only program there with a list of functions.
     ///
     /// # Errors
-    /// Returns a sentence with what was searched for and the remedy.
+    /// Returns a sentence with the searched names and the remedy.
     pub(super) fn find(log: &Path, options: &SymbolOptions) -> Result<Program, String> {
         let folders = options.symbol_dirs.iter().chain(&options.recording_dir);
         let names = names_in(log);
@@ -72,7 +72,7 @@ impl Program {
         self.entries.get(index).copied()
     }
 
-    /// The reason why the program cannot be that of the log, if it cannot.
+    /// The reason why the program cannot belong to the log, or `None` if it can.
     pub(super) fn mismatch(&self, greatest: u32) -> Option<String> {
         (greatest as usize > self.entries.len()).then(|| {
             format!(

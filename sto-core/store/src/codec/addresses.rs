@@ -17,7 +17,7 @@ use sto_model::tree::{
 use sto_model::units::Cost;
 use sto_model::{Module, ModuleKind};
 
-/// A module as it is stored.
+/// The stored form of a module.
 #[derive(Serialize, Deserialize)]
 struct PackedModule {
     path: String,

@@ -24,7 +24,7 @@ pub(super) enum Event<'l> {
     Other,
 }
 
-/// Where a record ends.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ending {
     /// At the end of its line.
