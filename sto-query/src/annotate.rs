@@ -23,7 +23,7 @@ const MAX_NAMED: usize = 10;
 /// Metrics from a file, by profile.
 pub(crate) type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 
-/// Error in a file of metrics. None of the file is used.
+/// Error in a file of metrics. No part of the file is used.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {why}")]
 #[non_exhaustive]

@@ -15,7 +15,7 @@ pub(super) struct Runs<'b> {
     pub(super) all: Vec<ProfileId>,
     /// Names and tags of builds.
     names: HashSet<&'b str>,
-    /// Sorted ids: of profiles with their index, and GNU build ids, which have none.
+    /// Sorted ids: ids of profiles with their index, and GNU build ids without one.
     ids: BTreeMap<String, Option<usize>>,
     /// Runs by benchmark, or by a label's key and value.
     pub(super) by_value: HashMap<(Option<&'b str>, &'b str), Rc<Vec<usize>>>,

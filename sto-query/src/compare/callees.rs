@@ -15,7 +15,7 @@ const MAX_CALLEES: usize = 3;
 /// Minimum share of the change of a callee in a finding.
 const MIN_SHARE: f64 = 0.1;
 
-/// The callees that a cause's change is attributed from.
+/// The callees whose cost is attributed to a cause and changed with it.
 #[derive(Debug, Default)]
 pub(super) struct Callees {
     /// The callees with a share in the change, the largest share first.
@@ -49,7 +49,7 @@ pub(super) fn attributed_callees(
         }
     }
     let mut sums: Vec<BTreeMap<Part, Pair<u64>>> = vec![BTreeMap::new(); causes.len()];
-    // For each node that is attributed to another one, the direct callee of that one.
+    // For each node that is attributed to a caller, the direct callee of that caller.
     let mut called: Vec<FunctionIx> = Vec::with_capacity(owners.len());
     for (node, &owner) in owners.iter().enumerate() {
         let owner = owner as usize;

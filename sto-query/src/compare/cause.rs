@@ -1,4 +1,4 @@
-//! Causes, and the data that they are found from.
+//! Causes, and the data from which they are found.
 
 use super::counts::NodeCounts;
 use super::evidence::{Direction, Evidence, Tests};

@@ -21,7 +21,7 @@ pub(super) struct Gain {
     /// The parts of both without callees that stay.
     pub(super) own_gained: f64,
     pub(super) own_lost: f64,
-    /// The loss of each function that the cost may have been in.
+    /// The loss of each function that may have had the cost.
     pub(super) losers: BTreeMap<FunctionIx, f64>,
 }
 

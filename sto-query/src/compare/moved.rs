@@ -124,8 +124,8 @@ impl Moves<'_> {
     fn find_origin(&self, cause: &Cause) -> Option<FunctionIx> {
         let mut gains = self.gains.compute(cause);
         if cause.basis == Basis::Total {
-            // What other causes below explain is not its own: a wrapper of a slower function is not
-            // slower.
+            // Changes that causes below explain are not its own: a wrapper of a slower function is
+            // not slower.
             for gain in &mut gains {
                 gain.gained = gain.gained.min(cause.explains.abs());
             }

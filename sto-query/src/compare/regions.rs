@@ -63,7 +63,7 @@ pub(super) struct Regions<'a> {
     pub(super) nodes: Vec<usize>,
     of_function: HashMap<FunctionIx, Vec<usize>>,
     at_caller: HashMap<Caller, Vec<usize>>,
-    /// Attributed self of what begins and ends under each caller.
+    /// Attributed self of the calls that begin and end under each caller.
     turnover: HashMap<Caller, Samples>,
     /// Whether a function is one of the most expensive that begin or end.
     costly: Vec<bool>,
@@ -270,7 +270,7 @@ impl<'a> Regions<'a> {
         self.attributed[class.get()]
     }
 
-    /// Returns the attributed self of what begins and ends under a caller.
+    /// Returns the attributed self of the calls that begin and end under a caller.
     pub(super) fn turnover(&self, caller: Caller) -> Samples {
         self.turnover.get(&caller).copied().unwrap_or_default()
     }

@@ -67,7 +67,7 @@ pub(super) fn finding(
     } else {
         String::new()
     };
-    // What other findings explain is not part of this one.
+    // The part of the change that other findings explain does not belong to this one.
     let by_itself = match finding.basis {
         Basis::Total => " by itself",
         Basis::AttributedSelf | Basis::Calls => "",

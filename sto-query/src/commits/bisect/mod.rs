@@ -25,7 +25,7 @@ use sto_core::model::CommitHash;
 
 /// Minimum number of runs of the good and the bad commit for a comparison.
 const RUNS_OF_ENDS: usize = 2;
-/// Number of runs of each of them after which the search ends if they do not differ.
+/// Number of runs of the good and of the bad commit after which the search ends if they do not differ.
 const MOST_RUNS_OF_ENDS: usize = 6;
 /// Maximum probability of a misleading run for the good and bad commit to be measured well enough.
 const CLEAR: f64 = 0.03;

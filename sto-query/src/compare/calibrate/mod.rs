@@ -1,5 +1,5 @@
-//! Measures the quality of comparisons of a benchmark: how often they report a change that is not
-//! there, and which changes they detect.
+//! Measures the quality of comparisons of a benchmark: how often they report a change of equal
+//! builds, and which changes they detect.
 //!
 //! ```text
 //! runs of one build          count        samples by function and run, once for all splits
