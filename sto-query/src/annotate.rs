@@ -21,7 +21,7 @@ use sto_core::store::{Annotated, StoredBuild};
 const MAX_NAMED: usize = 10;
 
 /// Metrics from a file, by profile.
-pub(crate) type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
+pub(crate) type MetricsByProfile = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 
 /// Error in a file of metrics. No part of the file is used.
 #[derive(Debug, thiserror::Error)]
@@ -115,18 +115,18 @@ pub(crate) enum AnnotateFault {
 /// # Errors
 ///
 /// Returns an error if a row is malformed, or does not match exactly one run.
-pub(crate) fn metrics_of(
+pub(crate) fn read_metrics(
     text: &str,
     builds: &[StoredBuild],
     resolve: &dyn Fn(Selector) -> Selector,
-) -> Result<GivenMetrics, AnnotateError> {
+) -> Result<MetricsByProfile, AnnotateError> {
     let rows = if text.trim_start().starts_with('{') {
         json_lines(text)
     } else {
         csv_rows(text)
     }?;
-    let runs = Runs::of(builds, resolve);
-    let mut given = GivenMetrics::new();
+    let runs = Runs::new(builds, resolve);
+    let mut given = MetricsByProfile::new();
     for Row { line, run, metrics } in rows {
         let at = |why| AnnotateError { line, why };
         if metrics.is_empty() {
@@ -282,7 +282,7 @@ impl Run {
         let mut fitting = Vec::with_capacity(self.0.len());
         for (column, value) in &self.0 {
             fitting.push(match column.strip_prefix("label.") {
-                None if column != "benchmark" => runs.named(value)?,
+                None if column != "benchmark" => runs.find_by_name(value)?,
                 key => runs
                     .by_value
                     .get(&(key, value.as_str()))
@@ -350,7 +350,7 @@ impl Answer for AnnotatedRuns {
 
 impl AnnotatedRuns {
     /// Creates the report.
-    pub fn of(given: &GivenMetrics, annotated: &Annotated) -> Self {
+    pub fn new(given: &MetricsByProfile, annotated: &Annotated) -> Self {
         AnnotatedRuns {
             runs: given.len(),
             new: annotated.new,

@@ -24,7 +24,8 @@ pub mod correlate {
 
 pub mod expand {
     pub use crate::expand::{
-        Branch, Correlated, Greedy, Informed, Positive, Selection, expand, expansion,
+        Branch, CorrelationSelection, GreedySelection, InformedSelection, PositiveSelection,
+        Selection, expand, expansion,
     };
 }
 
@@ -44,7 +45,7 @@ pub mod hot {
 }
 
 pub mod listing {
-    pub use crate::listing::ls;
+    pub use crate::listing::list_builds;
 }
 
 pub mod potential {

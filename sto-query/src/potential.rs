@@ -154,7 +154,7 @@ pub fn potential(
             costs.total += function.total;
             view_whole += function.self_cost;
         }
-        selections.push(Subject::new(view, sample_type, view_whole));
+        selections.push(Subject::with_whole(view, sample_type, view_whole));
         whole += view_whole;
     }
     let mut functions: Vec<(FrameInfo, Costs)> = by_name.into_values().collect();

@@ -1,7 +1,7 @@
 //! Origin and quality of profiles.
 
 use crate::answer::Answer;
-use crate::listing::{ProfileSummary, profile_report};
+use crate::listing::{ProfileSummary, summarize_profile};
 use crate::tree::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,7 +277,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
         column.map_or(Cost::ZERO, |column| total_cost(&costs[column]))
     });
     ShownProfile {
-        profile: profile_report(stored.id, profile),
+        profile: summarize_profile(stored.id, profile),
         own_bytes: stored.stored.0,
         origin: ShownOrigin {
             duration_ns: origin.duration.map(|duration| duration.0),

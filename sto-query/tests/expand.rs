@@ -8,10 +8,11 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::internal::expand::{
-    Branch, Correlated, Greedy, Informed, Positive, Selection, expand, expansion,
+    Branch, CorrelationSelection, GreedySelection, InformedSelection, PositiveSelection, Selection,
+    expand, expansion,
 };
 use sto_query::internal::history::History;
-use sto_query::questions::{Direction, HistoryQuery, Method, Reach};
+use sto_query::questions::{Direction, ExpandLimits, HistoryQuery, Method};
 use sto_query::render;
 
 /// Returns the history of runs on successive days, given as folded stacks and a metric.
@@ -59,15 +60,15 @@ fn grown() -> History {
     ])
 }
 
-fn reach() -> Reach {
-    with!(Reach {
+fn reach() -> ExpandLimits {
+    with!(ExpandLimits {
         max_depth: 10,
         max_breadth: 3,
     })
 }
 
-fn greedy(history: &History) -> Greedy {
-    Greedy(history.judged(None, history.runs.len()).unwrap())
+fn greedy(history: &History) -> GreedySelection {
+    GreedySelection(history.judged(None, history.runs.len()).unwrap())
 }
 
 /// The paths of branches: `log serve main`.
@@ -137,13 +138,13 @@ fn breadth_and_depth_limit_the_expansion() {
     let history = grown();
     let log = history.find("log").unwrap()[0];
     let greedy = greedy(&history);
-    let narrow = with!(Reach {
+    let narrow = with!(ExpandLimits {
         max_depth: 1,
         max_breadth: 1,
     });
     let branches = expand(&history, log, Direction::Callees, &greedy, &greedy, narrow);
     assert_eq!(paths(&history, &branches), ["log", "log write"]);
-    let none = with!(Reach {
+    let none = with!(ExpandLimits {
         max_depth: 0,
         max_breadth: 1,
     });
@@ -174,9 +175,9 @@ fn recursive_samples_count_once() {
 #[test]
 fn correlation_follows_what_goes_with_the_metric() {
     let history = grown();
-    let correlated = Correlated::with(&history, "seconds").unwrap();
+    let correlated = CorrelationSelection::new(&history, "seconds").unwrap();
     let log = history.find("log").unwrap()[0];
-    let stop = Positive(&correlated);
+    let stop = PositiveSelection(&correlated);
     let branches = expand(
         &history,
         log,
@@ -190,7 +191,9 @@ fn correlation_follows_what_goes_with_the_metric() {
         ["log", "log serve", "log serve main"]
     );
     assert!(correlated.rank(&branches[1]) > 0.99);
-    let error = Correlated::with(&history, "bytes").unwrap_err().to_string();
+    let error = CorrelationSelection::new(&history, "bytes")
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "no benchmark has two runs with a metric `bytes`; there are runs with seconds"
@@ -204,7 +207,7 @@ fn informed_selection_weighs_recent_changes_and_new_depths() {
         ("main;log;a 12\nmain;log;b 12\nmain;log;c 12", 1.0),
         ("main;log;a 20\nmain;log;b 20\nmain;x;log;c 20", 1.0),
     ]);
-    let informed = Informed {
+    let informed = InformedSelection {
         greedy: greedy(&history),
         history: &history,
         changed: |_: &str| Some(Duration::from_secs(15 * 86_400)),

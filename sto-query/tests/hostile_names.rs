@@ -6,7 +6,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType, Unit};
-use sto_query::internal::listing::ls;
+use sto_query::internal::listing::list_builds;
 use sto_query::internal::tree::{call_tree, top};
 use sto_query::questions::{Order, Prune};
 use sto_query::render::flame::{self, FlameOptions, Palette, Widths};
@@ -91,7 +91,7 @@ fn text_has_no_control_characters_and_one_line_per_row() {
     let profile = &mut build.profiles[0].profile;
     profile.benchmark = Some("\x07".to_owned());
     profile.labels.insert("a\x1b".to_owned(), "b\r".to_owned());
-    assert_plain(&render::ls::text(&ls(&[build], None), TERMINAL));
+    assert_plain(&render::ls::text(&list_builds(&[build], None), TERMINAL));
 }
 
 #[test]

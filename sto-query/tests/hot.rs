@@ -217,7 +217,7 @@ fn finds_files_in_work_tree_and_confirms_ambiguous_ones() {
         fs::create_dir(root.join(place)).unwrap();
         fs::write(root.join(place).join("demo.c"), text()).unwrap();
     }
-    let tree = SourceTree::of(&root, index.files().map(|file| file.path));
+    let tree = SourceTree::scan(&root, index.files().map(|file| file.path));
     let several = index.placed(&tree, &BTreeMap::new());
     let both = [root.join("a/demo.c"), root.join("b/demo.c")];
     let file = demo_c(&index);
@@ -225,7 +225,7 @@ fn finds_files_in_work_tree_and_confirms_ambiguous_ones() {
     assert_eq!(several.path(file), None);
     let chosen = BTreeMap::from([("demo.c".to_owned(), both[1].clone())]);
     let placed = index.placed(&tree, &chosen);
-    assert_eq!(placed.of(&both[1]), [file]);
+    assert_eq!(placed.files_at(&both[1]), [file]);
     assert_eq!(placed.path(file), Some(&*both[1]));
     assert!(placed.doubtful().is_empty());
 }
@@ -268,18 +268,10 @@ fn functions_that_changed_show_their_change() {
         candidate: Named::File(demo().join("v2.perf.data")),
     });
     let checked = check(&sources(), &request).unwrap();
-    let changes = HotChanges::of(&index, &checked.comparisons[0]);
+    let changes = HotChanges::from_comparison(&index, &checked.comparisons[0]);
     assert_eq!(changes.since, "v1.perf.data");
-    let logging = changes.of_function(function(&index, "doLogging").number);
+    let logging = changes.change(function(&index, "doLogging").number);
     assert!((8.0..12.0).contains(&logging.unwrap()), "{logging:?}");
-    assert!(
-        changes
-            .of_function(function(&index, "main").number)
-            .unwrap()
-            > 1.0
-    );
-    assert_eq!(
-        changes.of_function(function(&index, "receive").number),
-        None
-    );
+    assert!(changes.change(function(&index, "main").number).unwrap() > 1.0);
+    assert_eq!(changes.change(function(&index, "receive").number), None);
 }

@@ -36,7 +36,7 @@ expires = 2026-06-30
 
 /// 86,400 seconds a day; 2026-01-01 is day 20,454.
 fn day(day_of_2026: u64) -> Date {
-    Date::of(UnixSeconds((20_454 + day_of_2026 - 1) * 86_400 + 86_399))
+    Date::from_time(UnixSeconds((20_454 + day_of_2026 - 1) * 86_400 + 86_399))
 }
 
 fn options(benchmark: Option<&str>, set: &Thresholds) -> CompareOptions {

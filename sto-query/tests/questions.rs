@@ -93,7 +93,10 @@ fn drawings_and_exports_state_their_content() {
     request.baseline = "0.9.6".into();
     request.candidate = "0.10.0".into();
     let stacks = diff(&sources, &request).unwrap();
-    let subjects = stacks.views.each_ref().map(|view| Subject::of(view, EVENT));
+    let subjects = stacks
+        .views
+        .each_ref()
+        .map(|view| Subject::new(view, EVENT));
     let builds = subjects.iter().map(|subject| &*subject.build);
     assert!(builds.eq(["0.9.6", "0.10.0"]));
 
@@ -157,7 +160,7 @@ fn missing_fields_of_requests_have_defaults() {
 
 #[test]
 fn options_round_trip_through_json() {
-    let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
+    let known = Ignored::new("known", Date::from_time(UnixSeconds(1_800_000_000)));
     let mut options = CompareOptions::default();
     options.alpha = 0.01;
     options.normalisation = NormalisationMethod::PerMetric("requests".to_owned());

@@ -7,7 +7,7 @@ use sto_core::store::{
     Checked, Concerns, Corruption, ExecutableStats, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
-use sto_query::internal::listing::ls;
+use sto_query::internal::listing::list_builds;
 use sto_query::internal::tree::{call_tree, top};
 use sto_query::questions::{Order, Prune};
 use sto_query::render;
@@ -175,7 +175,7 @@ fn store() -> BuildList {
     let last = &mut builds[2].profiles[0];
     last.profile.origin.recorded = None;
     last.profile.quality.samples = 12_345_678;
-    ls(&builds, Some(Bytes(1_589_248)))
+    list_builds(&builds, Some(Bytes(1_589_248)))
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn every_build_and_profile_of_a_store() {
     }
     assert_golden("ls.json", &sto_query::results::json(&store()).unwrap());
     assert_eq!(
-        render::ls::text(&ls(&[], None), TERMINAL),
+        render::ls::text(&list_builds(&[], None), TERMINAL),
         "The store has no profiles yet; `AddProfile` adds one.\n"
     );
 }

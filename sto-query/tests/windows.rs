@@ -145,7 +145,7 @@ fn windows_begin_at_the_first_sample_of_each_run() {
     threads.stacks.by = Some(RootsBy::Thread);
     let samples = |request: &FlameRequest| {
         let stacks = flame(&STORED, request).unwrap();
-        Subject::of(&stacks.view, EVENT).samples
+        Subject::new(&stacks.view, EVENT).samples
     };
     assert_eq!(samples(&threads), answer.subject.samples);
     let by_run = RootsBy::Label("run".to_owned());

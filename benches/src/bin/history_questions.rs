@@ -12,13 +12,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 use sto_core::store::Store;
 use sto_query::internal::correlate::bottlenecks;
-use sto_query::internal::expand::{Greedy, expand};
+use sto_query::internal::expand::{GreedySelection, expand};
 use sto_query::internal::history::{FunctionIx, History};
 use sto_query::internal::potential::potentials;
 use sto_query::internal::series::scores;
 use sto_query::questions::{
-    BottleneckOptions, Combination, Degree, Direction, HistoryQuery, Measure, Observation, Reach,
-    ScoreOptions,
+    BottleneckOptions, Combination, Degree, Direction, ExpandLimits, HistoryQuery, Measure,
+    Observation, ScoreOptions,
 };
 use sto_query::results::View;
 use sto_query::select::Selection;
@@ -98,8 +98,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
     }
     let [history] = &histories;
-    let greedy = Greedy(judged);
-    let mut reach = Reach::default();
+    let greedy = GreedySelection(judged);
+    let mut reach = ExpandLimits::default();
     (reach.max_depth, reach.max_breadth) = (10, 3);
     for (name, direction) in [
         ("callers", Direction::Callers),

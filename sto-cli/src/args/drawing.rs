@@ -113,7 +113,7 @@ pub(crate) fn draw_flame(stacks: FlameStacks, options: FlameOptions) -> Result<D
     };
     Ok(Drawn {
         drawing: render::flame::svg((&stacks.view, EVENT), &options).map_err(QueryError::from)?,
-        subjects: vec![Subject::of(&stacks.view, EVENT)],
+        subjects: vec![Subject::new(&stacks.view, EVENT)],
         new_outliers: None,
     })
 }

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
         subjects: stacks
             .views
             .iter()
-            .map(|view| Subject::of(view, EVENT))
+            .map(|view| Subject::new(view, EVENT))
             .collect(),
         new_outliers: stacks.new_outliers,
     })?;

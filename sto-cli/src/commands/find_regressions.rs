@@ -165,7 +165,7 @@ pub(crate) fn report(
     names: &Names,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
-    request.today = Some(Date::of(now()));
+    request.today = Some(Date::from_time(now()));
     request.all = output.shows_all();
     request.stacks = output.shows_stacks();
     let mut check = check(&store.sources(), &request)?;
@@ -181,7 +181,7 @@ fn compare_counts(
     mut request: CheckRequest,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
-    request.today = Some(Date::of(now()));
+    request.today = Some(Date::from_time(now()));
     request.all = output.shows_all();
     write(&check_counts(path, &request)?, output)
 }

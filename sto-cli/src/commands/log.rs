@@ -67,7 +67,7 @@ pub(crate) fn run(args: &LogArgs, store_path: &StorePath) -> Result<Outcome, Cli
     request.shown = repository.log(&shown)?;
     request.ancestry = repository.ancestry(&args.commits)?;
     args.judgement.ask(&mut request.check)?;
-    request.check.today = Some(Date::of(now()));
+    request.check.today = Some(Date::from_time(now()));
     let history = &mut request.history;
     history.executable.clone_from(&args.exe);
     history.benchmark.clone_from(&args.benchmark.benchmark);

@@ -147,7 +147,7 @@ fn calls(
         };
         let drawn = Drawn {
             drawing: render::calls::html(&run, WORDS, &part).map_err(QueryError::from)?,
-            subjects: vec![Subject::of(&run.view, EVENT)],
+            subjects: vec![Subject::new(&run.view, EVENT)],
             new_outliers: None,
         };
         drawn.write(Some(output), &args.format)?;

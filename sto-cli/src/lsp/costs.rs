@@ -33,7 +33,7 @@ impl Costs {
             Report::History(history) => self.history = Some(history),
             Report::Compared(check) => {
                 let first = check.comparisons.first();
-                self.changes = first.map(|first| HotChanges::of(&self.index, first));
+                self.changes = first.map(|first| HotChanges::from_comparison(&self.index, first));
                 self.check = Some(check);
             }
             _ => {}
@@ -43,7 +43,7 @@ impl Costs {
     /// The ratio of a function's cost to the baseline, and the baseline's name.
     pub(super) fn change(&self, function: FunctionNo) -> Option<(f64, &str)> {
         let changes = self.changes.as_ref()?;
-        Some((changes.of_function(function)?, &changes.since))
+        Some((changes.change(function)?, &changes.since))
     }
 
     /// The regressions, each with the name of the baseline.

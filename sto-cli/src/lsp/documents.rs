@@ -47,7 +47,7 @@ impl Document {
     /// The costs by line; `None` if the profiles have no costs for this document.
     pub(super) fn shown(&mut self, costs: &Costs) -> Option<&InText> {
         let path = self.path.as_deref()?;
-        let files = costs.placed.of(path);
+        let files = costs.placed.files_at(path);
         if files.is_empty() {
             return None;
         }

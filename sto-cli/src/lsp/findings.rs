@@ -103,7 +103,7 @@ pub(super) fn actions(
             command: Some(commands::difference(show)),
             ..CodeAction::default()
         });
-        let until = Date::of(UnixSeconds(now().0 + IGNORED_DAYS * 24 * 60 * 60));
+        let until = Date::from_time(UnixSeconds(now().0 + IGNORED_DAYS * 24 * 60 * 60));
         let edit = ignoring(documents, finding, &until, encoding, creates_files);
         actions.extend(edit.map(|edit| CodeAction {
             title: format!(

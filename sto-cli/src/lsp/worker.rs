@@ -271,7 +271,7 @@ impl<R: Fn(Report)> Worker<R> {
         request.candidate = named;
         request.event.clone_from(&self.wanted.filter.event);
         request.benchmarks = self.wanted.filter.benchmark.iter().cloned().collect();
-        request.today = Some(Date::of(now()));
+        request.today = Some(Date::from_time(now()));
         let found = check(&sources, &request)?;
         loaded.compared = Some(request);
         (self.report)(Report::Compared(found));
@@ -279,7 +279,7 @@ impl<R: Fn(Report)> Worker<R> {
     }
 
     fn placed(&self, index: &HotIndex) -> Placed {
-        let tree = SourceTree::of(&self.root, index.files().map(|file| file.path));
+        let tree = SourceTree::scan(&self.root, index.files().map(|file| file.path));
         index.placed(&tree, &self.chosen)
     }
 

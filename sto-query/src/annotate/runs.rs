@@ -24,7 +24,10 @@ pub(super) struct Runs<'b> {
 }
 
 impl<'b> Runs<'b> {
-    pub(super) fn of(builds: &'b [StoredBuild], resolve: &'b dyn Fn(Selector) -> Selector) -> Self {
+    pub(super) fn new(
+        builds: &'b [StoredBuild],
+        resolve: &'b dyn Fn(Selector) -> Selector,
+    ) -> Self {
         let mut runs = Runs {
             builds,
             resolve,
@@ -55,7 +58,7 @@ impl<'b> Runs<'b> {
     }
 
     /// Returns the runs denoted by a [`Selector`].
-    pub(super) fn named(&self, name: &str) -> Result<Rc<Vec<usize>>, SelectError> {
+    pub(super) fn find_by_name(&self, name: &str) -> Result<Rc<Vec<usize>>, SelectError> {
         let prefix = name.to_ascii_lowercase();
         let ids = self.ids.range(prefix.clone()..);
         let mut ids = ids.take_while(|(id, _)| id.starts_with(&prefix));

@@ -94,7 +94,7 @@ pub fn outliers(run: &CalledRun, stacks: Option<usize>) -> Outliers {
     let shown: Vec<&Outlier<NodeIx>> = run.calls.outliers.iter().filter(is_shown).collect();
     let names = run.thread_names();
     Outliers {
-        subject: Subject::of(&run.view, 0),
+        subject: Subject::new(&run.view, 0),
         runs: run.runs,
         duration_ns: last.0 - first.0,
         threads: run.calls.threads.len(),

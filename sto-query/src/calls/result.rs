@@ -154,7 +154,7 @@ pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
     let names = run.thread_names();
     let records = calls.threads.iter().map(ThreadCalls::record_count);
     CallTimeline {
-        subject: Subject::of(&run.view, 0),
+        subject: Subject::new(&run.view, 0),
         runs: run.runs,
         duration_ns: last.0 - first.0,
         window: run.part().map(|(begin, end)| CallWindow {

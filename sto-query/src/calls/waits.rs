@@ -91,7 +91,7 @@ pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
         .iter()
         .map(|of| of.end.0.saturating_sub(of.begin.0));
     Waits {
-        subject: Subject::of(&run.view, 0),
+        subject: Subject::new(&run.view, 0),
         runs: run.runs,
         duration_ns: last.0 - first.0,
         threads: run.calls.threads.len(),

@@ -114,7 +114,7 @@ pub struct Judgement {
 pub fn log(sources: &Sources, request: &LogRequest) -> Result<CommitLog, QueryError> {
     let ancestry = &request.ancestry;
     let builds = sources.store()?.builds()?;
-    let measured = MeasuredCommits::of(builds, ancestry, &request.history)?;
+    let measured = MeasuredCommits::select(builds, ancestry, &request.history)?;
     let mut commits = Vec::with_capacity(request.shown.len());
     for shown in &request.shown {
         request.check.cancel.check()?;
@@ -128,14 +128,14 @@ pub fn log(sources: &Sources, request: &LogRequest) -> Result<CommitLog, QueryEr
             compared: Vec::new(),
         };
         if let Some(index) = index
-            && let Some(named) = measured.named(index)
+            && let Some(named) = measured.runs_of_commit(index)
         {
             let runs = &measured.runs[&index];
             logged.build = Some(runs.build.version.clone());
             logged.runs = runs.profiles.len();
             logged.cost = mean_cost(sources, &named, &measured)?;
             for before in ancestry.nearest_before(index, |ix| measured.runs.contains_key(&ix)) {
-                if let Some(baseline) = measured.named(before) {
+                if let Some(baseline) = measured.runs_of_commit(before) {
                     let with = &ancestry.commits()[before];
                     let sides = [baseline, named.clone()];
                     logged

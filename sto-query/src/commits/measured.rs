@@ -30,7 +30,7 @@ impl MeasuredCommits {
     /// # Errors
     ///
     /// Returns an error if these are of several programs or benchmarks, or if none matches the query.
-    pub(crate) fn of(
+    pub(crate) fn select(
         mut builds: Vec<StoredBuild>,
         ancestry: &Ancestry,
         query: &HistoryQuery,
@@ -91,7 +91,7 @@ impl MeasuredCommits {
     }
 
     /// Returns the runs of a commit as an argument for queries.
-    pub(crate) fn named(&self, commit: usize) -> Option<Named> {
+    pub(crate) fn runs_of_commit(&self, commit: usize) -> Option<Named> {
         let runs = self.runs.get(&commit)?.profiles.iter();
         Some(Named::Runs(runs.map(|run| run.id).collect()))
     }

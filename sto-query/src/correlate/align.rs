@@ -48,7 +48,7 @@ pub struct AlignedRun {
 impl AlignedRun {
     pub(super) fn new((run, sample_type): (&RunOverTime, usize), grid: Grid) -> AlignedRun {
         AlignedRun {
-            subject: Subject::of(&run.view, sample_type),
+            subject: Subject::new(&run.view, sample_type),
             seconds: run.grid().to() / 1e9,
             slices: grid.count(),
         }
@@ -124,7 +124,9 @@ impl Warped {
     fn new([a, b]: [&NamedSeries; 2], grids: [Grid; 2]) -> Result<Warped, WarpError> {
         let path = warp::path(&a.values, &b.values, None)?;
         let doubts = warp::warnings(&a.values, &b.values, &path);
-        let doubts = doubts.into_iter().map(|warning| Doubt::of(warning, grids));
+        let doubts = doubts
+            .into_iter()
+            .map(|warning| Doubt::from_warning(warning, grids));
         let both = || a.values.iter().chain(&b.values).copied();
         let range = both().fold(f64::MIN, f64::max) - both().fold(f64::MAX, f64::min);
         let mean = path.error / path.pairs.len() as f64;
@@ -160,7 +162,7 @@ impl Warped {
 }
 
 impl Doubt {
-    fn of(warning: warp::Warning, grids: [Grid; 2]) -> Doubt {
+    fn from_warning(warning: warp::Warning, grids: [Grid; 2]) -> Doubt {
         let [first, second] = grids;
         let seconds = |slices: Range<usize>, grid: Grid| {
             let begin = grid.from() / 1e9;
@@ -201,7 +203,7 @@ pub(crate) fn align(
     metric: &str,
     most: usize,
 ) -> Result<Alignment, CorrelateError> {
-    let grids = runs.map(|(run, _)| run.grid().at_most(most.min(MAX_ALIGNED)));
+    let grids = runs.map(|(run, _)| run.grid().with_max_slices(most.min(MAX_ALIGNED)));
     let warped = warped([(runs[0], grids[0]), (runs[1], grids[1])], metric)?;
     let times = grids.map(Grid::times);
     let pairs = warped.path.pairs.iter();

@@ -53,10 +53,10 @@ pub(crate) fn correlate_runs(
             closest: None,
         });
     };
-    let samples = Subject::of(&first.view, *sample_type).samples;
+    let samples = Subject::new(&first.view, *sample_type).samples;
     let by_samples = (samples / SAMPLES).clamp(SLICES.0, SLICES.1) as usize;
     let most = metrics.slices.unwrap_or(by_samples).min(MAX_ALIGNED);
-    let grid = first.grid().at_most(most);
+    let grid = first.grid().with_max_slices(most);
 
     let chosen = Chosen::new(metrics.formulas, &options.target);
     let mut made = first.metrics(*sample_type, &chosen.texts, grid)?;
@@ -74,7 +74,7 @@ pub(crate) fn correlate_runs(
             // Aligned by the time since the first sample.
             None => (grid, None),
             Some(align) => {
-                let own = run.grid().at_most(most);
+                let own = run.grid().with_max_slices(most);
                 let both = [((first, runs[0].1), grid), ((run, *sample_type), own)];
                 (own, Some(warped(both, align)?))
             }

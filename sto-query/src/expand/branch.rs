@@ -49,15 +49,15 @@ impl Branch {
 }
 
 /// Context for growing branches of one function in one direction.
-pub(super) struct Runs<'h> {
+pub(super) struct BranchGrower<'h> {
     history: &'h History,
     function: FunctionIx,
     direction: Direction,
 }
 
-impl<'h> Runs<'h> {
-    pub(super) fn of(history: &'h History, function: FunctionIx, direction: Direction) -> Self {
-        Runs {
+impl<'h> BranchGrower<'h> {
+    pub(super) fn new(history: &'h History, function: FunctionIx, direction: Direction) -> Self {
+        BranchGrower {
             history,
             function,
             direction,

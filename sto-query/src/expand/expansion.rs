@@ -1,7 +1,7 @@
 //! Result of expanding a function.
 
 use crate::answer::Answer;
-use crate::expand::{Branch, Direction, Greedy, Selection};
+use crate::expand::{Branch, Direction, GreedySelection, Selection};
 use crate::history::{FunctionIx, History, HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold_tree};
@@ -110,7 +110,7 @@ pub fn expansion(
     branches: &[Branch],
     direction: Direction,
     method: Method,
-    greedy: &Greedy,
+    greedy: &GreedySelection,
     selection: &dyn Selection,
 ) -> Expansion {
     let function = |ix: FunctionIx| history.functions[ix.get()].clone();

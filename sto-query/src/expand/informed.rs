@@ -1,6 +1,6 @@
 //! Informed selection: score and further evidence.
 
-use super::{Branch, Greedy, Selection};
+use super::{Branch, GreedySelection, Selection};
 use crate::history::{History, Judged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,21 +11,21 @@ use sto_core::tree::NodeIx;
 /// Age at which a code change counts half: 15 days, as in the thesis.
 pub(crate) const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);
 
-/// Informed selection: the score of [`Greedy`], raised if the branch's last function was changed recently, is
+/// Informed selection: the score of [`GreedySelection`], raised if the branch's last function was changed recently, is
 /// compiled differently than before, or occurs at new depths.
 ///
 /// Each of the three is a weight from 0 to 1, and the score is multiplied by (1 + weight) for each. The thesis names
 /// all three but only defines the first, and not their combination.
-pub struct Informed<'a, F> {
+pub struct InformedSelection<'a, F> {
     /// Provides the score.
-    pub greedy: Greedy,
+    pub greedy: GreedySelection,
     /// The history.
     pub history: &'a History,
     /// Returns how long before the judged run a source file was last changed; `None` if unknown or long ago.
     pub changed: F,
 }
 
-impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
+impl<F: Fn(&str) -> Option<Duration>> InformedSelection<'_, F> {
     /// Returns e^(-t ln 2 / half-life) for the file of the branch's last function, and 0 without one.
     pub fn recency(&self, branch: &Branch) -> f64 {
         let files: BTreeSet<&str> = branch
@@ -83,7 +83,7 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
     }
 }
 
-impl<F: Fn(&str) -> Option<Duration>> Selection for Informed<'_, F> {
+impl<F: Fn(&str) -> Option<Duration>> Selection for InformedSelection<'_, F> {
     fn rank(&self, branch: &Branch) -> f64 {
         let weights = [
             self.recency(branch),

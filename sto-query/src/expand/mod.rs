@@ -26,11 +26,11 @@ mod selections;
 pub use branch::{Branch, Direction};
 pub(crate) use expansion::ExpandedContext;
 pub use expansion::{Expansion, Method, expansion};
-pub use informed::Informed;
-pub use selections::{Correlated, Greedy, Positive};
+pub use informed::InformedSelection;
+pub use selections::{CorrelationSelection, GreedySelection, PositiveSelection};
 
 use crate::history::{FunctionIx, History};
-use branch::Runs;
+use branch::BranchGrower;
 use serde::{Deserialize, Serialize};
 
 /// Decides which branches are discarded.
@@ -49,16 +49,16 @@ pub trait Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct Reach {
+pub struct ExpandLimits {
     /// Maximum number of functions in a branch, without the first.
     pub max_depth: usize,
     /// Maximum number of extensions pursued for each branch.
     pub max_breadth: usize,
 }
 
-impl Default for Reach {
+impl Default for ExpandLimits {
     fn default() -> Self {
-        Reach {
+        ExpandLimits {
             max_depth: 10,
             max_breadth: 3,
         }
@@ -76,9 +76,9 @@ pub fn expand(
     direction: Direction,
     criterion: &dyn StopCriterion,
     selection: &dyn Selection,
-    reach: Reach,
+    reach: ExpandLimits,
 ) -> Vec<Branch> {
-    let runs = Runs::of(history, function, direction);
+    let runs = BranchGrower::new(history, function, direction);
     let mut expanded = Vec::new();
     let mut open = vec![runs.start()];
     while let Some(branch) = open.pop() {

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 /// Greedy selection: the score of the samples with the whole branch, as in [`scores`](crate::series::scores).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Greedy(pub Judged);
+pub struct GreedySelection(pub Judged);
 
-impl Greedy {
+impl GreedySelection {
     /// Returns the expected number per run from the window; `None` with fewer than two runs.
     pub(crate) fn expected(&self, samples: &[f64]) -> Option<Expected> {
         Expected::from_observations(&samples[self.0.window.clone()])
@@ -24,14 +24,14 @@ impl Greedy {
     }
 }
 
-impl Selection for Greedy {
+impl Selection for GreedySelection {
     fn rank(&self, branch: &Branch) -> f64 {
         self.score(&branch.samples)
     }
 }
 
 /// Discards branches with fewer samples than expected, and those without samples in all of these runs.
-impl StopCriterion for Greedy {
+impl StopCriterion for GreedySelection {
     fn stops(&self, branch: &Branch) -> bool {
         let samples = &branch.samples;
         let is_there = |samples: &[f64]| samples.iter().any(|&samples| samples > 0.0);
@@ -42,21 +42,21 @@ impl StopCriterion for Greedy {
 
 /// Correlation selection: correlation of the samples with the whole branch with a metric, averaged over benchmarks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Correlated {
+pub struct CorrelationSelection {
     /// Runs with the metric and its value, by benchmark.
     benchmarks: Vec<Vec<(usize, f64)>>,
 }
 
-impl Correlated {
+impl CorrelationSelection {
     /// Selects by a metric of the history's runs.
     ///
     /// # Errors
     ///
     /// Returns an error if no benchmark has two runs with the metric.
-    pub fn with(history: &History, metric: &str) -> Result<Correlated, HistoryError> {
+    pub fn new(history: &History, metric: &str) -> Result<CorrelationSelection, HistoryError> {
         let benchmarks: Vec<_> = history.runs_with(metric).into_values().collect();
         if benchmarks.iter().any(|runs| runs.len() > 1) {
-            return Ok(Correlated { benchmarks });
+            return Ok(CorrelationSelection { benchmarks });
         }
         let profiles = history.runs.iter().map(|run| &run.profile.profile);
         let known: BTreeSet<&String> = profiles.flat_map(|p| p.metrics.keys()).collect();
@@ -81,16 +81,16 @@ impl Correlated {
     }
 }
 
-impl Selection for Correlated {
+impl Selection for CorrelationSelection {
     fn rank(&self, branch: &Branch) -> f64 {
         self.coefficient(branch)
     }
 }
 
 /// Discards branches whose rank in a selection is not above zero.
-pub struct Positive<'s>(pub &'s dyn Selection);
+pub struct PositiveSelection<'s>(pub &'s dyn Selection);
 
-impl StopCriterion for Positive<'_> {
+impl StopCriterion for PositiveSelection<'_> {
     fn stops(&self, branch: &Branch) -> bool {
         self.0.rank(branch) <= 0.0
     }

@@ -121,7 +121,7 @@ impl HotIndex {
                 module: function.module.to_owned(),
                 costs: function.costs,
                 was: was.filter(|costs| costs.total.samples > 0),
-                change: then.and_then(|then| then.changes.of_function(number)),
+                change: then.and_then(|then| then.changes.change(number)),
             }
         });
         let costs_of = |found: &InText| -> BTreeMap<u32, HotCosts> {

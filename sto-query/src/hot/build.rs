@@ -101,7 +101,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
     let count = functions.len();
     let swapped = |((a, b), cost): (&(u32, u32), &Cost)| ((*b, *a), *cost);
     HotIndex {
-        subject: Subject::of(view, EVENT),
+        subject: Subject::new(view, EVENT),
         revision: build.revision.clone(),
         recorded: recorded.min(),
         main_modules: main.iter().map(|&name| name.to_owned()).collect(),

@@ -2,7 +2,7 @@
 
 use super::definition::{Definitions, name_in_source};
 use super::{FileNo, FunctionNo, HotIndex, HotLine, Line, digest_of};
-use crate::source::{Moved, read, read_bytes};
+use crate::source::{LineMap, read, read_bytes};
 use crate::sources::Surroundings;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl HotIndex {
     /// [text at build time](Self::text_when_built); without it, functions are found by name only, and lines are
     /// unknown.
     pub fn in_text(&self, files: &[FileNo], built: Option<&str>, now: &str) -> InText {
-        let moved = built.map(|built| Moved::between(built, now));
+        let moved = built.map(|built| LineMap::new(built, now));
         let line_now = |line: u32| moved.as_ref()?.line(line);
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
         for line in files.iter().flat_map(|&file| self.lines_of(file)) {

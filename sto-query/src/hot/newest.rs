@@ -16,7 +16,7 @@ pub(super) struct Branch {
 
 impl Branch {
     /// Loads the branch; empty if its commits are unknown.
-    pub(super) fn of(sources: &Sources) -> Branch {
+    pub(super) fn load(sources: &Sources) -> Branch {
         let commits = sources.surroundings().commits("HEAD").unwrap_or_default();
         Branch {
             ages: commits
@@ -53,7 +53,7 @@ impl Branch {
 /// Returns an error if the store cannot be read or has no runs.
 pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
     let builds = sources.store()?.builds()?;
-    let branch = Branch::of(sources);
+    let branch = Branch::load(sources);
     let of_branch = builds.iter().filter_map(|build| {
         let (age, runs) = branch.runs(build)?;
         Some(((age, Reverse(first_recorded(build))), runs))

@@ -135,7 +135,7 @@ fn before(
         .profiles
         .first()
         .and_then(|run| run.profile.benchmark.clone());
-    let branch = Branch::of(sources);
+    let branch = Branch::load(sources);
     let own_age = index
         .revision
         .as_deref()
@@ -201,7 +201,7 @@ pub struct HotChanges {
 
 impl HotChanges {
     /// Extracts the normalised changes in total cost of findings, and of the callers whose cost they changed.
-    pub fn of(index: &HotIndex, comparison: &Comparison) -> HotChanges {
+    pub fn from_comparison(index: &HotIndex, comparison: &Comparison) -> HotChanges {
         let numbers = index.numbers();
         let mut changes = HashMap::new();
         let mut add = |function: &str, module: &str, change: Option<f64>| {
@@ -225,7 +225,7 @@ impl HotChanges {
 
     /// Returns the ratio of a function's cost to that in the baseline; `None` if it did not change significantly or
     /// is new.
-    pub fn of_function(&self, function: FunctionNo) -> Option<f64> {
+    pub fn change(&self, function: FunctionNo) -> Option<f64> {
         self.changes.get(&function).copied()
     }
 }

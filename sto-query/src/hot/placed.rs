@@ -57,7 +57,7 @@ fn has_digest(path: &Path, digest: SourceFileDigest) -> bool {
 impl Placed {
     /// Returns the files of the profiles that match a file in the work tree, in order. The path must be absolute and
     /// without symbolic links.
-    pub fn of(&self, path: &Path) -> &[FileNo] {
+    pub fn files_at(&self, path: &Path) -> &[FileNo] {
         self.files.get(path).map_or(&[], |files| files)
     }
 

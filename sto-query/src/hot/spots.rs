@@ -102,7 +102,7 @@ impl HotIndex {
 
 impl HotSpots {
     /// Returns the most expensive of these.
-    pub(crate) fn of(
+    pub(crate) fn top(
         index: &HotIndex,
         mut spots: Vec<HotSpot>,
         order: Order,

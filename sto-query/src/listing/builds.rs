@@ -118,8 +118,8 @@ pub struct QualityShares {
 }
 
 /// Lists the contents of a store; `file_size` is `None` for a store in memory.
-pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> BuildList {
-    let totals = Totals::of(builds.iter().flat_map(|build| &build.profiles));
+pub fn list_builds(builds: &[StoredBuild], file_size: Option<Bytes>) -> BuildList {
+    let totals = Totals::from_profiles(builds.iter().flat_map(|build| &build.profiles));
     BuildList {
         builds: builds.iter().map(build_report).collect(),
         more: 0,
@@ -137,16 +137,16 @@ fn build_report(stored: &StoredBuild) -> ListedBuild {
             .profiles
             .iter()
             .map(|stored| ListedProfile {
-                profile: profile_report(stored.id, &stored.profile),
+                profile: summarize_profile(stored.id, &stored.profile),
                 own_bytes: stored.stored.0,
                 slices_bytes: stored.slices.0,
             })
             .collect(),
-        totals: Totals::of(&stored.profiles),
+        totals: Totals::from_profiles(&stored.profiles),
     }
 }
 
-pub(crate) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileSummary {
+pub(crate) fn summarize_profile(id: ProfileId, profile: &Profile) -> ProfileSummary {
     ProfileSummary {
         id,
         recorded: profile.origin.recorded.map(|time| time.to_string()),
@@ -162,7 +162,7 @@ pub(crate) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileSummary
 }
 
 impl Totals {
-    fn of<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> Self {
+    fn from_profiles<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> Self {
         let mut totals = Totals::default();
         let mut sources = HashSet::new();
         for stored in profiles {

@@ -2,8 +2,8 @@
 
 mod builds;
 
-pub(crate) use builds::profile_report;
-pub use builds::{BuildList, ls};
+pub(crate) use builds::summarize_profile;
+pub use builds::{BuildList, list_builds};
 pub(crate) use builds::{ListedBuild, ListedProfile, ProfileSummary};
 
 use crate::answer::{Answer, limited};
@@ -91,7 +91,7 @@ impl Listing {
                 .sort_by_key(|stored| std::cmp::Reverse(stored.profile.origin.recorded));
         }
         let is_all = self.executable.is_none() && self.benchmark.is_none() && self.since.is_none();
-        let mut report = ls(&builds, file_size.filter(|_| is_all));
+        let mut report = list_builds(&builds, file_size.filter(|_| is_all));
         report.more = limited(&mut report.builds, self.limit);
         Ok(report)
     }
@@ -118,7 +118,7 @@ impl Listing {
                 .map(|(build, stored)| ListedRun {
                     executable: build.build.executable.clone(),
                     build: build.build.version.clone(),
-                    profile: profile_report(stored.id, &stored.profile),
+                    profile: summarize_profile(stored.id, &stored.profile),
                 })
                 .collect(),
             more,

@@ -1,7 +1,7 @@
 //! Result of ingesting files.
 
 use crate::answer::Answer;
-use crate::listing::{ProfileSummary, profile_report};
+use crate::listing::{ProfileSummary, summarize_profile};
 use serde::Serialize;
 use sto_core::Notice;
 use sto_core::ingest::{
@@ -132,7 +132,7 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
         slices: ingested.slices,
         metrics_over_time: ingested.metrics,
         calls_over_time: ingested.calls,
-        profile: profile_report(ingested.id, &ingested.profile),
+        profile: summarize_profile(ingested.id, &ingested.profile),
         event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,
         saving: stored.compression_ratio(ingested.profile.source_bytes),

@@ -44,7 +44,7 @@ impl Costs {
                 calls,
                 ..
             } = &loaded;
-            let names = Names::of(view, (frames, tree), program);
+            let names = Names::new(view, (frames, tree), program);
             for (function, _) in &names.names {
                 points.arguments.entry(function.clone()).or_default();
             }
@@ -55,7 +55,7 @@ impl Costs {
                     arguments.insert(with.argument.clone());
                     continue;
                 }
-                let points = points.of_run(stored).of((function, module));
+                let points = points.of_run(stored).entry((function, module));
                 points.extend(with.calls.iter().map(|call| {
                     let took = match of {
                         Order::SelfCost => call.self_duration,
@@ -97,10 +97,10 @@ impl Costs {
                     }
                 }
             };
-            let names = Names::of(view, (kept.frames(), kept.tree()), program);
+            let names = Names::new(view, (kept.frames(), kept.tree()), program);
             for thread in 0..kept.threads().len() {
                 for (function, calls) in in_order(&kept, thread, &names, of)? {
-                    let points = points.of_run(stored).of(names.names[function].clone());
+                    let points = points.of_run(stored).entry(names.names[function].clone());
                     points.extend(calls.points());
                 }
             }
@@ -119,7 +119,7 @@ pub(super) fn arguments(
         let Some(loaded) = store.load_calls(stored.id)? else {
             continue;
         };
-        let names = Names::of(view, (&loaded.frames, &loaded.tree), "");
+        let names = Names::new(view, (&loaded.frames, &loaded.tree), "");
         for with in loaded.calls.arguments {
             let function = names.of_stack(with.stack);
             functions.entry(with.argument).or_default().insert(function);
@@ -147,7 +147,7 @@ impl FunctionPoints {
         self
     }
 
-    fn of(&mut self, name: (String, String)) -> &mut Vec<(f64, f64)> {
+    fn entry(&mut self, name: (String, String)) -> &mut Vec<(f64, f64)> {
         self.by_name.entry(name).or_default()
     }
 
@@ -192,7 +192,7 @@ struct Names<'t> {
 }
 
 impl<'t> Names<'t> {
-    fn of(view: &View, (frames, tree): (&FrameTable, &'t StackTree), program: &str) -> Names<'t> {
+    fn new(view: &View, (frames, tree): (&FrameTable, &'t StackTree), program: &str) -> Names<'t> {
         let main = main_modules(&view.selection.build, &view.selection.profiles);
         let (names, number_of) = function_names(frames, &main, program);
         Names {

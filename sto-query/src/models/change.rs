@@ -20,7 +20,7 @@ pub struct Commits {
 }
 
 impl Commits {
-    pub(super) fn of(old: &Commit, new: &Commit) -> Option<Commits> {
+    pub(super) fn new(old: &Commit, new: &Commit) -> Option<Commits> {
         (old.hash != new.hash).then(|| Commits {
             from: old.hash.clone(),
             to: new.hash.clone(),

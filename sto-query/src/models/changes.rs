@@ -135,7 +135,7 @@ pub(crate) fn compare_models(
             .then(b.at_largest().total_cmp(&a.at_largest()))
     });
     let commits = old.commit.as_ref().zip(new.commit.as_ref());
-    let commits = commits.and_then(|(old, new)| Commits::of(old, new));
+    let commits = commits.and_then(|(old, new)| Commits::new(old, new));
     for change in &mut functions {
         change.reason = sentence::reason(change, &new.of.x, commits.as_ref());
     }

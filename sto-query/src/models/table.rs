@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<BTreeMap<String, Vec<(f64, f64)>>, Mode
         let columns = match &columns {
             Some(columns) => columns,
             None => {
-                let found = Columns::of(&record)?;
+                let found = Columns::from_header(&record)?;
                 let is_header = found.is_named;
                 columns = Some(found);
                 if is_header {
@@ -72,7 +72,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(first: &ByteRecord) -> Result<Columns, ModelError> {
+    fn from_header(first: &ByteRecord) -> Result<Columns, ModelError> {
         let field = |field: &[u8]| String::from_utf8_lossy(field).trim().to_lowercase();
         let names: Vec<String> = first.iter().map(field).collect();
         if names.len() >= 2 && names[..2].iter().all(|name| name.parse::<f64>().is_ok()) {

@@ -120,7 +120,7 @@ pub(crate) fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>)
     let found = borders_of(&run, sample_type);
     let run = run.without_inlined();
     let grid = run.slices();
-    let functions = Functions::of(&run.view, sample_type);
+    let functions = Functions::new(&run.view, sample_type);
     let of_slices = |is_in: &dyn Fn(u32) -> bool| {
         let costs = run
             .costs(sample_type)
@@ -161,7 +161,7 @@ pub(crate) fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>)
         }
     });
     Phases {
-        subject: Subject::of(&run.view, sample_type),
+        subject: Subject::new(&run.view, sample_type),
         runs: run.runs,
         duration: grid.duration(),
         resolution: found.stretch,
@@ -188,7 +188,7 @@ struct Costs {
 }
 
 impl Functions {
-    fn of(view: &View, sample_type: usize) -> Functions {
+    fn new(view: &View, sample_type: usize) -> Functions {
         let number_of = function_numbers(view);
         let count = number_of.iter().max().map_or(0, |&last| last as usize + 1);
         let mut frames = vec![None; count];

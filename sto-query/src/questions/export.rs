@@ -95,7 +95,7 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
     let (data, subjects) = match format {
         ExportFormat::Perfetto => {
             let run = every_call(sources, request)?;
-            let subject = Subject::of(&run.view, EVENT);
+            let subject = Subject::new(&run.view, EVENT);
             (ExportedData::Calls(run), vec![subject])
         }
         ExportFormat::Perun => {
@@ -108,7 +108,7 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
                     ..ModelRequest::default()
                 },
             )?;
-            let subject = Subject::of(&sources.view(named, filter)?, EVENT);
+            let subject = Subject::new(&sources.view(named, filter)?, EVENT);
             (ExportedData::Models(models), vec![subject])
         }
         _ => {
@@ -122,7 +122,9 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
                 ExportFormat::Folded | ExportFormat::D3 => 1,
                 _ => view.sample_types.len(),
             };
-            let subjects = (0..events).map(|event| Subject::of(&view, event)).collect();
+            let subjects = (0..events)
+                .map(|event| Subject::new(&view, event))
+                .collect();
             (ExportedData::Stacks(view, contexts), subjects)
         }
     };

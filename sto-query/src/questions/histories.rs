@@ -3,8 +3,8 @@
 use crate::QueryError;
 use crate::correlate::{self, BottleneckOptions, Bottlenecks};
 use crate::expand::{
-    self, Correlated, Direction, Expansion, Greedy, Informed, Method, Positive, Reach, Selection,
-    StopCriterion,
+    self, CorrelationSelection, Direction, ExpandLimits, Expansion, GreedySelection,
+    InformedSelection, Method, PositiveSelection, Selection, StopCriterion,
 };
 use crate::history::{self, History, HistoryError, HistoryQuery, Judged, Occurrences};
 use crate::series::{self, FunctionSeries, Observation, ScoreOptions, Scores};
@@ -192,7 +192,7 @@ pub struct ExpandRequest {
     /// The metric, for [`Method::Correlation`].
     pub metric: String,
     /// How far to expand.
-    pub reach: Reach,
+    pub reach: ExpandLimits,
     /// Whether to show every context of a chain, not only those where it begins, branches or
     /// changes.
     pub unfold: bool,
@@ -208,7 +208,7 @@ pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, Q
     let history = loaded(sources, &request.history)?;
     let judged = request.judged.find_build(&history)?;
     let newest = judged.newest();
-    let greedy = Greedy(judged);
+    let greedy = GreedySelection(judged);
     let ExpandRequest {
         direction,
         method,
@@ -219,15 +219,15 @@ pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, Q
         Method::Greedy => Box::new(greedy.clone()),
         Method::Informed => {
             let recorded = history.runs[newest].profile.profile.origin.recorded;
-            Box::new(Informed {
+            Box::new(InformedSelection {
                 greedy: greedy.clone(),
                 history: &history,
                 changed: sources.surroundings().changes(recorded),
             })
         }
-        Method::Correlation => Box::new(Correlated::with(&history, &request.metric)?),
+        Method::Correlation => Box::new(CorrelationSelection::new(&history, &request.metric)?),
     };
-    let positive = Positive(&*selection);
+    let positive = PositiveSelection(&*selection);
     let criterion: &dyn StopCriterion = match method {
         Method::Correlation => &positive,
         Method::Greedy | Method::Informed => &greedy,
@@ -265,7 +265,7 @@ pub struct SuspectsRequest {
 pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = history.judged(request.at.as_deref(), request.options.window)?;
-    Ok(Suspects::of(&history, judged, request.options))
+    Ok(Suspects::find(&history, judged, request.options))
 }
 
 fn loaded(sources: &Sources, query: &HistoryQuery) -> Result<History, QueryError> {

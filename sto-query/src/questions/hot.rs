@@ -71,7 +71,7 @@ pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, Que
             edited.push(shown);
         }
     }
-    let spots = HotSpots::of(&index, spots, request.order, request.limit);
+    let spots = HotSpots::top(&index, spots, request.order, request.limit);
     let doubtful = doubtful.into_iter().map(|(file, candidates)| DoubtfulFile {
         file: index.file(file).path.to_owned(),
         candidates: candidates.iter().map(|path| place.shown(path)).collect(),
@@ -121,7 +121,7 @@ pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryEr
         let files = of_file(&then);
         let (found, text_known) = in_text(&then, surroundings, &place.real, &files, &text);
         Ok::<_, QueryError>(Before {
-            changes: HotChanges::of(&index, &check.comparisons[0]),
+            changes: HotChanges::from_comparison(&index, &check.comparisons[0]),
             verdict: check.verdict,
             index: then,
             found,
@@ -231,7 +231,7 @@ impl Place {
         index: &HotIndex,
         chosen: &BTreeMap<String, PathBuf>,
     ) -> (Files, Vec<(FileNo, Vec<PathBuf>)>) {
-        let tree = SourceTree::of(&self.root, index.files().map(|file| file.path));
+        let tree = SourceTree::scan(&self.root, index.files().map(|file| file.path));
         let is_here = |path: &&Path| path.starts_with(&self.real);
         let mut files = Files::new();
         let mut doubtful = Vec::new();

@@ -27,7 +27,7 @@ pub use crate::compare::{
 pub use crate::correlate::{
     BottleneckOptions, Combination, CorrelateOptions, Correlator, MAX_ALIGNED, Measure,
 };
-pub use crate::expand::{Direction, Method, Reach};
+pub use crate::expand::{Direction, ExpandLimits, Method};
 pub use crate::functions::{Attribution, KeyOptions, explain_match, key_symbol};
 pub use crate::history::HistoryQuery;
 pub use crate::listing::Listing;

@@ -4,7 +4,7 @@ use crate::QueryError;
 use crate::compare::Focus;
 use crate::select::Described;
 use crate::source::{
-    Found, FunctionSource, SourceError, SourceFile, SourceTree, find, function_lines,
+    FunctionSource, Lookup, SourceError, SourceFile, SourceTree, find, function_lines,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, Surroundings};
 use crate::text::some_of;
@@ -71,21 +71,23 @@ pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSour
     let meant = Focus::new(&request.function, &[&view])?;
     let lines = function_lines(&view, EVENT, &lines, &meant).map_err(SourceError::Function)?;
     let names = || lines.files.iter().map(|(file, _)| file.as_str());
-    let folders = folders.iter().map(|folder| SourceTree::of(folder, names()));
+    let folders = folders
+        .iter()
+        .map(|folder| SourceTree::scan(folder, names()));
     let folders: Vec<SourceTree> = folders.collect();
     let text_of = |file: &str| {
         let found = find(file, &folders);
         let found = found.map_err(|(path, source)| SourceError::File { path, source })?;
         Ok(match found {
-            Found::File(found) => {
+            Lookup::File(found) => {
                 let doubt = doubt(&found, &view, surroundings);
                 (Some(found), Vec::from_iter(doubt))
             }
-            Found::Several(paths) => (None, vec![several(&paths)]),
-            Found::Nothing => (None, Vec::new()),
+            Lookup::Several(paths) => (None, vec![several(&paths)]),
+            Lookup::Nothing => (None, Vec::new()),
         })
     };
-    Ok(lines.with_source(Subject::of(&view, EVENT), request.context, text_of)?)
+    Ok(lines.with_source(Subject::new(&view, EVENT), request.context, text_of)?)
 }
 
 fn several(paths: &[PathBuf]) -> String {

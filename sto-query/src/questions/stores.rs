@@ -3,7 +3,7 @@
 //! Operations that change a store take the store, and the surroundings that resolve revisions.
 
 use crate::QueryError;
-use crate::annotate::{AnnotatedRuns, metrics_of};
+use crate::annotate::{AnnotatedRuns, read_metrics};
 use crate::average::{self, StoredAverage};
 use crate::functions::KeyOptions;
 use crate::listing::{BuildList, Listing, RunList};
@@ -232,14 +232,14 @@ pub fn annotate(
 ) -> Result<AnnotatedRuns, QueryError> {
     // The error for an unknown revision names its row.
     let resolve = |selector: Selector| resolved(surroundings, selector.clone()).unwrap_or(selector);
-    let choose = |builds: &[StoredBuild]| metrics_of(&request.table, builds, &resolve);
+    let choose = |builds: &[StoredBuild]| read_metrics(&request.table, builds, &resolve);
     let (given, annotated) = store.annotate_chosen(choose, request.may_replace)??;
     match annotated.different.first() {
         Some(first) if !request.may_replace => Err(QueryError::OtherMetric {
             first: first.clone(),
             more: annotated.different.len() - 1,
         }),
-        _ => Ok(AnnotatedRuns::of(&given, &annotated)),
+        _ => Ok(AnnotatedRuns::new(&given, &annotated)),
     }
 }
 

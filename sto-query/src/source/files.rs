@@ -27,7 +27,7 @@ pub(crate) struct SourceFile {
 /// Result of a lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     /// The file was found.
     File(SourceFile),
     /// Several files match equally well.
@@ -52,7 +52,7 @@ pub struct SourceTree {
 impl SourceTree {
     /// Scans a folder for files with the names of these files of profiles. A folder that does not exist or cannot be
     /// read counts as empty.
-    pub fn of<'a>(folder: &Path, files: impl IntoIterator<Item = &'a str>) -> SourceTree {
+    pub fn scan<'a>(folder: &Path, files: impl IntoIterator<Item = &'a str>) -> SourceTree {
         let mut by_name: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
         for file in files {
             if let Some(name) = Path::new(file).file_name() {
@@ -91,19 +91,19 @@ impl SourceTree {
 /// # Errors
 ///
 /// Returns an error with the path if the file cannot be read.
-pub(crate) fn find(file: &str, folders: &[SourceTree]) -> Result<Found, (PathBuf, io::Error)> {
+pub(crate) fn find(file: &str, folders: &[SourceTree]) -> Result<Lookup, (PathBuf, io::Error)> {
     for folder in folders {
         let paths = folder.find(file);
         match &paths[..] {
             [] => {}
             [only] => {
                 let file = read(only).map_err(|source| (only.clone(), source))?;
-                return Ok(Found::File(file));
+                return Ok(Lookup::File(file));
             }
-            _ => return Ok(Found::Several(paths)),
+            _ => return Ok(Lookup::Several(paths)),
         }
     }
-    Ok(Found::Nothing)
+    Ok(Lookup::Nothing)
 }
 
 /// Returns the name of a path component; empty for the root, `None` for `..`.
@@ -218,10 +218,10 @@ mod tests {
         }
         let folder = folder.canonicalize().unwrap();
         let relative = |path: &Path| path.strip_prefix(&folder).unwrap().display().to_string();
-        match find(meant, &[SourceTree::of(&folder, [meant])]).unwrap() {
-            Found::File(file) => vec![relative(&file.path)],
-            Found::Several(paths) => paths.iter().map(|path| relative(path)).collect(),
-            Found::Nothing => Vec::new(),
+        match find(meant, &[SourceTree::scan(&folder, [meant])]).unwrap() {
+            Lookup::File(file) => vec![relative(&file.path)],
+            Lookup::Several(paths) => paths.iter().map(|path| relative(path)).collect(),
+            Lookup::Nothing => Vec::new(),
         }
     }
 
@@ -274,8 +274,8 @@ mod tests {
             "secret.c",
             &secret,
         ] {
-            let found = find(file, &[SourceTree::of(&folder, [file])]).unwrap();
-            assert_eq!(found, Found::Nothing, "{file}");
+            let found = find(file, &[SourceTree::scan(&folder, [file])]).unwrap();
+            assert_eq!(found, Lookup::Nothing, "{file}");
         }
     }
 }

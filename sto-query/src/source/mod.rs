@@ -10,13 +10,13 @@
 
 mod costs;
 mod files;
-mod moved;
+mod line_map;
 
 pub(crate) use costs::{FunctionLines, function_lines};
 pub use files::SourceTree;
-pub(crate) use files::{Found, SourceFile, find};
+pub(crate) use files::{Lookup, SourceFile, find};
 pub(crate) use files::{read, read_bytes};
-pub(crate) use moved::Moved;
+pub(crate) use line_map::LineMap;
 
 use crate::answer::Answer;
 use crate::functions::FunctionError;

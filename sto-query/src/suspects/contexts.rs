@@ -1,7 +1,8 @@
 //! Contexts in which a suspect differs from expectation.
 
 use crate::expand::{
-    Branch, Direction, Expansion, Greedy, Method, Reach, StopCriterion, expand, expansion,
+    Branch, Direction, ExpandLimits, Expansion, GreedySelection, Method, StopCriterion, expand,
+    expansion,
 };
 use crate::history::History;
 use crate::series::Score;
@@ -12,7 +13,7 @@ const LEAST_PART: f64 = 0.1;
 
 /// Discards contexts with fewer samples than expected, or with hardly any of the difference.
 struct Explaining<'a> {
-    greedy: &'a Greedy,
+    greedy: &'a GreedySelection,
     least: f64,
 }
 
@@ -28,7 +29,7 @@ impl StopCriterion for Explaining<'_> {
 pub(super) fn contexts(
     history: &History,
     score: &Score,
-    greedy: &Greedy,
+    greedy: &GreedySelection,
 ) -> (Expansion, Expansion) {
     let criterion = Explaining {
         greedy,
@@ -41,7 +42,7 @@ pub(super) fn contexts(
             direction,
             &criterion,
             greedy,
-            Reach::default(),
+            ExpandLimits::default(),
         );
         expansion(
             history,

@@ -9,7 +9,7 @@ mod contexts;
 mod stacks;
 
 use crate::compare::Stacks;
-use crate::expand::{Expansion, Greedy};
+use crate::expand::{Expansion, GreedySelection};
 use crate::functions::KeyOptions;
 use crate::history::{History, HistoryRun, HistorySubject, Judged, RunSummary};
 use crate::series::{Expected, FunctionScore, Score, ScoreOptions, Status, score, scores};
@@ -127,7 +127,7 @@ impl Suspect {
 
 impl Suspects {
     /// Finds the suspects of the judged runs in a history. Fewer than two earlier runs yield no suspects.
-    pub fn of(history: &History, judged: Judged, options: SuspectOptions) -> Suspects {
+    pub fn find(history: &History, judged: Judged, options: SuspectOptions) -> Suspects {
         let of_scores = ScoreOptions {
             min_share: options.min_share,
             ..ScoreOptions::default()
@@ -146,7 +146,7 @@ impl Suspects {
         let inquiry = Inquiry {
             history,
             self_costs: judged.all().map(|run| history.self_costs(run)).collect(),
-            greedy: Greedy(judged.clone()),
+            greedy: GreedySelection(judged.clone()),
         };
         let wholes: Vec<f64> = judged
             .window
@@ -212,7 +212,7 @@ impl From<&HistoryRun> for SuspectRun {
 /// Data for examining suspects.
 struct Inquiry<'a> {
     history: &'a History,
-    greedy: Greedy,
+    greedy: GreedySelection,
     /// Self costs by run, of the window and then of the judged runs.
     self_costs: Vec<Vec<Cost>>,
 }

@@ -1,8 +1,10 @@
 //! `find_regressions` and `potential`: results of analyses as rows.
 
-use super::asked::Asked;
-use super::stored::{Stored, Unanswered};
-use super::table::{Column, Listed, READ, Rows, Table, count, known};
+use super::constraints::Constraints;
+use super::stored::{QueryFailure, Stored};
+use super::table::{
+    Column, FIRST_ROW_COST, PrecomputedRows, RowEstimate, Table, count, text_or_null,
+};
 use crate::check::{Baseline, CheckRequest, check};
 use crate::compare::Finding;
 use crate::potential::Degree;
@@ -35,15 +37,18 @@ impl Table for FindRegressions {
         Column::text("file"),
         Column::integer("line"),
         Column::text("reason"),
-        Column::argument("baseline"),
-        Column::argument("candidate"),
+        Column::required_argument("baseline"),
+        Column::required_argument("candidate"),
     ];
-    const ROWS: Rows = Rows::Few(20.0);
-    const START: f64 = READ;
-    type Cursor = Listed;
+    const ROWS: RowEstimate = RowEstimate::Few(20.0);
+    const START: f64 = FIRST_ROW_COST;
+    type Cursor = PrecomputedRows;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
-        let named = |column| stored.named(&asked.text(column).unwrap_or_default());
+    fn rows(
+        stored: &Arc<Stored>,
+        asked: &Constraints<'_>,
+    ) -> Result<PrecomputedRows, QueryFailure> {
+        let named = |column| stored.resolve_build(&asked.text(column).unwrap_or_default());
         let request = CheckRequest {
             baseline: Some(Baseline::Any(named(BASELINE)?)),
             candidate: named(CANDIDATE)?,
@@ -55,7 +60,7 @@ impl Table for FindRegressions {
             let findings = comparison.findings.iter();
             findings.map(move |finding| row(finding, benchmark.unwrap_or_default()))
         });
-        Ok(Listed::new(rows.collect()))
+        Ok(PrecomputedRows::new(rows.collect()))
     }
 }
 
@@ -66,10 +71,10 @@ fn row(finding: &Finding, benchmark: &str) -> Vec<Value> {
     };
     let number = |number: Option<f64>| number.map_or(Value::Null, Value::Real);
     vec![
-        known(&*finding.function),
-        known(&*finding.module),
-        known(finding.kind.name()),
-        known(benchmark),
+        text_or_null(&*finding.function),
+        text_or_null(&*finding.module),
+        text_or_null(finding.kind.name()),
+        text_or_null(benchmark),
         number(change.change),
         Value::Real(change.baseline_share),
         Value::Real(change.candidate_share),
@@ -77,11 +82,11 @@ fn row(finding: &Finding, benchmark: &str) -> Vec<Value> {
         count(change.candidate_samples),
         number(change.q),
         Value::Integer(i64::from(finding.weak)),
-        known(finding.file.clone().unwrap_or_default()),
+        text_or_null(finding.file.clone().unwrap_or_default()),
         finding
             .line
             .map_or(Value::Null, |line| count(u64::from(line))),
-        known(&*finding.reason),
+        text_or_null(&*finding.reason),
     ]
 }
 
@@ -96,17 +101,20 @@ impl Table for Potential {
         Column::integer("potential"),
         Column::integer("self"),
         Column::integer("total"),
-        Column::argument("build"),
-        Column::option("n", "INTEGER"),
+        Column::required_argument("build"),
+        Column::optional_argument("n", "INTEGER"),
     ];
-    const ROWS: Rows = Rows::Few(2_000.0);
-    const START: f64 = READ;
-    type Cursor = Listed;
+    const ROWS: RowEstimate = RowEstimate::Few(2_000.0);
+    const START: f64 = FIRST_ROW_COST;
+    type Cursor = PrecomputedRows;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+    fn rows(
+        stored: &Arc<Stored>,
+        asked: &Constraints<'_>,
+    ) -> Result<PrecomputedRows, QueryFailure> {
         let degree = asked.integer(DEGREE).and_then(|n| u32::try_from(n).ok());
         let request = PotentialRequest {
-            named: vec![stored.named(&asked.text(BUILD).unwrap_or_default())?],
+            named: vec![stored.resolve_build(&asked.text(BUILD).unwrap_or_default())?],
             degree: degree.map_or_else(Degree::default, Degree),
             inlined: true,
             ..PotentialRequest::default()
@@ -114,13 +122,13 @@ impl Table for Potential {
         let found = potential(&stored.sources, &request)?;
         let rows = found.functions.iter().map(|function| {
             vec![
-                known(&*function.frame.function),
-                known(&*function.frame.module),
+                text_or_null(&*function.frame.function),
+                text_or_null(&*function.frame.module),
                 count(function.cost.value),
                 count(function.self_cost.value),
                 count(function.total.value),
             ]
         });
-        Ok(Listed::new(rows.collect()))
+        Ok(PrecomputedRows::new(rows.collect()))
     }
 }

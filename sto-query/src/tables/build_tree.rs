@@ -43,7 +43,7 @@ impl BuildTree {
             function_costs: OnceLock::new(),
             outermost: OnceLock::new(),
             by_frame: OnceLock::new(),
-            ids: Ids::of(executable),
+            ids: Ids::new(executable),
             by_id: OnceLock::new(),
         }
     }
@@ -122,6 +122,10 @@ impl BuildTree {
 
     /// Id of a node, including its build's id.
     pub(super) fn id(&self, node: NodeIx) -> String {
-        [Hex::of(self.build.0).as_str(), self.node_id(node).as_str()].concat()
+        [
+            Hex::from_bytes(self.build.0).as_str(),
+            self.node_id(node).as_str(),
+        ]
+        .concat()
     }
 }

@@ -1,9 +1,9 @@
 //! `call`: one row per call that is stored individually, and one row per stack for calls stored together.
 
-use super::asked::{Asked, Bounds};
+use super::constraints::{Bounds, Constraints};
 use super::ids::{Hex, Ids};
-use super::stored::{Stored, Unanswered};
-use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
+use super::stored::{QueryFailure, Stored};
+use super::table::{Cell, Column, Cursor, FIRST_ROW_COST, MatchEstimate, RowEstimate, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -29,9 +29,9 @@ const CALLS: usize = 8;
 impl Table for Call {
     const NAME: &'static str = "call";
     const COLUMNS: &'static [Column] = &[
-        Column::text("profile").finds(Found::Run),
-        Column::integer("start").ordered(),
-        Column::integer("end").ordered(),
+        Column::text("profile").with_equality_index(MatchEstimate::Run),
+        Column::integer("start").with_range_index(),
+        Column::integer("end").with_range_index(),
         Column::integer("pid"),
         Column::integer("tid"),
         Column::text("thread"),
@@ -40,11 +40,11 @@ impl Table for Call {
         Column::integer("calls"),
         Column::integer("duration"),
     ];
-    const ROWS: Rows = Rows::OfRun(10_000.0);
-    const START: f64 = READ;
+    const ROWS: RowEstimate = RowEstimate::OfRun(10_000.0);
+    const START: f64 = FIRST_ROW_COST;
     type Cursor = Calls;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Calls, Unanswered> {
+    fn rows(stored: &Arc<Stored>, asked: &Constraints<'_>) -> Result<Calls, QueryFailure> {
         let runs = stored
             .runs(asked.text(PROFILE).as_deref(), None)?
             .into_iter();
@@ -100,11 +100,11 @@ impl Calls {
         if let Some(loaded) = self.stored.snapshot()?.load_calls(id)? {
             let mut rows = rows(&loaded);
             let [start, end] = self.times;
-            rows.retain(|row| start.take(row.start) && end.take(row.end));
+            rows.retain(|row| start.may_contain(row.start) && end.may_contain(row.end));
             self.rows = rows.into_iter();
             self.read = Some(Read {
-                profile: Hex::of(id.0),
-                ids: Ids::of(executable),
+                profile: Hex::from_bytes(id.0),
+                ids: Ids::new(executable),
                 loaded,
             });
         }
@@ -174,7 +174,7 @@ impl Cursor for Calls {
             END => cell.count(row.end),
             PID => cell.count(u64::from(*pid)),
             TID => cell.count(u64::from(*tid)),
-            THREAD => cell.known(name),
+            THREAD => cell.set_text_or_null(name),
             NODE => cell.text(read.ids.node(tree, frames, row.stack).as_str()),
             FRAME => cell.text(read.ids.frame(tree, frames, row.stack)),
             CALLS => cell.count(row.calls),

@@ -3,7 +3,7 @@
 use super::error::SqlError;
 use super::module::register;
 use super::stored::Stored;
-use super::table::{Table, arguments_of};
+use super::table::{Table, list_arguments};
 use super::{analyses, call, executable, function, profile, sample, scalar, search, slice};
 use super::{stack_node, stack_node_data};
 use crate::sources::Sources;
@@ -124,8 +124,8 @@ macro_rules! each_table {
             Ok(())
         }
 
-        fn described() -> Vec<SqlName> {
-            vec![$(described_as::<$table>()),*]
+        fn describe_tables() -> Vec<SqlName> {
+            vec![$(describe_table::<$table>()),*]
         }
     };
 }
@@ -147,13 +147,13 @@ each_table!(
     search::Search,
 );
 
-fn described_as<T: Table>() -> SqlName {
+fn describe_table<T: Table>() -> SqlName {
     let columns = T::COLUMNS.iter().filter(|column| !column.is_hidden());
-    let arguments = arguments_of::<T>();
+    let arguments = list_arguments::<T>();
     SqlName {
         name: T::NAME.to_owned(),
         arguments: (!arguments.is_empty()).then_some(arguments),
-        columns: columns.map(|column| column.described()).collect(),
+        columns: columns.map(|column| column.name_and_type()).collect(),
     }
 }
 
@@ -178,7 +178,7 @@ impl Database {
             arguments: Some(arguments.to_owned()),
             columns: Vec::new(),
         });
-        described().into_iter().chain(functions).collect()
+        describe_tables().into_iter().chain(functions).collect()
     }
 
     /// Runs each statement of a query.

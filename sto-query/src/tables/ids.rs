@@ -11,7 +11,7 @@ pub(super) struct Hex([u8; 32]);
 
 impl Hex {
     /// Formats the bytes of an id.
-    pub(super) fn of(id: [u8; 16]) -> Hex {
+    pub(super) fn from_bytes(id: [u8; 16]) -> Hex {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 32];
         for (pair, byte) in hex.chunks_exact_mut(2).zip(id) {
@@ -38,7 +38,7 @@ pub(super) struct Ids {
 
 impl Ids {
     /// Creates the ids for a tree of this executable.
-    pub(super) fn of(executable: ExecutableId) -> Ids {
+    pub(super) fn new(executable: ExecutableId) -> Ids {
         Ids {
             executable,
             nodes: OnceLock::new(),
@@ -54,7 +54,7 @@ impl Ids {
 
     /// Id of a node.
     pub(super) fn node(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> Hex {
-        Hex::of(self.nodes(tree, frames)[node.get()].0)
+        Hex::from_bytes(self.nodes(tree, frames)[node.get()].0)
     }
 
     /// Id of a node's frame.
@@ -67,7 +67,7 @@ impl Ids {
         self.frames.get_or_init(|| {
             let frames = frames.iter();
             frames
-                .map(|(_, frame)| Hex::of(FrameId::from_frame(frame).0))
+                .map(|(_, frame)| Hex::from_bytes(FrameId::from_frame(frame).0))
                 .collect()
         })
     }

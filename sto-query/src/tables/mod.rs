@@ -2,10 +2,10 @@
 #![doc = include_str!("tables.md")]
 
 mod analyses;
-mod asked;
 mod build_tree;
 mod by_frame;
 mod call;
+mod constraints;
 mod database;
 mod error;
 mod examples;

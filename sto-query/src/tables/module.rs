@@ -1,8 +1,8 @@
 //! Adapter from [`Table`] to SQLite's virtual tables (<https://sqlite.org/vtab.html>).
 
-use super::asked::{Asked, Is, ORDERED};
+use super::constraints::{Constraints, ORDER_MARK, Operator};
 use super::stored::Stored;
-use super::table::{Cell, Column, Cursor, Order, Role, Table, arguments_of};
+use super::table::{Cell, Column, Cursor, Order, Role, Table, list_arguments};
 use rusqlite::ffi::{sqlite3_vtab, sqlite3_vtab_cursor};
 use rusqlite::vtab::{
     Context, Filters, IndexInfo, Module, VTab, VTabConfig, VTabConnection, VTabCursor,
@@ -62,19 +62,20 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
 
     fn best_index(&self, info: &mut IndexInfo) -> rusqlite::Result<bool> {
         let mut plan = String::new();
-        let all = T::ROWS.of(&self.stored);
+        let all = T::ROWS.estimate(&self.stored);
         let mut rows = all;
         let mut arguments = 0;
         let mut is_given = vec![false; T::COLUMNS.len()];
         for (constraint, mut usage) in info.constraints_and_usages() {
             let column = usize::try_from(constraint.column()).ok();
             let column = column.and_then(|ix| Some((ix, T::COLUMNS.get(ix)?)));
-            let (Some((ix, column)), Some(is)) = (column, Is::from_operator(constraint.operator()))
+            let (Some((ix, column)), Some(is)) =
+                (column, Operator::from_operator(constraint.operator()))
             else {
                 continue;
             };
             match (&column.role, is) {
-                (Role::Sought(_) | Role::Argument | Role::Option, Is::Equal)
+                (Role::Sought(_) | Role::Argument | Role::Option, Operator::Equal)
                 | (Role::Ordered, _) => {}
                 _ => continue,
             }
@@ -85,11 +86,11 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
                 }
                 continue;
             }
-            if is == Is::Equal && std::mem::replace(&mut is_given[ix], true) {
+            if is == Operator::Equal && std::mem::replace(&mut is_given[ix], true) {
                 continue;
             }
             match column.role {
-                Role::Sought(found) => rows = rows.min(found.of(all, &self.stored)),
+                Role::Sought(found) => rows = rows.min(found.estimate(all, &self.stored)),
                 Role::Ordered => rows /= 4.0,
                 _ => usage.set_omit(true),
             }
@@ -106,13 +107,13 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
             let missing = missing.name;
             return Err(Error::ModuleError(format!(
                 "{name} needs the argument `{missing}`: {name}({})",
-                arguments_of::<T>()
+                list_arguments::<T>()
             )));
         }
         if let Some(Order { by, of }) = T::ORDER.filter(|order| is_asked(info, order.by)) {
             let mut found = is_given.iter().enumerate().filter(|(_, given)| **given);
             if found.all(|(ix, _)| ix == of) {
-                plan.extend([char::from(b'a' + by as u8), ORDERED]);
+                plan.extend([char::from(b'a' + by as u8), ORDER_MARK]);
                 // Each build has its own order, so SQLite has to sort the rows of several builds.
                 info.set_order_by_consumed(is_given[of]);
             }
@@ -173,9 +174,9 @@ unsafe impl<T: Table> VTabCursor for Opened<T> {
         values: &Filters<'_>,
     ) -> rusqlite::Result<()> {
         self.row = 0;
-        let asked = Asked::of(plan.unwrap_or(""), columns_used as u32, values.iter());
+        let asked = Constraints::from_plan(plan.unwrap_or(""), columns_used as u32, values.iter());
         self.rows = match asked {
-            Some(asked) => Some(self.stored.explained(T::rows(&self.stored, &asked))?),
+            Some(asked) => Some(self.stored.keep_failure(T::rows(&self.stored, &asked))?),
             None => None,
         };
         Ok(())
@@ -186,7 +187,7 @@ unsafe impl<T: Table> VTabCursor for Opened<T> {
         match &mut self.rows {
             Some(rows) => match rows.advance() {
                 Ok(()) => Ok(()),
-                failed => self.stored.explained(failed),
+                failed => self.stored.keep_failure(failed),
             },
             None => Ok(()),
         }

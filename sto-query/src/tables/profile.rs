@@ -1,8 +1,10 @@
 //! `profile`, `label` and `metric`: one row per run, and its labels and metrics.
 
-use super::asked::Asked;
-use super::stored::{Stored, Unanswered};
-use super::table::{Column, Found, Listed, Rows, Table, count, known};
+use super::constraints::Constraints;
+use super::stored::{QueryFailure, Stored};
+use super::table::{
+    Column, MatchEstimate, PrecomputedRows, RowEstimate, Table, count, text_or_null,
+};
 use rusqlite::types::Value;
 use std::sync::Arc;
 use sto_core::store::StoredProfile;
@@ -21,9 +23,9 @@ const RECORDED: usize = 2;
 impl Table for Profile {
     const NAME: &'static str = "profile";
     const COLUMNS: &'static [Column] = &[
-        Column::text("id").finds(Found::Run),
-        Column::text("executable_id").finds(Found::Build),
-        Column::integer("recorded").ordered(),
+        Column::text("id").with_equality_index(MatchEstimate::Run),
+        Column::text("executable_id").with_equality_index(MatchEstimate::Build),
+        Column::integer("recorded").with_range_index(),
         Column::integer("duration"),
         Column::text("benchmark"),
         Column::text("host"),
@@ -44,31 +46,36 @@ impl Table for Profile {
         Column::integer("source_bytes"),
         Column::integer("stored_bytes"),
     ];
-    const ROWS: Rows = Rows::OfRun(1.0);
-    type Cursor = Listed;
+    const ROWS: RowEstimate = RowEstimate::OfRun(1.0);
+    type Cursor = PrecomputedRows;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+    fn rows(
+        stored: &Arc<Stored>,
+        asked: &Constraints<'_>,
+    ) -> Result<PrecomputedRows, QueryFailure> {
         let recorded = asked.bounds(RECORDED);
         let is_meant = |run: &StoredProfile| {
             let time = run.profile.origin.recorded;
-            time.is_none_or(|time| recorded.take(time.0))
+            time.is_none_or(|time| recorded.may_contain(time.0))
         };
         let (id, build) = (asked.text(ID), asked.text(EXECUTABLE));
         let runs = stored.runs(id.as_deref(), build.as_deref())?.into_iter();
         let meant = runs.filter(|(_, run)| is_meant(run));
-        Ok(Listed::new(meant.map(|(_, run)| row(run)).collect()))
+        Ok(PrecomputedRows::new(
+            meant.map(|(_, run)| row(run)).collect(),
+        ))
     }
 }
 
 fn row(run: &StoredProfile) -> Vec<Value> {
     let StoredProfile { id, profile, .. } = run;
     let origin = &profile.origin;
-    let text = |text: &Option<String>| known(text.clone().unwrap_or_default());
+    let text = |text: &Option<String>| text_or_null(text.clone().unwrap_or_default());
     let event = profile.sample_types.first();
     let quality = profile.quality;
     vec![
-        known(id.to_string()),
-        known(profile.build.to_string()),
+        text_or_null(id.to_string()),
+        text_or_null(profile.build.to_string()),
         origin.recorded.map_or(Value::Null, |time| count(time.0)),
         origin.duration.map_or(Value::Null, |time| count(time.0)),
         text(&profile.benchmark),
@@ -77,10 +84,10 @@ fn row(run: &StoredProfile) -> Vec<Value> {
         text(&origin.arch),
         text(&origin.cpu),
         text(&origin.command),
-        known(&*profile.format),
-        known(event.map(|event| event.event.clone()).unwrap_or_default()),
-        known(event.map_or("", |event| event.unit.name())),
-        known(
+        text_or_null(&*profile.format),
+        text_or_null(event.map(|event| event.event.clone()).unwrap_or_default()),
+        text_or_null(event.map_or("", |event| event.unit.name())),
+        text_or_null(
             run.commit
                 .as_ref()
                 .map(|commit| commit.hash.to_string())
@@ -100,47 +107,57 @@ fn row(run: &StoredProfile) -> Vec<Value> {
 impl Table for Label {
     const NAME: &'static str = "label";
     const COLUMNS: &'static [Column] = &[
-        Column::text("profile").finds(Found::Run),
+        Column::text("profile").with_equality_index(MatchEstimate::Run),
         Column::text("name"),
         Column::text("value"),
     ];
-    const ROWS: Rows = Rows::OfRun(3.0);
-    type Cursor = Listed;
+    const ROWS: RowEstimate = RowEstimate::OfRun(3.0);
+    type Cursor = PrecomputedRows;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+    fn rows(
+        stored: &Arc<Stored>,
+        asked: &Constraints<'_>,
+    ) -> Result<PrecomputedRows, QueryFailure> {
         let runs = stored.runs(asked.text(ID).as_deref(), None)?.into_iter();
         let rows = runs.flat_map(|(_, run)| {
             let labels = run.profile.labels.iter();
             labels.map(|(name, value)| {
                 vec![
-                    known(run.id.to_string()),
-                    known(name),
+                    text_or_null(run.id.to_string()),
+                    text_or_null(name),
                     Value::Text(value.clone()),
                 ]
             })
         });
-        Ok(Listed::new(rows.collect()))
+        Ok(PrecomputedRows::new(rows.collect()))
     }
 }
 
 impl Table for Metric {
     const NAME: &'static str = "metric";
     const COLUMNS: &'static [Column] = &[
-        Column::text("profile").finds(Found::Run),
+        Column::text("profile").with_equality_index(MatchEstimate::Run),
         Column::text("name"),
         Column::real("value"),
     ];
-    const ROWS: Rows = Rows::OfRun(3.0);
-    type Cursor = Listed;
+    const ROWS: RowEstimate = RowEstimate::OfRun(3.0);
+    type Cursor = PrecomputedRows;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+    fn rows(
+        stored: &Arc<Stored>,
+        asked: &Constraints<'_>,
+    ) -> Result<PrecomputedRows, QueryFailure> {
         let runs = stored.runs(asked.text(ID).as_deref(), None)?.into_iter();
         let rows = runs.flat_map(|(_, run)| {
             let metrics = run.profile.metrics.iter();
             metrics.map(|(name, &value)| {
-                vec![known(run.id.to_string()), known(name), Value::Real(value)]
+                vec![
+                    text_or_null(run.id.to_string()),
+                    text_or_null(name),
+                    Value::Real(value),
+                ]
             })
         });
-        Ok(Listed::new(rows.collect()))
+        Ok(PrecomputedRows::new(rows.collect()))
     }
 }

@@ -1,9 +1,9 @@
 //! `sample`: one row per stack, run and event.
 
-use super::asked::Asked;
+use super::constraints::Constraints;
 use super::ids::{Hex, Ids};
-use super::stored::{Stored, Unanswered};
-use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
+use super::stored::{QueryFailure, Stored};
+use super::table::{Cell, Column, Cursor, FIRST_ROW_COST, MatchEstimate, RowEstimate, Table};
 use crate::QueryError;
 use crate::functions::Functions;
 use std::panic::resume_unwind;
@@ -36,22 +36,22 @@ const BATCH: usize = 8;
 impl Table for Sample {
     const NAME: &'static str = "sample";
     const COLUMNS: &'static [Column] = &[
-        Column::text("profile").finds(Found::Run),
-        Column::text("node").finds(Found::Few(1000.0)),
+        Column::text("profile").with_equality_index(MatchEstimate::Run),
+        Column::text("node").with_equality_index(MatchEstimate::Few(1000.0)),
         Column::integer("self"),
         Column::integer("total"),
-        Column::text("event").finds(Found::Most),
+        Column::text("event").with_equality_index(MatchEstimate::Most),
         Column::integer("samples"),
         Column::integer("total_samples"),
         Column::integer("outermost"),
         Column::text("stack_node_data_id"),
-        Column::text("executable_id").finds(Found::Build),
+        Column::text("executable_id").with_equality_index(MatchEstimate::Build),
     ];
-    const ROWS: Rows = Rows::OfRun(20_000.0);
-    const START: f64 = READ;
+    const ROWS: RowEstimate = RowEstimate::OfRun(20_000.0);
+    const START: f64 = FIRST_ROW_COST;
     type Cursor = Samples;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Samples, Unanswered> {
+    fn rows(stored: &Arc<Stored>, asked: &Constraints<'_>) -> Result<Samples, QueryFailure> {
         let runs = stored.runs(
             asked.text(PROFILE).as_deref(),
             asked.text(EXECUTABLE).as_deref(),
@@ -62,7 +62,7 @@ impl Table for Sample {
             .map(|runs| Batch {
                 executable: ExecutableId::from_name(&runs[0].0.build.executable),
                 build: runs[0].0.id,
-                runs: runs.iter().map(|(_, run)| Run::of(run, asked)).collect(),
+                runs: runs.iter().map(|(_, run)| Run::new(run, asked)).collect(),
             });
         let batches: Vec<Batch> = batches.collect();
         let mut samples = Samples {
@@ -87,9 +87,9 @@ struct Run {
 }
 
 impl Run {
-    fn of(run: &StoredProfile, asked: &Asked<'_>) -> Run {
+    fn new(run: &StoredProfile, asked: &Constraints<'_>) -> Run {
         let types = run.profile.sample_types.iter();
-        let events = types.map(|event| asked.takes(EVENT, &event.event).then(|| event.clone()));
+        let events = types.map(|event| asked.may_equal(EVENT, &event.event).then(|| event.clone()));
         Run {
             id: run.id,
             events: events.collect(),
@@ -181,7 +181,7 @@ impl Batch {
             tree,
             costs,
         } = snapshot.load(self.executable, &profiles)?;
-        let ids = Ids::of(self.executable);
+        let ids = Ids::new(self.executable);
         let only = node.map(|node| {
             let node: NodeId = node.parse().ok()?;
             let mut all = ids.nodes(&tree, &frames).iter().zip(tree.nodes());
@@ -192,14 +192,14 @@ impl Batch {
             for (event, costs) in run.events.into_iter().zip(costs) {
                 let Some(event) = event else { continue };
                 parts.push(Part {
-                    profile: Hex::of(run.id.0),
+                    profile: Hex::from_bytes(run.id.0),
                     event,
                     costs,
                 });
             }
         }
         let read = Read {
-            build: Hex::of(self.build.0),
+            build: Hex::from_bytes(self.build.0),
             frames,
             tree,
             ids,

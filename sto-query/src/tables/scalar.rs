@@ -1,7 +1,7 @@
 //! Scalar functions: `stack`, `subtree`, `flame`, `function_key`.
 
 use super::stored::Stored;
-use super::table::known;
+use super::table::text_or_null;
 use crate::QueryError;
 use crate::functions::{KeyOptions, key_symbol};
 use crate::questions::{self, FlameRequest, FlameStacks};
@@ -54,7 +54,7 @@ pub(super) fn register(connection: &Connection, stored: &Arc<Stored>) -> Result<
 }
 
 fn stack(stored: &Stored, node: &str) -> Result<Value> {
-    let Some((tree, node)) = stored.explained(stored.node(node))? else {
+    let Some((tree, node)) = stored.keep_failure(stored.node(node))? else {
         return Ok(Value::Null);
     };
     let view = &tree.view;
@@ -68,31 +68,32 @@ fn stack(stored: &Stored, node: &str) -> Result<Value> {
         })
         .collect();
     symbols.reverse();
-    Ok(known(symbols.join(";")))
+    Ok(text_or_null(symbols.join(";")))
 }
 
 fn subtree(stored: &Stored, node: &str) -> Result<Value> {
-    let Some((tree, node)) = stored.explained(stored.node(node))? else {
+    let Some((tree, node)) = stored.keep_failure(stored.node(node))? else {
         return Ok(Value::Null);
     };
     let mut json = Vec::new();
     let written = d3_below(&tree.view, tree.totals(), node, &mut json);
-    stored.explained(written.map_err(QueryError::from))?;
-    Ok(known(String::from_utf8_lossy(&json).trim_start()))
+    stored.keep_failure(written.map_err(QueryError::from))?;
+    Ok(text_or_null(String::from_utf8_lossy(&json).trim_start()))
 }
 
 fn flame_graph(stored: &Stored, build: &str) -> Result<Value> {
     let request = FlameRequest {
-        named: stored.explained(stored.named(build))?,
+        named: stored.keep_failure(stored.resolve_build(build))?,
         ..FlameRequest::default()
     };
-    let FlameStacks { view, .. } = stored.explained(questions::flame(&stored.sources, &request))?;
+    let FlameStacks { view, .. } =
+        stored.keep_failure(questions::flame(&stored.sources, &request))?;
     let drawn = flame::svg((&view, EVENT), &FlameOptions::default());
     Ok(Value::Text(
-        stored.explained(drawn.map_err(QueryError::from))?,
+        stored.keep_failure(drawn.map_err(QueryError::from))?,
     ))
 }
 
 fn function_key(_: &Stored, symbol: &str) -> Result<Value> {
-    Ok(known(key_symbol(symbol, KeyOptions::default())))
+    Ok(text_or_null(key_symbol(symbol, KeyOptions::default())))
 }

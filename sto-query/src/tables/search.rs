@@ -1,9 +1,9 @@
 //! `search`: full-text search of frames.
 
-use super::asked::Asked;
+use super::constraints::Constraints;
 use super::ids::Hex;
-use super::stored::{Stored, Unanswered};
-use super::table::{Column, Listed, Rows, Table, count, known};
+use super::stored::{QueryFailure, Stored};
+use super::table::{Column, PrecomputedRows, RowEstimate, Table, count, text_or_null};
 use rusqlite::types::Value;
 use std::sync::Arc;
 use sto_core::id::FrameId;
@@ -22,12 +22,15 @@ impl Table for Search {
         Column::integer("line"),
         Column::text("module"),
         Column::real("rank"),
-        Column::argument("words"),
+        Column::required_argument("words"),
     ];
-    const ROWS: Rows = Rows::Few(100.0);
-    type Cursor = Listed;
+    const ROWS: RowEstimate = RowEstimate::Few(100.0);
+    type Cursor = PrecomputedRows;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+    fn rows(
+        stored: &Arc<Stored>,
+        asked: &Constraints<'_>,
+    ) -> Result<PrecomputedRows, QueryFailure> {
         let frames = stored.frames()?;
         let words = asked.text(WORDS).unwrap_or_default();
         let index = stored.text_index(&frames);
@@ -38,18 +41,18 @@ impl Table for Search {
                 0 => Value::Null,
                 line => count(u64::from(line)),
             };
-            let id = Hex::of(FrameId::from_frame(frame).0);
-            let (symbol, file) = (known(frame.symbol), known(frame.file));
+            let id = Hex::from_bytes(FrameId::from_frame(frame).0);
+            let (symbol, file) = (text_or_null(frame.symbol), text_or_null(frame.file));
             let rank = Value::Real(rank);
             vec![
-                known(id.as_str()),
+                text_or_null(id.as_str()),
                 symbol,
                 file,
                 line,
-                known(frame.module),
+                text_or_null(frame.module),
                 rank,
             ]
         });
-        Ok(Listed::new(rows.collect()))
+        Ok(PrecomputedRows::new(rows.collect()))
     }
 }

@@ -1,9 +1,9 @@
 //! `slice`: one row per stack, thread and slice of a run's time.
 
-use super::asked::{Asked, Bounds};
+use super::constraints::{Bounds, Constraints};
 use super::ids::{Hex, Ids};
-use super::stored::{Stored, Unanswered};
-use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
+use super::stored::{QueryFailure, Stored};
+use super::table::{Cell, Column, Cursor, FIRST_ROW_COST, MatchEstimate, RowEstimate, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -30,24 +30,24 @@ const SAMPLES: usize = 10;
 impl Table for Slice {
     const NAME: &'static str = "slice";
     const COLUMNS: &'static [Column] = &[
-        Column::text("profile").finds(Found::Run),
-        Column::integer("start").ordered(),
-        Column::integer("end").ordered(),
+        Column::text("profile").with_equality_index(MatchEstimate::Run),
+        Column::integer("start").with_range_index(),
+        Column::integer("end").with_range_index(),
         Column::integer("pid"),
         Column::integer("tid"),
         Column::text("thread"),
         Column::text("labels"),
         Column::text("node"),
         Column::text("stack_node_data_id"),
-        Column::text("event").finds(Found::Most),
+        Column::text("event").with_equality_index(MatchEstimate::Most),
         Column::integer("samples"),
         Column::integer("self"),
     ];
-    const ROWS: Rows = Rows::OfRun(100_000.0);
-    const START: f64 = READ;
+    const ROWS: RowEstimate = RowEstimate::OfRun(100_000.0);
+    const START: f64 = FIRST_ROW_COST;
     type Cursor = Slices;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Slices, Unanswered> {
+    fn rows(stored: &Arc<Stored>, asked: &Constraints<'_>) -> Result<Slices, QueryFailure> {
         let runs = stored
             .runs(asked.text(PROFILE).as_deref(), None)?
             .into_iter();
@@ -107,9 +107,9 @@ impl Slices {
             return Ok(true);
         };
         let read = Read {
-            profile: Hex::of(run.id.0),
+            profile: Hex::from_bytes(run.id.0),
             events: run.events,
-            ids: Ids::of(run.executable),
+            ids: Ids::new(run.executable),
             loaded,
         };
         let mut rows = Vec::new();
@@ -128,7 +128,7 @@ impl Slices {
 
     fn is_meant(&self, read: &Read, cost: &SliceCost) -> bool {
         let [start, end] = read.time(cost);
-        self.times[0].take(start) && self.times[1].take(end)
+        self.times[0].may_contain(start) && self.times[1].may_contain(end)
     }
 }
 
@@ -171,7 +171,7 @@ impl Cursor for Slices {
             END => cell.count(read.time(row)[1]),
             PID => cell.count(u64::from(context.thread.pid)),
             TID => cell.count(u64::from(context.thread.tid)),
-            THREAD => cell.known(&context.thread.name),
+            THREAD => cell.set_text_or_null(&context.thread.name),
             LABELS if context.labels.is_empty() => cell.null(),
             LABELS => cell.text(&serde_json::json!(context.labels).to_string()),
             NODE => cell.text(read.ids.node(tree, frames, row.node).as_str()),

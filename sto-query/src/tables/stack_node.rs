@@ -1,10 +1,10 @@
 //! `stack_node`: one row per stack of a build.
 
-use super::asked::Asked;
 use super::build_tree::BuildTree;
+use super::constraints::Constraints;
 use super::ids::Hex;
-use super::stored::{Stored, Unanswered};
-use super::table::{Cell, Column, Cursor, Found, Order, Rows, Table};
+use super::stored::{QueryFailure, Stored};
+use super::table::{Cell, Column, Cursor, MatchEstimate, Order, RowEstimate, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -27,25 +27,25 @@ const NODE: usize = 8;
 impl Table for StackNode {
     const NAME: &'static str = "stack_node";
     const COLUMNS: &'static [Column] = &[
-        Column::text("id").finds(Found::Few(1.0)),
-        Column::text("parent_id").finds(Found::Few(4.0)),
-        Column::text("stack_node_data_id").finds(Found::Few(10.0)),
-        Column::text("executable_id").finds(Found::Build),
+        Column::text("id").with_equality_index(MatchEstimate::Few(1.0)),
+        Column::text("parent_id").with_equality_index(MatchEstimate::Few(4.0)),
+        Column::text("stack_node_data_id").with_equality_index(MatchEstimate::Few(10.0)),
+        Column::text("executable_id").with_equality_index(MatchEstimate::Build),
         Column::integer("sample_count"),
         Column::integer("self"),
         Column::integer("total"),
         Column::integer("total_sample_count"),
-        Column::text("node").finds(Found::Few(5.0)),
+        Column::text("node").with_equality_index(MatchEstimate::Few(5.0)),
         Column::integer("outermost"),
     ];
-    const ROWS: Rows = Rows::OfBuild(50_000.0);
+    const ROWS: RowEstimate = RowEstimate::OfBuild(50_000.0);
     const ORDER: Option<Order> = Some(Order {
         by: FRAME,
         of: EXECUTABLE,
     });
     type Cursor = Nodes;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Nodes, Unanswered> {
+    fn rows(stored: &Arc<Stored>, asked: &Constraints<'_>) -> Result<Nodes, QueryFailure> {
         let mut nodes = Nodes {
             stored: stored.clone(),
             builds: Vec::new().into_iter(),
@@ -172,7 +172,7 @@ impl Cursor for Nodes {
                 None => cell.null(),
             },
             FRAME => cell.text(tree.frame_id(node)),
-            EXECUTABLE => cell.text(Hex::of(tree.build.0).as_str()),
+            EXECUTABLE => cell.text(Hex::from_bytes(tree.build.0).as_str()),
             SAMPLES => cell.count(tree.self_costs()[node.get()].samples),
             SELF => cell.count(tree.self_costs()[node.get()].value),
             TOTAL => cell.count(tree.totals()[node.get()].value),

@@ -1,9 +1,9 @@
 //! `stack_node_data`: one row per frame of the store.
 
-use super::asked::Asked;
+use super::constraints::Constraints;
 use super::ids::Hex;
-use super::stored::{AllFrames, Stored, Unanswered};
-use super::table::{Cell, Column, Cursor, Found, Rows, Table};
+use super::stored::{AllFrames, QueryFailure, Stored};
+use super::table::{Cell, Column, Cursor, MatchEstimate, RowEstimate, Table};
 use crate::QueryError;
 use crate::functions::{KeyOptions, key_of};
 use std::sync::Arc;
@@ -19,25 +19,25 @@ const FUNCTION: usize = 6;
 impl Table for StackNodeData {
     const NAME: &'static str = "stack_node_data";
     const COLUMNS: &'static [Column] = &[
-        Column::text("id").finds(Found::Few(1.0)),
+        Column::text("id").with_equality_index(MatchEstimate::Few(1.0)),
         Column::text("symbol"),
         Column::text("file"),
         Column::integer("line"),
         Column::text("module"),
         Column::text("kind"),
-        Column::text("function").finds(Found::Few(3.0)),
+        Column::text("function").with_equality_index(MatchEstimate::Few(3.0)),
     ];
-    const ROWS: Rows = Rows::Few(100_000.0);
+    const ROWS: RowEstimate = RowEstimate::Few(100_000.0);
     type Cursor = Frames;
 
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Frames, Unanswered> {
+    fn rows(stored: &Arc<Stored>, asked: &Constraints<'_>) -> Result<Frames, QueryFailure> {
         let frames = stored.frames()?;
         let all = 0..frames.table.len() as u32;
         let (mut listed, mut places) = (None, all);
         if let Some(id) = asked.text(ID) {
             places = frames.find(&id).map_or(0..0, |frame| frame.0..frame.0 + 1);
         } else if let Some(function) = asked.text(FUNCTION) {
-            let found = listed.insert(frames.of_function(&function));
+            let found = listed.insert(frames.frames_of_function(&function));
             places = 0..found.len() as u32;
         }
         Ok(Frames {
@@ -75,12 +75,12 @@ impl Cursor for Frames {
         };
         let frame = self.frames.table.frame(ix);
         match column {
-            ID => cell.text(Hex::of(FrameId::from_frame(frame).0).as_str()),
+            ID => cell.text(Hex::from_bytes(FrameId::from_frame(frame).0).as_str()),
             1 => cell.text(frame.symbol),
-            2 => cell.known(frame.file),
+            2 => cell.set_text_or_null(frame.file),
             3 if frame.line == 0 => cell.null(),
             3 => cell.count(u64::from(frame.line)),
-            4 => cell.known(frame.module),
+            4 => cell.set_text_or_null(frame.module),
             5 => cell.text(frame.kind.name()),
             _ => cell.text(&key_of(frame, KeyOptions::default())),
         }

@@ -35,22 +35,22 @@ pub(super) struct Stored {
 }
 
 /// Reason why there are no rows.
-pub(super) enum Unanswered {
+pub(super) enum QueryFailure {
     /// The analysis failed.
     Question(QueryError),
     /// A query to SQLite itself failed.
     Sqlite(Error),
 }
 
-impl From<QueryError> for Unanswered {
-    fn from(error: QueryError) -> Unanswered {
-        Unanswered::Question(error)
+impl From<QueryError> for QueryFailure {
+    fn from(error: QueryError) -> QueryFailure {
+        QueryFailure::Question(error)
     }
 }
 
-impl From<Error> for Unanswered {
-    fn from(error: Error) -> Unanswered {
-        Unanswered::Sqlite(error)
+impl From<Error> for QueryFailure {
+    fn from(error: Error) -> QueryFailure {
+        QueryFailure::Sqlite(error)
     }
 }
 
@@ -62,7 +62,7 @@ struct Builds {
 }
 
 impl Builds {
-    fn of(all: Vec<StoredBuild>) -> Builds {
+    fn new(all: Vec<StoredBuild>) -> Builds {
         let runs = all.iter().enumerate().flat_map(|(ix, build)| {
             let runs = build.profiles.iter().enumerate();
             runs.map(move |(run, stored)| (stored.id, (ix, run)))
@@ -114,7 +114,7 @@ impl Stored {
         if let Some(builds) = self.builds.get() {
             return Ok(builds);
         }
-        let builds = Builds::of(self.snapshot()?.builds()?);
+        let builds = Builds::new(self.snapshot()?.builds()?);
         Ok(self.builds.get_or_init(|| builds))
     }
 
@@ -186,7 +186,7 @@ impl Stored {
     }
 
     /// Resolves an argument: the id of a build as in the tables, or otherwise a name as in commands.
-    pub(super) fn named(&self, text: &str) -> Result<Named, QueryError> {
+    pub(super) fn resolve_build(&self, text: &str) -> Result<Named, QueryError> {
         Ok(match self.builds(Some(text))? {
             [build] => Named::Runs(build.profiles.iter().map(|run| run.id).collect()),
             _ => text.into(),
@@ -212,7 +212,7 @@ impl Stored {
     }
 
     /// Returns the number of samples of a build's event, and the event.
-    pub(super) fn measured(
+    pub(super) fn event_samples(
         &self,
         stored: &StoredBuild,
     ) -> Result<(u64, Option<SampleType>), QueryError> {
@@ -249,13 +249,13 @@ impl Stored {
     }
 
     /// Converts an error for SQLite, which only takes a message, and keeps the complete error.
-    pub(super) fn explained<T, E: Into<Unanswered>>(
+    pub(super) fn keep_failure<T, E: Into<QueryFailure>>(
         &self,
         result: Result<T, E>,
     ) -> rusqlite::Result<T> {
         result.map_err(|error| match error.into() {
-            Unanswered::Sqlite(error) => error,
-            Unanswered::Question(error) => {
+            QueryFailure::Sqlite(error) => error,
+            QueryFailure::Question(error) => {
                 let sentence = error.to_string();
                 *lock(&self.failure) = Some(error);
                 Error::ModuleError(sentence)
@@ -282,7 +282,7 @@ impl AllFrames {
     }
 
     /// Returns the frames of functions with this key.
-    pub(super) fn of_function(&self, key: &str) -> Vec<FrameIx> {
+    pub(super) fn frames_of_function(&self, key: &str) -> Vec<FrameIx> {
         let numbers = self.functions().with_key(Some(key));
         let is_meant = |number: u32| numbers.contains(&(number as usize));
         let frames = (0..).zip(self.functions().numbers());

@@ -1,7 +1,7 @@
 //! Virtual tables whose rows are computed on demand.
 
-use super::asked::Asked;
-use super::stored::{Stored, Unanswered};
+use super::constraints::Constraints;
+use super::stored::{QueryFailure, Stored};
 use crate::QueryError;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::vtab::Context;
@@ -14,7 +14,7 @@ pub(super) trait Table: Sized + 'static {
     /// Columns, in the order of the indices of [`Cursor::cell`].
     const COLUMNS: &'static [Column];
     /// Estimated number of rows without constraints.
-    const ROWS: Rows;
+    const ROWS: RowEstimate;
     /// Cost of the first row relative to the following rows: higher if stacks must be read.
     const START: f64 = 10.0;
     /// Column by which the rows of a build can be returned in order, if they are only constrained by the build.
@@ -23,7 +23,7 @@ pub(super) trait Table: Sized + 'static {
     type Cursor: Cursor;
 
     /// Returns the rows that may match; SQLite checks each again.
-    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Self::Cursor, Unanswered>;
+    fn rows(stored: &Arc<Stored>, asked: &Constraints<'_>) -> Result<Self::Cursor, QueryFailure>;
 }
 
 /// Order of the rows of a build.
@@ -36,7 +36,7 @@ pub(super) struct Order {
 
 /// Estimated number of rows.
 #[derive(Clone, Copy)]
-pub(super) enum Rows {
+pub(super) enum RowEstimate {
     /// Total number.
     Few(f64),
     /// Number per build.
@@ -45,14 +45,14 @@ pub(super) enum Rows {
     OfRun(f64),
 }
 
-impl Rows {
+impl RowEstimate {
     /// Returns the estimate for this store.
-    pub(super) fn of(self, stored: &Stored) -> f64 {
+    pub(super) fn estimate(self, stored: &Stored) -> f64 {
         let (builds, runs) = stored.counts();
         match self {
-            Rows::Few(rows) => rows,
-            Rows::OfBuild(rows) => rows * builds,
-            Rows::OfRun(rows) => rows * runs,
+            RowEstimate::Few(rows) => rows,
+            RowEstimate::OfBuild(rows) => rows * builds,
+            RowEstimate::OfRun(rows) => rows * runs,
         }
     }
 }
@@ -70,7 +70,7 @@ pub(super) trait Cursor {
 }
 
 /// Cost of the first row if stacks must be read.
-pub(super) const READ: f64 = 20_000.0;
+pub(super) const FIRST_ROW_COST: f64 = 20_000.0;
 
 /// A column of a table.
 pub(super) struct Column {
@@ -86,7 +86,7 @@ pub(super) struct Column {
 pub(super) enum Role {
     Plain,
     /// Rows can be found by equality.
-    Sought(Found),
+    Sought(MatchEstimate),
     /// Rows can be found by equality and by range.
     Ordered,
     /// A required argument of a table-valued function.
@@ -120,27 +120,27 @@ impl Column {
     }
 
     /// Lets rows be found by equality without reading the others.
-    pub(super) const fn finds(self, rows: Found) -> Column {
+    pub(super) const fn with_equality_index(self, rows: MatchEstimate) -> Column {
         Column::new(self.name, self.sql_type, Role::Sought(rows))
     }
 
     /// Lets rows be found by range.
-    pub(super) const fn ordered(self) -> Column {
+    pub(super) const fn with_range_index(self) -> Column {
         Column::new(self.name, self.sql_type, Role::Ordered)
     }
 
     /// Creates a required argument.
-    pub(super) const fn argument(name: &'static str) -> Column {
+    pub(super) const fn required_argument(name: &'static str) -> Column {
         Column::new(name, "TEXT", Role::Argument)
     }
 
     /// Creates an optional argument.
-    pub(super) const fn option(name: &'static str, sql_type: &'static str) -> Column {
+    pub(super) const fn optional_argument(name: &'static str, sql_type: &'static str) -> Column {
         Column::new(name, sql_type, Role::Option)
     }
 
     /// Returns the name and the type.
-    pub(super) fn described(&self) -> (String, String) {
+    pub(super) fn name_and_type(&self) -> (String, String) {
         (self.name.to_owned(), self.sql_type.to_owned())
     }
 
@@ -152,7 +152,7 @@ impl Column {
 
 /// Estimated number of rows with the same value in a column.
 #[derive(Clone, Copy)]
-pub(super) enum Found {
+pub(super) enum MatchEstimate {
     /// A fixed number.
     Few(f64),
     /// The rows of a build.
@@ -163,15 +163,15 @@ pub(super) enum Found {
     Most,
 }
 
-impl Found {
+impl MatchEstimate {
     /// Returns the estimate for a table with this number of rows.
-    pub(super) fn of(self, rows: f64, stored: &Stored) -> f64 {
+    pub(super) fn estimate(self, rows: f64, stored: &Stored) -> f64 {
         let (builds, runs) = stored.counts();
         match self {
-            Found::Few(rows) => rows,
-            Found::Build => rows / builds,
-            Found::Run => rows / runs,
-            Found::Most => rows,
+            MatchEstimate::Few(rows) => rows,
+            MatchEstimate::Build => rows / builds,
+            MatchEstimate::Run => rows / runs,
+            MatchEstimate::Most => rows,
         }
     }
 }
@@ -186,7 +186,7 @@ impl Cell<'_> {
     }
 
     /// Sets text, or null if it is empty.
-    pub(super) fn known(self, text: &str) -> rusqlite::Result<()> {
+    pub(super) fn set_text_or_null(self, text: &str) -> rusqlite::Result<()> {
         match text {
             "" => self.null(),
             known => self.text(known),
@@ -213,19 +213,19 @@ impl Cell<'_> {
 }
 
 /// Cursor over precomputed rows.
-pub(super) struct Listed {
+pub(super) struct PrecomputedRows {
     rows: Vec<Vec<Value>>,
     at: usize,
 }
 
-impl Listed {
+impl PrecomputedRows {
     /// Creates a cursor over these rows.
-    pub(super) fn new(rows: Vec<Vec<Value>>) -> Listed {
-        Listed { rows, at: 0 }
+    pub(super) fn new(rows: Vec<Vec<Value>>) -> PrecomputedRows {
+        PrecomputedRows { rows, at: 0 }
     }
 }
 
-impl Cursor for Listed {
+impl Cursor for PrecomputedRows {
     fn is_done(&self) -> bool {
         self.at >= self.rows.len()
     }
@@ -250,7 +250,7 @@ pub(super) fn count(count: u64) -> Value {
 }
 
 /// Converts text; to null if it is empty.
-pub(super) fn known(text: impl Into<String>) -> Value {
+pub(super) fn text_or_null(text: impl Into<String>) -> Value {
     let text = text.into();
     if text.is_empty() {
         Value::Null
@@ -260,7 +260,7 @@ pub(super) fn known(text: impl Into<String>) -> Value {
 }
 
 /// Returns the list of a table's arguments.
-pub(super) fn arguments_of<T: Table>() -> String {
+pub(super) fn list_arguments<T: Table>() -> String {
     let hidden = T::COLUMNS.iter().filter(|column| column.is_hidden());
     let names: Vec<&str> = hidden.map(|column| column.name).collect();
     names.join(", ")

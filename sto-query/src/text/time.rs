@@ -12,7 +12,7 @@ pub struct Date(String);
 
 impl Date {
     /// Returns the day of a point in time.
-    pub fn of(time: UnixSeconds) -> Date {
+    pub fn from_time(time: UnixSeconds) -> Date {
         let mut date = time.to_string();
         date.truncate(date.find('T').unwrap_or(date.len()));
         Date(date)
@@ -28,7 +28,7 @@ impl TryFrom<String> for Date {
 
     /// Parses the output of [`Display`](fmt::Display).
     fn try_from(text: String) -> Result<Date, &'static str> {
-        let day = text.parse().ok().map(Date::of);
+        let day = text.parse().ok().map(Date::from_time);
         day.filter(|day| day.0 == text)
             .ok_or("expected a day such as 2026-03-01")
     }

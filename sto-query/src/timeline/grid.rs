@@ -24,7 +24,7 @@ impl Grid {
     }
 
     /// Creates the grid of a range of a run's slices. The run ends a nanosecond after its last sample.
-    pub(super) fn of(slices: SliceGrid, taken: &Range<u32>) -> Grid {
+    pub(super) fn from_slices(slices: SliceGrid, taken: &Range<u32>) -> Grid {
         let slice = slices.duration().0 as f64 / f64::from(slices.count().get());
         Grid {
             from: f64::from(taken.start) * slice,
@@ -35,7 +35,7 @@ impl Grid {
 
     /// Returns a grid of the same time with at most `count` slices, and at least one.
     #[must_use]
-    pub fn at_most(self, count: usize) -> Grid {
+    pub fn with_max_slices(self, count: usize) -> Grid {
         Grid {
             count: self.count.min(count.max(1)),
             ..self
@@ -87,7 +87,7 @@ impl Grid {
 /// # Panics
 ///
 /// Panics if the number of costs differs from the number of slices.
-pub(crate) fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
+pub(crate) fn resample(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     assert_eq!(costs.len(), own.count, "one cost a slice");
     if own == grid {
         return costs.to_vec();
@@ -107,7 +107,7 @@ pub(crate) fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     grid.slices().map(sum).collect()
 }
 
-/// Like [`resampled`], per second of the overlap with the own grid; NaN without overlap.
+/// Like [`resample`], per second of the overlap with the own grid; NaN without overlap.
 pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     let seconds = grid.slices().map(|(begin, end)| {
         match begin >= own.from && end <= own.to {
@@ -116,7 +116,7 @@ pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
             false => (end.min(own.to) - begin.max(own.from)) / SECOND,
         }
     });
-    let costs = resampled(costs, own, grid).into_iter();
+    let costs = resample(costs, own, grid).into_iter();
     let rate = |(cost, seconds): (f64, f64)| {
         if seconds > 0.0 {
             cost / seconds
@@ -132,7 +132,7 @@ pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
 /// For a count, the value is the rise of the cumulative count, interpolated linearly, per second of overlap. For a
 /// level, it is the mean of the points in the slice, or without any, the interpolated value at the middle of the
 /// slice.
-pub(super) fn of_series(series: &MetricSeries, first: Nanoseconds, grid: Grid) -> Vec<f64> {
+pub(super) fn resample_metric(series: &MetricSeries, first: Nanoseconds, grid: Grid) -> Vec<f64> {
     let times = series.times().iter();
     let times: Vec<f64> = times
         .map(|time| (i128::from(time.0) - i128::from(first.0)) as f64)
@@ -223,15 +223,21 @@ mod tests {
         let count = series(MetricKind::Count, &count);
         let grid = Grid::new(0.0, 5e9, 5).expect("it is one");
         let expected = [f64::NAN, 10.0, 10.0, 40.0, f64::NAN];
-        assert_near(&of_series(&count, Nanoseconds(0), grid), &expected);
+        assert_near(&resample_metric(&count, Nanoseconds(0), grid), &expected);
         // A partially covered slice has the rate of the covered part; and the run may begin later.
         let grid = Grid::new(0.0, 4e9, 2).expect("it is one");
-        assert_near(&of_series(&count, Nanoseconds(0), grid), &[10.0, 25.0]);
+        assert_near(
+            &resample_metric(&count, Nanoseconds(0), grid),
+            &[10.0, 25.0],
+        );
         let expected = [25.0, f64::NAN];
-        assert_near(&of_series(&count, Nanoseconds(2 * second), grid), &expected);
+        assert_near(
+            &resample_metric(&count, Nanoseconds(2 * second), grid),
+            &expected,
+        );
         let one = series(MetricKind::Count, &[(second, 0.0)]);
         assert!(
-            of_series(&one, Nanoseconds(0), grid)
+            resample_metric(&one, Nanoseconds(0), grid)
                 .iter()
                 .all(|value| value.is_nan())
         );
@@ -255,7 +261,7 @@ mod tests {
         ];
         let mut expected = expected;
         expected[5] = 10.0 + (55.0 - 40.0) / 20.0 * 20.0;
-        assert_near(&of_series(&level, Nanoseconds(0), grid), &expected);
+        assert_near(&resample_metric(&level, Nanoseconds(0), grid), &expected);
     }
 
     #[test]
@@ -268,7 +274,7 @@ mod tests {
             &[none, 3.0, 5.0, none, none],
         );
         assert_near(
-            &resampled(&[3.0, 5.0], own, grid),
+            &resample(&[3.0, 5.0], own, grid),
             &[0.0, 3.0, 5.0, 0.0, 0.0],
         );
     }
@@ -284,7 +290,7 @@ mod tests {
         ) {
             let own = Grid { from: 0.0, to: length as f64, count: costs.len() };
             let grid = Grid { count, ..own };
-            let moved = resampled(&costs, own, grid);
+            let moved = resample(&costs, own, grid);
             let (before, after) = (costs.iter().sum::<f64>(), moved.iter().sum::<f64>());
             prop_assert!((before - after).abs() <= 1e-9 * before, "{before} {after}");
             prop_assert!(moved.iter().all(|cost| *cost >= 0.0));
@@ -299,9 +305,9 @@ mod tests {
         ) {
             let own = Grid { from: 0.0, to: 1e9, count: costs.len() };
             let grid = Grid { from: ends.0, to: ends.0 + ends.1, count };
-            let fine = resampled(&costs, own, Grid { count: count * parts, ..grid });
+            let fine = resample(&costs, own, Grid { count: count * parts, ..grid });
             let whole: f64 = costs.iter().sum();
-            for (coarse, fine) in resampled(&costs, own, grid).iter().zip(fine.chunks(parts)) {
+            for (coarse, fine) in resample(&costs, own, grid).iter().zip(fine.chunks(parts)) {
                 let sum: f64 = fine.iter().sum();
                 prop_assert!((coarse - sum).abs() <= 1e-9 * whole, "{coarse} {sum}");
             }
@@ -319,7 +325,7 @@ mod tests {
                 points.push((time, value));
             }
             let grid = Grid { from: 0.0, to: time as f64, count };
-            let rates = of_series(&series(MetricKind::Count, &points), Nanoseconds(0), grid);
+            let rates = resample_metric(&series(MetricKind::Count, &points), Nanoseconds(0), grid);
             let sum: f64 = rates.iter().map(|rate| rate * grid.step()).sum();
             let whole: f64 = steps.iter().map(|(_, value)| value).sum();
             prop_assert!((sum - whole).abs() <= 1e-6 * whole + 1e-9, "{sum} {whole}");

@@ -1,7 +1,7 @@
 //! Metrics of a run over time, by name or all of them.
 
 use super::formula::Formula;
-use super::grid::{of_series, rates};
+use super::grid::{rates, resample_metric};
 use super::rows::{NONE, RowOf};
 use super::{Grid, RowsBy, RunOverTime, TimelineError};
 use crate::functions::{FunctionChoice, KeyOptions, Named, key_of};
@@ -88,7 +88,7 @@ impl RunOverTime {
         for series in &self.traced {
             all.push(NamedSeries {
                 name: series.name().to_owned(),
-                values: of_series(series, self.slices().first(), grid),
+                values: resample_metric(series, self.slices().first(), grid),
             });
         }
         for (ix, event) in self.view.sample_types.iter().enumerate() {
@@ -219,7 +219,7 @@ impl RunOverTime {
         grid: Grid,
     ) -> Result<Vec<f64>, TimelineError> {
         if let Some(series) = self.traced.iter().find(|series| series.name() == name) {
-            return Ok(of_series(series, self.slices().first(), grid));
+            return Ok(resample_metric(series, self.slices().first(), grid));
         }
         let known = match name.split_once(':') {
             Some(("self", function)) => {

@@ -13,7 +13,7 @@ mod stacks;
 pub use error::TimelineError;
 pub(crate) use formula::{Formula, FormulaError};
 pub use grid::Grid;
-pub(crate) use grid::resampled;
+pub(crate) use grid::resample;
 pub use metrics::NamedSeries;
 pub use result::Timeline;
 pub(crate) use result::{TimelineMetric, timeline};

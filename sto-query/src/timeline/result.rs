@@ -1,6 +1,6 @@
 //! A run over time as plain data.
 
-use super::{Grid, RowName, RowsBy, RunOverTime, TimelineError, resampled};
+use super::{Grid, RowName, RowsBy, RunOverTime, TimelineError, resample};
 use crate::answer::Answer;
 use crate::tree::{CostShare, Order, Subject};
 use serde::Serialize;
@@ -90,7 +90,7 @@ pub(crate) fn timeline(
     limit: Option<usize>,
 ) -> Result<Timeline, TimelineError> {
     let own = run.grid();
-    let grid = own.at_most(MAX_SLICES);
+    let grid = own.with_max_slices(MAX_SLICES);
     let rows = run.rows(sample_type, by, order, limit)?;
     let whole: Cost = run.view.self_costs(sample_type).into_iter().sum();
     let metrics = run
@@ -104,7 +104,7 @@ pub(crate) fn timeline(
     let listed = rows.names.iter().zip(&rows.costs).enumerate();
     let seconds = |nanoseconds: f64| nanoseconds / 1e9;
     Ok(Timeline {
-        subject: Subject::new(&run.view, sample_type, whole),
+        subject: Subject::with_whole(&run.view, sample_type, whole),
         runs: run.runs,
         seconds: seconds(run.slices().duration().0 as f64),
         from: seconds(grid.from()),
@@ -118,7 +118,7 @@ pub(crate) fn timeline(
             .map(|(row, (name, &cost))| TimelineRow {
                 name: name.clone(),
                 cost: CostShare::new(cost, whole),
-                values: resampled(rows.row(row), own, grid),
+                values: resample(rows.row(row), own, grid),
             })
             .collect(),
         omitted: rows.omitted,

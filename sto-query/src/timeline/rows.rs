@@ -234,7 +234,7 @@ impl RunOverTime {
         let named = (0..).zip(modules).zip(costs);
         let named = named.map(|((number, module), cost)| Named {
             number,
-            name: RowName::of(self.view.frames.string(module)),
+            name: RowName::new(self.view.frames.string(module)),
             cost,
         });
         (named.collect(), RowOf::Frame(numbers))
@@ -300,7 +300,7 @@ impl RunOverTime {
             *known.entry(name).or_insert_with_key(|name| {
                 named.push(Named {
                     number: named.len() as u32,
-                    name: RowName::of(name),
+                    name: RowName::new(name),
                     cost: Cost::ZERO,
                 });
                 named.len() as u32 - 1
@@ -315,7 +315,7 @@ impl RunOverTime {
 }
 
 impl RowName {
-    fn of(name: &str) -> RowName {
+    fn new(name: &str) -> RowName {
         RowName {
             name: name.to_owned(),
             module: None,

@@ -140,7 +140,7 @@ impl RunOverTime {
 
     /// Grid of the selected slices.
     pub fn grid(&self) -> Grid {
-        Grid::of(self.slices.grid, &self.taken)
+        Grid::from_slices(self.slices.grid, &self.taken)
     }
 
     /// The threads and labels of costs.

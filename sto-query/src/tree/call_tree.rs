@@ -108,7 +108,7 @@ pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
         nodes[ix].folded = true;
     }
     CallTree {
-        subject: Subject::new(view, sample_type, whole),
+        subject: Subject::with_whole(view, sample_type, whole),
         min_share: options.min_share,
         max_depth: options.max_depth,
         nodes,

@@ -30,12 +30,12 @@ pub struct Subject {
 
 impl Subject {
     /// Describes a whole view in one sample type.
-    pub fn of(view: &View, sample_type: usize) -> Self {
+    pub fn new(view: &View, sample_type: usize) -> Self {
         let whole = view.self_costs(sample_type).into_iter().sum();
-        Subject::new(view, sample_type, whole)
+        Subject::with_whole(view, sample_type, whole)
     }
 
-    pub(crate) fn new(view: &View, sample_type: usize, whole: Cost) -> Self {
+    pub(crate) fn with_whole(view: &View, sample_type: usize, whole: Cost) -> Self {
         let build = &view.selection.build;
         let profiles = &view.selection.profiles;
         Subject {

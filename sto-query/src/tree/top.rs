@@ -94,7 +94,7 @@ pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) 
     });
     let (listed, omitted) = functions.split_at(limit.unwrap_or(usize::MAX).min(functions.len()));
     Top {
-        subject: Subject::new(view, sample_type, whole),
+        subject: Subject::with_whole(view, sample_type, whole),
         order,
         with_inlined: view.is_without_inlined(),
         functions: listed

@@ -19,7 +19,7 @@ fn compared_by(baseline: &View, candidate: &View, options: &CompareOptions) -> C
 }
 
 fn ignoring(function: &str, module: Option<&str>) -> CompareOptions {
-    let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
+    let known = Ignored::new("known", Date::from_time(UnixSeconds(1_800_000_000)));
     let mut ignored = IgnoredFunction::new(function, known);
     ignored.module = module.map(str::to_owned);
     with!(CompareOptions {

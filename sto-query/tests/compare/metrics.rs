@@ -304,7 +304,7 @@ fn ignored_function_is_ignored_in_run_time() {
         "{}",
         comparison.reason
     );
-    let known = Ignored::new("known", Date::of(UnixSeconds(32_000_000_000)));
+    let known = Ignored::new("known", Date::from_time(UnixSeconds(32_000_000_000)));
     let options = with!(CompareOptions {
         ignored: vec![IgnoredFunction::new("hash", known)],
     });

@@ -81,7 +81,7 @@ fn names_different_events_and_remedy() {
 
 #[test]
 fn counts_ignored_findings_if_nothing_else_got_worse() {
-    let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
+    let known = Ignored::new("known", Date::from_time(UnixSeconds(1_800_000_000)));
     let ignored = |function| IgnoredFunction::new(function, known.clone());
     let options = with!(CompareOptions {
         ignored: vec![ignored("log"), ignored("render")],

@@ -71,7 +71,7 @@ pub(crate) fn suspects(runs: &[String]) -> Suspects {
     });
     let history = History::load(&store(runs).snapshot().unwrap(), &query).unwrap();
     let judged = history.judged(None, 10).unwrap();
-    let mut found = Suspects::of(&history, judged, SuspectOptions::default());
+    let mut found = Suspects::find(&history, judged, SuspectOptions::default());
     found.command = command(&["sto", "report"]);
     for suspect in &mut found.suspects {
         suspect.command = command(&["sto", "expand", "--", &suspect.score.function.function]);

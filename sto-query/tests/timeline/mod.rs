@@ -162,9 +162,9 @@ fn metrics_are_rates_of_rows_and_formulas_combine_them() {
             .all(|(a, b)| a == *b || a.is_nan() && b.is_nan())
     );
     // A coarser grid has the same sum.
-    let coarse = metrics(&run, &names[..1], own.at_most(7)).remove(0);
+    let coarse = metrics(&run, &names[..1], own.with_max_slices(7)).remove(0);
     assert_eq!(coarse.values.len(), 7);
-    let seconds = own.at_most(7).step();
+    let seconds = own.with_max_slices(7).step();
     assert_near(sum(&coarse.values) * seconds, rows.costs[0].value as f64);
 }
 
@@ -172,7 +172,7 @@ fn metrics_are_rates_of_rows_and_formulas_combine_them() {
 fn metrics_are_found_by_their_listed_names() {
     for name in RECORDINGS {
         let run = load(name);
-        let grid = run.grid().at_most(20);
+        let grid = run.grid().with_max_slices(20);
         let (all, _) = run.all_metrics(EVENT, grid, 50);
         let names: BTreeSet<&str> = all.iter().map(|series| &*series.name).collect();
         assert_eq!(names.len(), all.len(), "no name is there twice");

@@ -157,7 +157,7 @@ impl BisectArgs {
         request.ancestry = between.ancestry.clone();
         request.function.clone_from(&self.function);
         self.judgement.ask(&mut request.check)?;
-        request.check.today = Some(Date::of(now()));
+        request.check.today = Some(Date::from_time(now()));
         let about = self.recording.about.options();
         let history = &mut request.history;
         history.executable = about.executable;

@@ -123,7 +123,7 @@ impl Counts {
         table: &Table<'_>,
         builds: &mut BTreeMap<BuildId, StoredBuild>,
     ) -> Result<(), LakeError> {
-        let profiles = Words::of(table, "profile")?;
+        let profiles = TextColumn::read(table, "profile")?;
         let ids = profiles.words.iter().map(|id| id.parse());
         let ids = ids.collect::<Result<Vec<ProfileId>, _>>();
         let ids = ids.map_err(|error| table.damaged(format!("column profile: {error}")))?;
@@ -134,11 +134,11 @@ impl Counts {
             add_run(ids[profiles.of_row[row]], record.data(), builds)
                 .map_err(|what| table.damaged(format!("column record: {what}")))?;
         }
-        let events = Words::of(table, "event")?;
+        let events = TextColumn::read(table, "event")?;
         let [symbols, modules, files] =
-            ["symbol", "module", "file"].map(|name| Words::of(table, name));
+            ["symbol", "module", "file"].map(|name| TextColumn::read(table, name));
         let (symbols, modules, files) = (symbols?, modules?, files?);
-        let kinds = Words::of(table, "kind")?;
+        let kinds = TextColumn::read(table, "kind")?;
         let kind = |name: &String| FrameKind::ALL.into_iter().find(|kind| kind.name() == name);
         let kind_of: Vec<Option<FrameKind>> = kinds.words.iter().map(kind).collect();
         let [own, samples] = [table.numbers("self")?, table.numbers("samples")?];
@@ -185,13 +185,13 @@ impl Counts {
 }
 
 /// Distinct texts of a column, and the text of each row; null becomes an empty text.
-struct Words {
+struct TextColumn {
     words: Vec<String>,
     of_row: Vec<usize>,
 }
 
-impl Words {
-    fn of(table: &Table<'_>, column: &str) -> Result<Words, LakeError> {
+impl TextColumn {
+    fn read(table: &Table<'_>, column: &str) -> Result<TextColumn, LakeError> {
         let mut words = Vec::new();
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut of_row = Vec::with_capacity(table.rows());
@@ -204,7 +204,7 @@ impl Words {
                 });
             of_row.push(number);
         }
-        Ok(Words { words, of_row })
+        Ok(TextColumn { words, of_row })
     }
 }
 

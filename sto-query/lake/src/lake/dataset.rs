@@ -51,17 +51,17 @@ impl Table {
 
 /// A profile in a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct DatasetProfile {
     /// Folders of its build.
     partition: String,
     /// Id of the profile.
     pub id: ProfileId,
 }
 
-impl Found {
-    fn of(build: &Build, id: ProfileId) -> Found {
+impl DatasetProfile {
+    fn new(build: &Build, id: ProfileId) -> DatasetProfile {
         let partition = partition(build);
-        Found { partition, id }
+        DatasetProfile { partition, id }
     }
 }
 
@@ -135,7 +135,7 @@ impl Dataset {
     ///
     /// Returns an error if the place cannot be accessed.
     pub fn has(&self, build: &Build, run: ProfileId) -> Result<bool, LakeError> {
-        let found = Found::of(build, run);
+        let found = DatasetProfile::new(build, run);
         Ok(self.place.has(&name(Table::Profile, &found))?)
     }
 
@@ -145,7 +145,7 @@ impl Dataset {
     ///
     /// Returns an error if the profile cannot be encoded as Parquet, or if the place cannot be accessed.
     pub fn add(&self, added: &ProfileToAdd<'_>) -> Result<Bytes, LakeError> {
-        let found = Found::of(added.build, added.run.id);
+        let found = DatasetProfile::new(added.build, added.run.id);
         let samples = self.create(&name(Table::Sample, &found), || sample(added))?;
         // Written last, so that a profile with this file is complete.
         let rest = name(Table::Profile, &found);
@@ -167,23 +167,23 @@ impl Dataset {
     }
 
     /// Returns the profiles in the dataset, sorted by the names of their builds, then by id.
-    pub fn profiles(&self) -> Result<Vec<Found>, LakeError> {
+    pub fn profiles(&self) -> Result<Vec<DatasetProfile>, LakeError> {
         let listed = self.place.list(Table::Profile.name())?.into_iter();
         let found = listed.filter_map(|file| {
             let (_, below) = file.name.split_once('/')?;
             let (partition, name) = below.rsplit_once('/').unwrap_or(("", below));
-            Some(Found {
+            Some(DatasetProfile {
                 partition: partition.to_owned(),
                 id: name.strip_suffix(EXTENSION)?.parse().ok()?,
             })
         });
-        let mut found: Vec<Found> = found.collect();
+        let mut found: Vec<DatasetProfile> = found.collect();
         found.sort();
         Ok(found)
     }
 
     /// Reads the build and profile record of a profile.
-    pub fn record(&self, found: &Found) -> Result<(Build, Profile), LakeError> {
+    pub fn record(&self, found: &DatasetProfile) -> Result<(Build, Profile), LakeError> {
         let (file, bytes) = self.read(Table::Profile, found)?;
         let Record { build, profile } = guarded(&file, || record(&file, bytes))?;
         Ok((build.into_owned(), profile.into_owned()))
@@ -192,7 +192,7 @@ impl Dataset {
     /// Reads the stacks and costs of a profile whose record is known.
     pub fn interned(
         &self,
-        found: &Found,
+        found: &DatasetProfile,
         build: &Build,
         profile: &Profile,
     ) -> Result<ProfileData, LakeError> {
@@ -208,7 +208,7 @@ impl Dataset {
     }
 
     /// Reads a profile's file, and returns its name for messages and its contents.
-    fn read(&self, table: Table, found: &Found) -> Result<(String, Vec<u8>), LakeError> {
+    fn read(&self, table: Table, found: &DatasetProfile) -> Result<(String, Vec<u8>), LakeError> {
         let name = name(table, found);
         let file = self.called(&name);
         match self.place.read(&name, FILE_BYTES)? {
@@ -223,7 +223,7 @@ impl Dataset {
 }
 
 /// Name of a profile's file in a table.
-fn name(table: Table, Found { partition, id }: &Found) -> String {
+fn name(table: Table, DatasetProfile { partition, id }: &DatasetProfile) -> String {
     let folders = [table.name(), partition].into_iter();
     let folders = folders.filter(|folder| !folder.is_empty());
     let folders: String = folders.map(|folder| format!("{folder}/")).collect();

@@ -36,7 +36,7 @@ mod stacks;
 #[cfg(feature = "lake")]
 pub use counts::Counts;
 #[cfg(feature = "lake")]
-pub use dataset::{Dataset, Found};
+pub use dataset::{Dataset, DatasetProfile};
 #[cfg(feature = "lake")]
 pub use error::LakeError;
 pub use questions::{QUESTIONS, Question};

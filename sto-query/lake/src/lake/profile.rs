@@ -21,7 +21,7 @@ pub(super) struct Record<'a> {
 
 impl Record<'_> {
     /// Creates the record of a run; executable and version are the build's.
-    fn of<'a>(run: &'a StoredProfile, build: &Build) -> Record<'a> {
+    fn new<'a>(run: &'a StoredProfile, build: &Build) -> Record<'a> {
         let of_run = Build {
             executable: build.executable.clone(),
             version: build.version.clone(),
@@ -79,7 +79,7 @@ pub(super) fn profile(
         count("source_bytes", Some(profile.source_bytes.0)),
         known("labels", Some(&json(&profile.labels))),
         known("metrics", Some(&json(&profile.metrics))),
-        known("record", Some(&json(&Record::of(run, build)))),
+        known("record", Some(&json(&Record::new(run, build)))),
         Column::bytes("rest", move |()| Some(rest.clone())),
     ];
     file(&[()], &columns)

@@ -111,7 +111,7 @@ impl super::Files for Files {
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             for line in self.ask(&format!("ls -ln {}", self.path(&folder)?))? {
-                match Entry::of(&line) {
+                match Entry::parse(&line) {
                     Some(entry) => {
                         let name = below(&folder, entry.name);
                         match entry.kind {
@@ -135,7 +135,7 @@ impl super::Files for Files {
         // The listing omits hidden files, which include incomplete ones.
         match &self.ask(&format!("ls -ln {}", self.path("")?))?[..] {
             [] => Ok(true),
-            [line, ..] if Entry::of(line).is_some() => Ok(false),
+            [line, ..] if Entry::parse(line).is_some() => Ok(false),
             [line, ..] if is_missing(line) => Ok(true),
             [line, ..] => Err(refusal(line)),
         }
@@ -143,7 +143,7 @@ impl super::Files for Files {
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
         let said = self.ask(&format!("ls -ln {}", self.path(name)?))?;
-        match said.iter().find(|line| Entry::of(line).is_none()) {
+        match said.iter().find(|line| Entry::parse(line).is_none()) {
             Some(line) if is_missing(line) => Ok(false),
             Some(line) => Err(refusal(line)),
             None => Ok(true),
@@ -153,7 +153,7 @@ impl super::Files for Files {
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
         let path = self.path(name)?;
         let said = self.ask(&format!("ls -ln {path}"))?;
-        match said.first().map(|line| (line, Entry::of(line))) {
+        match said.first().map(|line| (line, Entry::parse(line))) {
             Some((_, Some(entry))) if entry.size > most => return Err(too_long()),
             Some((line, None)) if is_missing(line) => return Ok(None),
             _ => {}
@@ -291,7 +291,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn of(line: &str) -> Option<Entry<'_>> {
+    fn parse(line: &str) -> Option<Entry<'_>> {
         let mut rest = line;
         let mut words = [""; 8];
         for word in &mut words {

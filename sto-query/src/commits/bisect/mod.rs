@@ -79,7 +79,7 @@ pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, Q
         return Err(QueryError::TooManyCommits { found, most });
     }
     let builds = sources.store()?.builds()?;
-    let measured = MeasuredCommits::of(builds, ancestry, &request.history)?;
+    let measured = MeasuredCommits::select(builds, ancestry, &request.history)?;
     let mut bisection = Bisection {
         good: good.clone(),
         bad: bad.clone(),
@@ -106,7 +106,7 @@ pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, Q
         };
         return Ok(bisection);
     };
-    let sought = Sought::of(sources, request, &measured, &comparison, ends)?;
+    let sought = SoughtCost::load(sources, request, &measured, &comparison, ends)?;
     let candidates = Candidates::new(ancestry, (0..found).collect());
     let mut odds = vec![0.0; found];
     for (commit, runs) in &sought.runs {
@@ -171,8 +171,10 @@ fn compared(
     measured: &MeasuredCommits,
     ends: [usize; 2],
 ) -> Result<Option<Comparison>, QueryError> {
-    let (Some(baseline), Some(candidate)) = (measured.named(ends[0]), measured.named(ends[1]))
-    else {
+    let (Some(baseline), Some(candidate)) = (
+        measured.runs_of_commit(ends[0]),
+        measured.runs_of_commit(ends[1]),
+    ) else {
         return Ok(None);
     };
     let asked = CheckRequest {
@@ -209,7 +211,7 @@ fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f6
 }
 
 /// The cost sought in every run.
-struct Sought {
+struct SoughtCost {
     /// The function; `None` for the total cost of a run.
     function: Option<String>,
     /// Runs by commit.
@@ -217,14 +219,14 @@ struct Sought {
     levels: Levels,
 }
 
-impl Sought {
-    fn of(
+impl SoughtCost {
+    fn load(
         sources: &Sources,
         request: &BisectRequest,
         measured: &MeasuredCommits,
         comparison: &Comparison,
         ends: [usize; 2],
-    ) -> Result<Sought, QueryError> {
+    ) -> Result<SoughtCost, QueryError> {
         let query = HistoryQuery {
             executable: measured.executable.clone(),
             benchmark: measured.benchmark.clone().or_else(|| Some(String::new())),
@@ -235,7 +237,7 @@ impl Sought {
         let history = History::from_builds(sources.store()?, measured.builds.clone(), &query)?;
         let dispersion = comparison.statistics.as_ref().map(|s| s.dispersion.total);
         let measure = |of_runs: Vec<f64>| {
-            let runs = by_commit(&history, measured, &of_runs);
+            let runs = samples_by_commit(&history, measured, &of_runs);
             let [without, with] = ends.map(|end| runs.get(&end).cloned().unwrap_or_default());
             let levels = Levels::from_runs(&without, &with, dispersion.unwrap_or(0.0));
             (runs, levels)
@@ -257,7 +259,7 @@ impl Sought {
         if functions.is_empty() {
             let whole = history.runs.iter().map(|run| run.whole.samples as f64);
             let (runs, levels) = measure(whole.collect());
-            return Ok(Sought {
+            return Ok(SoughtCost {
                 function: None,
                 runs,
                 levels,
@@ -279,7 +281,7 @@ impl Sought {
         } else {
             total
         };
-        Ok(Sought {
+        Ok(SoughtCost {
             function: Some(history.functions[functions[0].get()].function.clone()),
             runs,
             levels,
@@ -306,7 +308,7 @@ impl Sought {
 }
 
 /// Returns the samples in each run, by the run's commit.
-fn by_commit(
+fn samples_by_commit(
     history: &History,
     measured: &MeasuredCommits,
     of_runs: &[f64],

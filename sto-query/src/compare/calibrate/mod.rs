@@ -95,7 +95,7 @@ pub fn calibrate(
     at_least_one("runs", options.runs.unwrap_or(1))?;
     let whole: Cost = view.self_costs(sample_type).into_iter().sum();
     let mut calibration = Calibration {
-        subject: Subject::new(view, sample_type, whole),
+        subject: Subject::with_whole(view, sample_type, whole),
         thresholds: options.compare.clone(),
         runs: 0,
         runs_a_side: 0,

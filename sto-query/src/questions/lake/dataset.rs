@@ -18,7 +18,7 @@ use sto_core::model::{Build, Profile};
 use sto_core::store::{Added, Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
 use sto_core::tree::ProfileData;
 use sto_core::units::{Bytes, UnixSeconds};
-use sto_lake::lake::{Dataset, Found, LakeError, ProfileToAdd};
+use sto_lake::lake::{Dataset, DatasetProfile, LakeError, ProfileToAdd};
 use sto_lake::places::Machine;
 
 /// Adds profiles to a dataset of Parquet files. Any number of processes can do so concurrently.
@@ -129,7 +129,7 @@ const AT_ONCE: usize = 256;
 
 /// A profile of a dataset without its costs.
 struct Listed {
-    found: Found,
+    found: DatasetProfile,
     build: Build,
     profile: Profile,
 }
@@ -204,8 +204,8 @@ fn lacking<T>(
 
 /// Reads the records of profiles in the order in which a store lists them. Damaged ones are left
 /// out.
-fn listed(dataset: &Dataset, found: Vec<Found>, merged: &mut Merged) -> Vec<Listed> {
-    let read = |found: Found| match dataset.record(&found) {
+fn listed(dataset: &Dataset, found: Vec<DatasetProfile>, merged: &mut Merged) -> Vec<Listed> {
+    let read = |found: DatasetProfile| match dataset.record(&found) {
         Ok((build, profile)) => Ok(Listed {
             found,
             build,

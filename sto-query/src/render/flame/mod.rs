@@ -61,7 +61,7 @@ pub fn svg(
     let of_frames = vec![labels.by_kind(view)];
     let views = [(Side::Candidate, (view, sample_type))];
     let drawing = Drawing::new(&views, options, of_frames);
-    let subject = Subject::new(view, sample_type, drawing.whole(Side::Candidate));
+    let subject = Subject::with_whole(view, sample_type, drawing.whole(Side::Candidate));
     if drawing.whole(Side::Candidate).is_zero() {
         return Err(empty(&subject));
     }
@@ -105,8 +105,8 @@ pub fn diff_svg(
     let of_frames = labels.by_function([baseline.0, candidate.0], options.matching);
     let views = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
     let mut drawing = Drawing::new(&views, options, of_frames.into());
-    let before = Subject::new(baseline.0, baseline.1, drawing.whole(Side::Baseline));
-    let after = Subject::new(candidate.0, candidate.1, drawing.whole(Side::Candidate));
+    let before = Subject::with_whole(baseline.0, baseline.1, drawing.whole(Side::Baseline));
+    let after = Subject::with_whole(candidate.0, candidate.1, drawing.whole(Side::Candidate));
     for (side, subject) in [(Side::Baseline, &before), (Side::Candidate, &after)] {
         if drawing.whole(side).is_zero() {
             return Err(empty(subject));

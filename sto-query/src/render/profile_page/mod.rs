@@ -89,7 +89,7 @@ fn facts(view: &View) -> Markup {
 
 fn of_event(view: &View, event: usize, frames: usize) -> Markup {
     let id = format!("stacks-{}", event + 1);
-    let subject = Subject::of(view, event);
+    let subject = Subject::new(view, event);
     html! {
         section.event {
             h2 { (view.sample_types[event].event) }

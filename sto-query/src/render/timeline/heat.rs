@@ -1,6 +1,6 @@
 //! Heat maps: a row for each function, module, thread or label value, darker where it cost more.
 
-use crate::timeline::{Grid, Timeline, resampled};
+use crate::timeline::{Grid, Timeline, resample};
 use maud::{Markup, html};
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ pub(super) struct HeatMap {
 impl HeatMap {
     pub(super) fn new(timeline: &Timeline, own: Grid, grid: Grid) -> HeatMap {
         let rows = timeline.rows.iter();
-        let rows: Vec<Vec<f64>> = rows.map(|row| resampled(&row.values, own, grid)).collect();
+        let rows: Vec<Vec<f64>> = rows.map(|row| resample(&row.values, own, grid)).collect();
         let highest = rows.iter().flatten().copied().fold(0.0, f64::max);
         let level = |cost: &f64| {
             LEVELS

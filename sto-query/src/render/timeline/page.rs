@@ -88,7 +88,7 @@ impl<'a> TimePage<'a> {
         let labels = FrameLabels::new(&run.view);
         let samples = timelines[0].subject.samples as usize;
         let slices = (samples / SAMPLES).clamp(MIN_SLICES, MAX_SLICES);
-        let mut grid = run.grid().at_most(slices);
+        let mut grid = run.grid().with_max_slices(slices);
         let stacks = loop {
             let of = (&labels.of_frame[..], labels.others);
             let stacks = run.stacks(found.sample_type, of, grid, MAX_STACKS);
@@ -96,7 +96,7 @@ impl<'a> TimePage<'a> {
             if costs <= MAX_COSTS || grid.count() <= MIN_SLICES {
                 break stacks;
             }
-            grid = grid.at_most((grid.count() / 2).max(MIN_SLICES));
+            grid = grid.with_max_slices((grid.count() / 2).max(MIN_SLICES));
         };
         TimePage {
             own: timelines[0].grid().unwrap_or(grid),

@@ -5,7 +5,7 @@ use crate::render::header::{header, with_inlined};
 use crate::text::{
     Cell, Column, Style, Table, display_width, not_shown, percent, printable, quantity, title,
 };
-use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resampled};
+use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resample};
 use sto_core::units::Unit;
 
 /// Number of columns of time if the width is not limited.
@@ -29,7 +29,7 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
     let Some(own) = timeline.grid().filter(|_| timeline.subject.samples > 0) else {
         return text;
     };
-    let grid = own.at_most(columns(timeline, style));
+    let grid = own.with_max_slices(columns(timeline, style));
     text += &title(style, &about(timeline, grid));
     let is_by_code = matches!(timeline.by, RowsBy::Function | RowsBy::Module);
     if timeline.with_inlined && is_by_code {
@@ -65,7 +65,7 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
         table.row(vec![Cell::from(""), Cell::from(line), Cell::from("")]);
     }
     let rows = timeline.rows.iter();
-    let rows: Vec<Vec<f64>> = rows.map(|row| resampled(&row.values, own, grid)).collect();
+    let rows: Vec<Vec<f64>> = rows.map(|row| resample(&row.values, own, grid)).collect();
     let highest = rows.iter().flatten().copied().fold(0.0, f64::max);
     for (row, cells) in timeline.rows.iter().zip(&rows) {
         let module = row.name.module.iter().filter(|module| !module.is_empty());
@@ -187,8 +187,8 @@ pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
         .iter()
         .map(|v| f64::from(u8::from(v.is_some())))
         .collect();
-    let sums = resampled(&sums, own, grid).into_iter();
-    let means = sums.zip(resampled(&known, own, grid));
+    let sums = resample(&sums, own, grid).into_iter();
+    let means = sums.zip(resample(&known, own, grid));
     means.map(|(sum, known)| sum / known).collect()
 }
 

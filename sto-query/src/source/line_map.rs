@@ -7,15 +7,15 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// Unchanged lines keep their order: if two blocks were swapped, only one of them counts as unchanged. Line endings
 /// (`\n` or `\r\n`) are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moved {
+pub(crate) struct LineMap {
     /// New line number, from 1, of each line of the old text, from 0; 0 if the line was changed or removed.
     lines: Vec<u32>,
 }
 
-impl Moved {
+impl LineMap {
     /// Compares two texts. The time grows with their length and the size of the difference, but not quadratically
     /// with either.
-    pub(crate) fn between(old: &str, new: &str) -> Moved {
+    pub(crate) fn new(old: &str, new: &str) -> LineMap {
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
         let mut lines = vec![0; old.len()];
@@ -32,7 +32,7 @@ impl Moved {
                 kept.zip(numbers).for_each(|(line, number)| *line = number);
             }
         }
-        Moved { lines }
+        LineMap { lines }
     }
 
     /// Returns the new number of a line of the old text, both from 1; `None` if it was changed or removed, or does
@@ -61,7 +61,7 @@ mod tests {
     proptest! {
         #[test]
         fn mapped_lines_are_equal_and_in_order(old in text(), new in text()) {
-            let moved = Moved::between(&old, &new);
+            let moved = LineMap::new(&old, &new);
             let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
             let mut last = 0;
             for (number, line) in (1..).zip(&old) {
@@ -77,7 +77,7 @@ mod tests {
 
         #[test]
         fn unchanged_text_maps_to_itself(text in text()) {
-            let moved = Moved::between(&text, &text.replace("\r\n", "\n"));
+            let moved = LineMap::new(&text, &text.replace("\r\n", "\n"));
             for number in 1..=text.lines().count() as u32 {
                 prop_assert_eq!(moved.line(number), Some(number));
             }
@@ -88,7 +88,7 @@ mod tests {
             let before: String = text.split_inclusive('\n').take(at).collect();
             let after: String = text.split_inclusive('\n').skip(at).collect();
             let new = format!("{before}an inserted line\n{after}");
-            let moved = Moved::between(&text, &new);
+            let moved = LineMap::new(&text, &new);
             let at = at.min(text.lines().count()) as u32;
             for number in 1..=text.lines().count() as u32 {
                 let now = if number > at { number + 1 } else { number };
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn changed_line_is_not_mapped() {
-        let moved = Moved::between("a\nb\nc\n", "new\na\nB\nc\n");
+        let moved = LineMap::new("a\nb\nc\n", "new\na\nB\nc\n");
         let lines: Vec<_> = (1..=3).map(|line| moved.line(line)).collect();
         assert_eq!(lines, [Some(2), None, Some(4)]);
     }

@@ -5,14 +5,14 @@ use rusqlite::vtab::IndexConstraintOp;
 use std::borrow::Cow;
 
 /// Constraints of a query on a table.
-pub(super) struct Asked<'a> {
-    conditions: Vec<(usize, Is, ValueRef<'a>)>,
+pub(super) struct Constraints<'a> {
+    conditions: Vec<(usize, Operator, ValueRef<'a>)>,
     ordered_by: Option<usize>,
     columns_used: u32,
 }
 
 /// In a plan, follows the column by which rows are sorted.
-pub(super) const ORDERED: char = '^';
+pub(super) const ORDER_MARK: char = '^';
 
 /// Range of a number.
 #[derive(Clone, Copy)]
@@ -23,28 +23,28 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// Returns `true` if the range may include a number; SQLite checks again with exact integers.
-    pub(super) fn take(self, number: u64) -> bool {
+    pub(super) fn may_contain(self, number: u64) -> bool {
         (self.least..=self.most).contains(&(number as f64))
     }
 }
 
 /// Comparison of a column with a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Is {
+pub(super) enum Operator {
     Equal,
     AtLeast,
     AtMost,
 }
 
-impl Is {
+impl Operator {
     /// Converts SQLite's operator; `None` if it cannot be used to find rows.
-    pub(super) fn from_operator(operator: IndexConstraintOp) -> Option<Is> {
+    pub(super) fn from_operator(operator: IndexConstraintOp) -> Option<Operator> {
         Some(match operator {
-            IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ => Is::Equal,
+            IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ => Operator::Equal,
             IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_GT
-            | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_GE => Is::AtLeast,
+            | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_GE => Operator::AtLeast,
             IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_LT
-            | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_LE => Is::AtMost,
+            | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_LE => Operator::AtMost,
             _ => return None,
         })
     }
@@ -52,17 +52,17 @@ impl Is {
     /// Returns the operator's character in a plan.
     pub(super) fn sign(self) -> char {
         match self {
-            Is::Equal => '=',
-            Is::AtLeast => '>',
-            Is::AtMost => '<',
+            Operator::Equal => '=',
+            Operator::AtLeast => '>',
+            Operator::AtMost => '<',
         }
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Constraints<'a> {
     /// Decodes a plan: a column and operator per value, and possibly `column ^` at the end. Returns `None` if a value
     /// is null, because no comparison with null is true.
-    pub(super) fn of(
+    pub(super) fn from_plan(
         plan: &str,
         columns_used: u32,
         values: impl Iterator<Item = ValueRef<'a>>,
@@ -73,9 +73,9 @@ impl<'a> Asked<'a> {
             let (&[column, sign], rest) = plan.split_first_chunk()?;
             plan = rest;
             let is = match sign {
-                b'>' => Is::AtLeast,
-                b'<' => Is::AtMost,
-                _ => Is::Equal,
+                b'>' => Operator::AtLeast,
+                b'<' => Operator::AtMost,
+                _ => Operator::Equal,
             };
             if value == ValueRef::Null {
                 return None;
@@ -83,14 +83,14 @@ impl<'a> Asked<'a> {
             conditions.push((usize::from(column - b'a'), is, value));
         }
         let ordered_by = plan.first().map(|column| usize::from(column - b'a'));
-        Some(Asked {
+        Some(Constraints {
             conditions,
             ordered_by,
             columns_used,
         })
     }
 
-    fn value(&self, column: usize, is: Is) -> Option<ValueRef<'a>> {
+    fn value(&self, column: usize, is: Operator) -> Option<ValueRef<'a>> {
         let mut conditions = self.conditions.iter();
         let found = conditions.find(|(of, how, _)| (*of, *how) == (column, is));
         found.map(|&(_, _, value)| value)
@@ -98,24 +98,25 @@ impl<'a> Asked<'a> {
 
     /// Returns the text that a column must equal.
     pub(super) fn text(&self, column: usize) -> Option<Cow<'a, str>> {
-        self.value(column, Is::Equal).map(|value| match value {
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
-            ValueRef::Integer(number) => number.to_string().into(),
-            ValueRef::Real(number) => number.to_string().into(),
-            ValueRef::Null => Cow::Borrowed(""),
-        })
+        self.value(column, Operator::Equal)
+            .map(|value| match value {
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+                ValueRef::Integer(number) => number.to_string().into(),
+                ValueRef::Real(number) => number.to_string().into(),
+                ValueRef::Null => Cow::Borrowed(""),
+            })
     }
 
     /// Returns the integer that a column must equal.
     pub(super) fn integer(&self, column: usize) -> Option<i64> {
-        match self.value(column, Is::Equal)? {
+        match self.value(column, Operator::Equal)? {
             ValueRef::Integer(number) => Some(number),
             _ => None,
         }
     }
 
     /// Returns `true` unless a column must equal a different text.
-    pub(super) fn takes(&self, column: usize, text: &str) -> bool {
+    pub(super) fn may_equal(&self, column: usize, text: &str) -> bool {
         self.text(column).is_none_or(|asked| asked == text)
     }
 
@@ -131,10 +132,10 @@ impl<'a> Asked<'a> {
                 ValueRef::Real(bound) => bound,
                 _ => continue,
             };
-            if of == column && is != Is::AtMost {
+            if of == column && is != Operator::AtMost {
                 bounds.least = bounds.least.max(bound);
             }
-            if of == column && is != Is::AtLeast {
+            if of == column && is != Operator::AtLeast {
                 bounds.most = bounds.most.min(bound);
             }
         }
