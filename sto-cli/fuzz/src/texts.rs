@@ -18,7 +18,7 @@ pub(crate) fn policy(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let today = Date::of(UnixSeconds(1_767_323_045));
+    let today = Date::from_time(UnixSeconds(1_767_323_045));
     match Policy::parse(text) {
         Err(error) => {
             let message = error.to_string();
