@@ -292,9 +292,7 @@ impl Run {
         }
         // Each list is sorted, and only the shortest has to be searched completely.
         fitting.sort_by_key(|indices| indices.len());
-        let (shortest, others) = fitting
-            .split_first()
-            .expect("a row says which run it is of");
+        let (shortest, others) = fitting.split_first().expect("a row identifies its run");
         let is_in_all = |index: &&usize| others.iter().all(|all| all.binary_search(index).is_ok());
         let found: Vec<usize> = shortest.iter().filter(is_in_all).copied().collect();
         match found[..] {

@@ -421,7 +421,7 @@ fn function_without_cost_where_x_is_known_is_not_unknown() {
     let error = model(&sources(), &by_itself, "main").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`main` cost nothing by itself where app@v1 has a number `n`; what did is find, fixed, sort"
+        "`main` cost nothing by itself where app@v1 has a number `n`; these did: find, fixed, sort"
     );
 }
 

@@ -15,7 +15,7 @@ fn tags_are_set_listed_moved_by_force_and_removed() {
     assert_eq!(again.stdout, "demo@last-good is v1\n");
 
     let run = sandbox.sto(&["tag", "v2", "last-good"]);
-    let taken = run.fails_with(&["the tag `last-good` stands for demo@v1"]);
+    let taken = run.fails_with(&["the tag `last-good` already refers to demo@v1"]);
     assert!(taken.stderr.contains("--force"), "{taken:?}");
     let moved = sandbox
         .sto(&["tag", "--force", "v2", "last-good"])
@@ -170,7 +170,7 @@ fn tags_are_merged_and_exported_and_prevent_pruning() {
     sandbox.sto(&["tag", "-f", "v9", "last-good"]).succeeds();
     let kept = sandbox.sto(&["merge", "other"]).succeeds();
     assert!(
-        kept.stdout.contains("kept as here: demo@last-good"),
+        kept.stdout.contains("unchanged here: demo@last-good"),
         "{kept:?}"
     );
     assert_eq!(at("store"), "v9");

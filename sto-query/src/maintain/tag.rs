@@ -38,7 +38,7 @@ pub enum TagError {
         build: String,
     },
     /// The tag belongs to another build.
-    #[error("the tag `{name}` stands for {build}")]
+    #[error("the tag `{name}` already refers to {build}")]
     Taken {
         /// The tag.
         name: String,

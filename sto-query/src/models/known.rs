@@ -80,7 +80,7 @@ impl fmt::Display for Pointless {
             let by_itself = if self.by_itself { " by itself" } else { "" };
             return write!(
                 f,
-                "`{function}` cost nothing{by_itself} where {build} has a number `{x}`; what did is {others}"
+                "`{function}` cost nothing{by_itself} where {build} has a number `{x}`; these did: {others}"
             );
         };
         let own = if arguments.is_empty() {

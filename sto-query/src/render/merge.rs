@@ -49,7 +49,7 @@ pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
         let different = counted(source.different.len() as u64, "profile");
         let _ = writeln!(
             text,
-            "  of these, {different} with another time, revision, metrics or calls there, kept as here:"
+            "  of these, {different} with another time, revision, metrics or calls there, unchanged here:"
         );
         write_ids(text, &source.different, style);
     }
@@ -69,7 +69,7 @@ pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
         let kept = source.other_tags.join(", ");
         let _ = writeln!(
             text,
-            "  tags of other builds there, kept as here: {}",
+            "  tags that name other builds there, unchanged here: {}",
             printable(&kept)
         );
     }

@@ -25,7 +25,7 @@ pub fn text(report: &Scores, style: Style) -> String {
     );
     text += &title(style, &far);
     if report.functions.is_empty() {
-        text += "No function is far from what is expected, and none has a level shift.\n";
+        text += "No function is far from expected, and none has a level shift.\n";
         return text;
     }
     let mut table = Table::new(vec![

@@ -118,8 +118,7 @@ impl CallPage<'_> {
         } = self.share;
         if !self.run.has_every_call() {
             return match &*self.without {
-                "" => "The calls of expressions are not on this page: where one is zoomed in on, it says the command that \
-                       opens them."
+                "" => "The calls of expressions are not on this page: zooming in on one shows the command that opens them."
                     .to_owned(),
                 without => without.to_owned(),
             };
@@ -127,12 +126,14 @@ impl CallPage<'_> {
         let said = "Every call was kept: a double click on an expression, or z, zooms in on it";
         match (zooms, calls) {
             _ if all == 0 => "Every call is drawn by itself.".to_owned(),
-            (0, _) => "Every call was kept, and this page has no room for those of expressions."
-                .to_owned(),
+            (0, _) => {
+                "Every call was kept, but this page has no room for the calls of expressions."
+                    .to_owned()
+            }
             _ if calls >= all => format!("{said}, down to its calls."),
-            (_, 0) => format!("{said}, to shorter expressions that it is made of."),
+            (_, 0) => format!("{said}, to the shorter expressions in it."),
             _ => format!(
-                "{said}, to shorter expressions that it is made of, and down to its calls: {} of {} are on this page.",
+                "{said}, to the shorter expressions in it, and down to its calls: {} of {} are on this page.",
                 grouped(calls),
                 counted(all, "call"),
             ),
@@ -154,7 +155,7 @@ impl CallPage<'_> {
             Some(_) if of.every_call_kept => {
                 " Every call of that time is compressed by the threads' time in it."
             }
-            Some(_) => " Not every call was kept: shown are the records that overlap that time.",
+            Some(_) => " Not every call was kept, so these are the records that overlap that time.",
             None => "",
         };
         let run = match (&of.subject.profiles[..], of.runs) {
@@ -367,14 +368,14 @@ fn most_time(thread: &CalledThread) -> Markup {
 fn how_to_read(timeline: &CallTimeline) -> Markup {
     html! {
         p {
-            "A row a thread, time from left to right, and below each call what it called. Calls of more than "
-            (timeline.call_duration) " of the thread's time are drawn each. Shorter ones in a row stand in a box, an "
-            "expression: each of their stacks once, in the order in which they were called first, as wide as all of its "
-            "calls together took. Blank is time in no call, or between calls."
+            "Each row is a thread, with time from left to right and callees below their callers. Calls of more than "
+            (timeline.call_duration) " of the thread's time are drawn individually. Consecutive shorter calls share a box, "
+            "an expression: it has each of their stacks once, in the order of first calls, as wide as the total time of "
+            "its calls. Time without a call, or between calls, is blank."
         }
         p {
-            "What is short is drawn wider than it was, so that time does not pass evenly along a row, nor equally in two "
-            "rows: what is pointed at is marked in all rows at the time that it really was."
+            "Short times are drawn too wide, so that time does not pass evenly along a row, nor equally in two rows: the "
+            "time under the pointer is marked in all rows."
         }
     }
 }

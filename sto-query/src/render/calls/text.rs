@@ -153,7 +153,7 @@ fn about(timeline: &CallTimeline, grid: Grid, style: Style) -> String {
     let within = timeline.window.map_or("", |_| " in it");
     let kept = match timeline.window {
         Some(_) if !timeline.every_call_kept => format!(
-            "Shown are the records that overlap it, with their calls before and after it, as not every call was kept{}.",
+            "These are the records that overlap it, with their calls before and after it, as not every call was kept{}.",
             style
                 .words
                 .within("; `", Hint::KeepCalls, "` keeps every one"),

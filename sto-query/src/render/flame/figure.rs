@@ -66,7 +66,7 @@ impl FlameGraph<'_> {
                 figcaption {
                     (change_legend())
                     p {
-                        "Each box is a function, the boxes under it are what it called. Costs are parts of "
+                        "Each box is a function, and the boxes below it are its callees. Costs are parts of "
                         (self.sides.unit) ". " (self.sides.colors)
                         "; small costs stay pale, as their changes are mostly noise. In a browser that runs \
                          the script of this page, a click, or Enter, shows one stack alone; arrow keys walk \

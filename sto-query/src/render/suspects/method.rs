@@ -12,7 +12,7 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
         (
             "window",
             options.window.to_string(),
-            "The number of builds before the judged one that say what to expect.",
+            "Number of builds before the judged one that determine the expected samples.",
         ),
         (
             "min-share",
@@ -22,12 +22,12 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
         (
             "min-score",
             options.min_score.to_string(),
-            "The least score of a suspect.",
+            "Minimum score of a suspect.",
         ),
         (
             "limit",
             options.limit.to_string(),
-            "The most suspects that are listed.",
+            "Maximum number of suspects in the list.",
         ),
     ];
     html! {

@@ -130,7 +130,7 @@ fn runs_before(found: &Suspects) -> String {
 fn flame_graph(found: &Suspects) -> Markup {
     html! {
         @if let Some(stacks) = &found.stacks {
-            h3 { "Flame graph of what is judged against the average of its window" }
+            h3 { "Flame graph of the judged runs against the average of their window" }
             (FlameGraph {
                 id: GRAPH_ID,
                 stacks,

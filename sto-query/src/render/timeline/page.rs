@@ -143,7 +143,7 @@ impl<'a> TimePage<'a> {
                         figcaption {
                             .differences hidden { (change_legend()) }
                             p {
-                                "Each box is a function, the boxes under it are what it called, as wide as their \
+                                "Each box is a function, and the boxes below it are its callees, as wide as their \
                                  share of the window. "
                                 span.differences hidden {
                                     "Red, or orange, has a larger share in the window than in the rest of the \

@@ -107,7 +107,7 @@ impl Section<'_> {
                     "Cost of a run, normalised, in percent of what a run of the baseline costs on \
                      average. Each dot is a run, the oldest on top; the line is their mean"
                     @if interval.is_some() {
-                        "; the shade is where the candidate’s mean lies, with a confidence of "
+                        "; the shade is the interval of the candidate’s mean, with a confidence of "
                         (threshold(1.0 - self.comparison.thresholds.alpha))
                     }
                     "."
