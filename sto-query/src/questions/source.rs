@@ -94,7 +94,7 @@ fn several(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
     let shown = some_of(&names, MAX_NAMED);
     let count = paths.len();
-    format!("{count} files may be meant: {shown}; name the folder of one")
+    format!("{count} files match: {shown}; name the folder of one")
 }
 
 /// Returns a reason to doubt that a file is the source that was built.
@@ -106,7 +106,7 @@ fn doubt(found: &SourceFile, view: &View, surroundings: &dyn Surroundings) -> Op
         let described = Described::parse(&here);
         if !described.is_same_commit(&Described::parse(built)) {
             return Some(format!(
-                "the work tree is at {here}, and the build is of {built}: lines may be others"
+                "the work tree is at {here}, and the build is of {built}: lines may differ"
             ));
         }
         if !described.is_dirty {
@@ -117,6 +117,6 @@ fn doubt(found: &SourceFile, view: &View, surroundings: &dyn Surroundings) -> Op
     let written = found.written?.duration_since(SystemTime::UNIX_EPOCH);
     let written = UnixSeconds(written.ok()?.as_secs());
     (written > recorded).then(|| {
-        format!("the file was changed at {written}, after the recording: lines may be others")
+        format!("the file was changed at {written}, after the recording: lines may differ")
     })
 }

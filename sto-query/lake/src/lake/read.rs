@@ -117,7 +117,9 @@ impl<'p> Table<'p> {
         if cells.len() == self.rows {
             Ok(cells)
         } else {
-            Err(self.damaged(format!("column {name} has not as many rows as the file")))
+            Err(self.damaged(format!(
+                "column {name} does not have as many rows as the file"
+            )))
         }
     }
 }

@@ -176,8 +176,8 @@ impl CallPage<'_> {
             section #legend {
                 h2 { "Functions" }
                 p.soft {
-                    "The most prominent first: by the number of records that have them times the number of threads \
-                     that call them. The first " (COLORED) " have a colour; the others are grey."
+                    "Sorted by prominence: the number of records with the function times the number of threads \
+                     that call it. The first " (COLORED) " have a colour; the others are grey."
                 }
                 ol {
                     @for (ix, function) in self.functions.iter().take(LEGEND).enumerate() {
@@ -202,7 +202,7 @@ impl CallPage<'_> {
             @if !outliers.is_empty() {
                 section #outliers {
                     h2 { "Unusually long calls" }
-                    p.soft { "Those that took unusually long for their function and callers, by the time that was lost." }
+                    p.soft { "Calls that took unusually long for their function and callers, greatest loss of time first." }
                     table {
                         thead { tr {
                             th scope="col" { "Call" }
@@ -270,7 +270,7 @@ impl CallPage<'_> {
             @if !waits.is_empty() {
                 section #waits {
                     h2 { "Longest waits" }
-                    p.soft { "For a lock, a condition, input or output, and the call of another thread during which each ended." }
+                    p.soft { "Waits for a lock, a condition, input or output, each with the call of another thread during which it ended." }
                     table {
                         thead { tr {
                             th scope="col" { "Call" }

@@ -29,14 +29,17 @@ pub(super) fn table(found: &Suspects, words: Words) -> Markup {
         ("Difference", "actual less expected"),
         ("Own", "of that, in its own code"),
         ("Score", "difference in standard deviations of the window"),
-        ("q", "rate of false ones among as far ones"),
+        (
+            "q",
+            "share of false positives among functions at least as far",
+        ),
     ];
     html! {
         h3 { "Suspects" }
         p {
             "A suspect is a function whose samples are farther from its mean in the window than chance \
-             explains over as many functions (q of 5\u{a0}% at most): a probable cause of what changed, or \
-             something that inherits it, as a sample counts for each function on its stack, once."
+             explains, given the number of functions (q of 5\u{a0}% at most). It probably caused the change, \
+             or inherits it from callees, as a sample counts once for each function on its stack."
         }
         .find hidden {
             label {

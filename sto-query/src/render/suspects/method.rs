@@ -31,22 +31,22 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
         ),
     ];
     html! {
-        h3 { "How this was worked out" }
+        h3 { "How suspects were found" }
         ul.notes {
             li {
-                "Samples of a function are those whose stack has it, each counted once, however deep a \
-                 recursion is."
+                "The samples of a function are those whose stacks contain it, each counted once even in a \
+                 recursion."
             }
             li {
                 "The score is the difference between actual and expected, divided by the standard \
-                 deviation of the window. It favours functions that are usually steady. Where the window \
-                 does not vary at all, the deviation is taken to be what sampling alone makes of the mean."
+                 deviation of the window. It favours functions that are usually steady. If the window does \
+                 not vary at all, the deviation that sampling causes at the mean is used."
             }
             li {
-                "Traces follow the contexts of a suspect one call at a time. Those with fewer samples \
-                 than expected, or less than a tenth of the suspect’s difference, are left out, and so \
-                 are those below them; of each, the three with the highest scores are followed, ten calls \
-                 far."
+                "Traces follow the contexts of a suspect one call at a time, for at most ten calls. \
+                 Contexts with fewer samples than expected, or less than a tenth of the suspect’s \
+                 difference, are left out, with those below them. Of the others, the three with the \
+                 highest scores are followed in each step."
             }
             li {
                 "A score is not a test: of many functions, some are far from expected by chance. So each is \

@@ -98,8 +98,7 @@ fn reason(found: &Suspects) -> String {
             }
             Some(_) => {
                 format!(
-                    "In {run}, none of {} is farther from what the {before} lead to expect than \
-                     chance explains.",
+                    "In {run}, none of {} deviated from the mean of the {before} by more than chance explains.",
                     counted(found.tested as u64, "function"),
                 )
             }
@@ -110,8 +109,8 @@ fn reason(found: &Suspects) -> String {
         number => counted(number as u64, "function"),
     };
     format!(
-        "In {run}, {functions} of {} farther from what the {before} lead to expect than chance explains. \
-         Farthest is {}: {} samples, where {} were expected.",
+        "In {run}, {functions} of {} deviated from the mean of the {before} by more than chance explains. \
+         The farthest is {}: {} samples, where {} were expected.",
         found.tested,
         short_name(&farthest.score.function.function),
         mean(farthest.score.actual),

@@ -45,7 +45,7 @@ pub(super) fn section(found: &Suspects) -> Markup {
             "In this and all plots below, each dot is a run, the oldest on the left, and red ones are \
              judged. The line through the shade is the mean of the runs of builds before, as many as the \
              window has; the shade reaches two standard deviations to either side, so a dot on its upper \
-             edge has a score of 2. Runs of the window stand on grey. A dashed line is a level shift. A pointer that \
+             edge has a score of 2. Runs of the window have a grey background. A dashed line is a level shift. A pointer that \
              rests on a dot shows its run."
         }
         @for (title, values) in metrics { (figure(&title, found, values, &[])) }
@@ -71,7 +71,7 @@ fn whole(found: &Suspects) -> Option<String> {
         };
         text += &format!(
             " A run that does {more} work, or is recorded for {longer}, has {samples} samples in every \
-             function: by {} here. A difference that all functions have alike is no cause.",
+             function: by {} here. A difference that all functions share is not a cause.",
             percent(change.abs()),
         );
     }

@@ -132,9 +132,9 @@ impl<'a> TimePage<'a> {
                 section #window {
                     h2 { "What was done in all of the time" }
                     p.hint {
-                        "In a browser that runs the script of this page: drag over the time above to see what was \
-                         done just then, and how that differs from the rest. The edges of the window move by \
-                         arrow keys too, with Shift in larger steps; Escape shows all again."
+                        "In a browser that runs the script of this page: drag over the time above to select a \
+                         window, and see how it differs from the rest. Arrow keys move the edges of the window, \
+                         with Shift in larger steps; Escape shows all again."
                     }
                     (self.top())
                     h3 { "Flame graph" }

@@ -39,8 +39,8 @@ pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
         }
         (options_table("Threshold", words, &rows))
         p.soft {
-            "Functions of the two builds are one where their symbols are, without what compilers change \
-             (version " (matching.rules_version) " of the rules"
+            "Functions of the two builds are matched by their symbols without the parts that compilers \
+             change (version " (matching.rules_version) " of the rules"
             @if let Some(explain) = words.name(Hint::ExplainMatch) {
                 ", which " code { (explain) } " shows"
             }
