@@ -22,36 +22,36 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
     };
     notes.push(match &normalisation.method {
         NormalisationMethod::Tmm => format!(
-            "Counts are made comparable by the trimmed mean of {} functions' ratios: what did not \
-             change costs {:.3} times as much in {of_candidate}. All in all, {of_candidate} costs \
+            "Counts are made comparable by the trimmed mean of {} functions' ratios: an unchanged \
+             function costs {:.3} times as much in {of_candidate}. In total, {of_candidate} costs \
              {:.3} times as much.",
             normalisation.functions, normalisation.candidate_size, normalisation.candidate_cost
         ),
         NormalisationMethod::PerRun => format!(
-            "Counts are compared by {unit}, as if each {unit} did the same work{}. All in all, \
+            "Counts are compared by {unit}, as if each {unit} did the same work{}. In total, \
              {of_candidate} costs {:.3} times as much.",
             match thresholds.normalisation {
-                NormalisationMethod::Tmm => ": too few functions are stable to say what did not change",
+                NormalisationMethod::Tmm => ": too few functions are stable to serve as references",
                 _ => "",
             },
             normalisation.candidate_cost
         ),
         NormalisationMethod::PerMetric(metric) => format!(
             "Counts are compared for each unit of {metric}, of which a candidate run has {:.3} times \
-             as much. All in all, a unit costs {:.3} times as much in the candidate.",
+             as much. In total, a unit costs {:.3} times as much in the candidate.",
             normalisation.candidate_size,
             normalisation.candidate_cost / normalisation.candidate_size,
         ),
         NormalisationMethod::Total => format!(
-            "Counts are compared as shares of all samples: where one function grows, all others \
-             shrink. All in all, {of_candidate} costs {:.3} times as much.",
+            "Counts are compared as shares of all samples: if one function grows, all others \
+             shrink. In total, {of_candidate} costs {:.3} times as much.",
             normalisation.candidate_cost
         ),
     });
     notes.push(if comparison.within_runs && dispersion.estimated { format!(
             "From one part of a side's time to the next, functions vary by {} in their self and {} in their total \
-             counts, sampling aside (less than 2% is never assumed). What changes from minute to minute, such as the \
-             machine's load, is not in that.",
+             counts, sampling aside (less than 2% is never assumed). Changes from minute to minute, such as the \
+             machine's load, are not included.",
             deviation(dispersion.self_),
             deviation(dispersion.total),
         ) } else { variation(dispersion) });
@@ -75,8 +75,8 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
     }
     notes.push(format!(
         "Tested: self counts of {} and totals of {}; {} are on both sides. Reported: changes of at \
-         least {}, in functions that hold at least {} of a side, with a false discovery rate (q) \
-         of at most {}. Intervals have a confidence of {}.",
+         least {}, in functions with at least {} of a side's samples, with a false discovery rate \
+         (q) of at most {}. Intervals have a confidence of {}.",
         tested.self_,
         counted(tested.total as u64, "function"),
         tested.shared,
@@ -86,8 +86,8 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
         threshold(1.0 - thresholds.alpha),
     ));
     notes.push(format!(
-        "A change of {} in a function that holds a tenth of all is seen with about {} and {} a \
-         side.",
+        "A change of {} in a function with a tenth of all samples is detected with about {} and {} \
+         per side.",
         threshold(thresholds.min_effect),
         counted(needed.samples, "sample"),
         counted(
