@@ -112,7 +112,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sto-null-") as work:
         work = Path(work)
         for name, command, text in programs(work):
-            for machine, nice in [("as it is", 0), ("highest priority", -20)]:
+            for machine, nice in [("default priority", 0), ("highest priority", -20)]:
                 store = work / f"{name}{nice}.sto"
                 for _ in range(runs):
                     log = record(work, name, command, text, nice)

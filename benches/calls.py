@@ -95,14 +95,14 @@ def main():
                 *heading("a trace like the largest of table 2", f"load before it: {load:.1f}"),
                 "",
                 *table(
-                    ["command", "calls", "s", "CPU s", "million calls/s", "peak MB", "records", "calls a record"],
+                    ["command", "calls", "s", "CPU s", "million calls/s", "peak MB", "records", "calls per record"],
                     rows,
                 ),
                 "",
                 f"- `sto ingest` is {speeds[1] / speeds[2]:.0f} times as fast as NonSequitur on the smaller trace",
                 verdict(
                     f"reading, compressing and storing on {cores} cores",
-                    f"{speeds[0]:.1f} million calls/s, {of_cpu:.1f} where both do nothing else",
+                    f"{speeds[0]:.1f} million calls/s, {of_cpu:.1f} if both do nothing else",
                     "10",
                     speeds[0] >= 10,
                 ),

@@ -35,7 +35,7 @@ coalesce(sum(sample_count) FILTER (WHERE version = 2), 0) AS new"""
 # Samples of each location in both builds, largest growth first. There is nothing but these two
 # builds, so that no index would help.
 QUERIES = {
-    "as it is written first": f"""
+    "with names joined first": f"""
 SELECT * FROM (
     SELECT symbol, file, line, {SAMPLES}
     FROM stack_node
@@ -43,7 +43,7 @@ SELECT * FROM (
     JOIN executable ON executable.id = executable_id
     WHERE version IN (1, 2) GROUP BY symbol, file, line) AS sums
 ORDER BY new - old DESC""",
-    "with names looked up last": f"""
+    "with names joined last": f"""
 SELECT symbol, file, line, old, new
 FROM (
     SELECT data_id, {SAMPLES} FROM stack_node JOIN executable ON executable.id = executable_id
@@ -78,8 +78,8 @@ def commands(programs, store):
     """The whole command: fastest and median, from a warm page cache and from an empty one."""
     rows, medians = [], []
     for name, options in [
-        ("as it is", []),
-        ("thresholds so low that thousands are tested", ["--min-share", "0.01"]),
+        ("defaults", []),
+        ("thresholds low enough to test thousands of functions", ["--min-share", "0.01"]),
     ]:
         compare(programs, store, *options)
         times = [compare(programs, store, *options)[0] for _ in range(REPEAT)]
@@ -87,7 +87,7 @@ def commands(programs, store):
         medians.append(statistics.median(times))
     if empty_page_cache():
         seconds, _ = compare(programs, store)
-        rows.append(["as it is, page cache emptied (once)", f"{seconds:.3f}", ""])
+        rows.append(["defaults, page cache emptied (once)", f"{seconds:.3f}", ""])
     columns = ["`sto find-regressions`, start to exit", "fastest (s)", "median (s)"]
     goal = verdict("from a cold start", f"{medians[0]:.2f} s", "1 s", medians[0] <= 1)
     return [*table(columns, rows), "", goal, ""]
@@ -132,11 +132,11 @@ def peer(programs, store, folder, load, sums):
     columns = [
         f"{server}, {nodes:,} rows of `stack_node`, warm",
         "median (s)",
-        "times sto from opening the file on",
-        "times sto where the builds are loaded",
+        "times sto, opening included",
+        "times sto, builds loaded",
     ]
     ratio = min(seconds.values()) / opened
-    what = "the faster SQL, to sto from opening the file on"
+    what = "the faster SQL, relative to sto with opening"
     goal = verdict(what, f"{ratio:.1f} times", "10 times", ratio >= 10)
     return ["", *table(columns, cells), "", goal]
 
@@ -154,7 +154,7 @@ def main():
         lines = [f"- the store has {size / 1e6:,.1f} MB", "", *commands(programs, store)]
         cells, rows = parts(programs, store)
         lines += cells + peer(programs, store, peers, *rows[-2:])
-    title = f"{RUNS} runs a side, {NODES:,} nodes a run, {FUNCTIONS:,} functions"
+    title = f"{RUNS} runs per side, {NODES:,} nodes per run, {FUNCTIONS:,} functions"
     append("comparison.md", heading(title) + lines)
 
 

@@ -126,13 +126,13 @@ def main():
                 rows.append([f"{factor - 1:.0%}", name, f"{took / searches:.1f} s", f"{right} of {searches}"])
             ratios.append((factor, sums["sto"][0] / sums["git"][0], runs / searches))
     lines = [
-        *heading(f"the first slow of {COMMITS} commits", "a program of 1 s, half of which gets slower; runs of both in turn"),
+        *heading(f"the first slow one of {COMMITS} commits", "a program of 1 s, half of which gets slower; runs of both in turn"),
         "",
         *table(["slower by", "search", "time", "right"], rows),
         "",
     ]
     for factor, ratio, runs in ratios:
-        what = f"`sto bisect` beside `git bisect run`, {factor - 1:.0%} slower, {runs:.0f} runs"
+        what = f"`sto bisect` compared with `git bisect run`, {factor - 1:.0%} slower, {runs:.0f} runs"
         lines.append(verdict(what, f"{ratio:.1f} times as long", "2", ratio <= 2))
     append("first_slow_commit.md", lines)
 

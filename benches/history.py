@@ -95,9 +95,9 @@ def main():
         adding = sum(float(row["seconds"]) for row in filled)
         memory = max(int(row["peak_memory_bytes"]) for row in filled)
         lines = [
-            f"- {profiles:,} profiles with {nodes:,} nodes were made and went in within"
-            f" {filling / 60:.1f} minutes, {adding / 60:.1f} of them for storing; the process never"
-            f" held more than {memory / 2**20:,.0f} MiB, and the file has"
+            f"- {profiles:,} profiles with {nodes:,} nodes were generated and stored in"
+            f" {filling / 60:.1f} minutes, {adding / 60:.1f} of them for storing; peak memory"
+            f" was {memory / 2**20:,.0f} MiB, and the file has"
             f" {int(filled[-1]['file_bytes']) / 1e6:,.1f} MB",
             "",
         ]

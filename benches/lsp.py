@@ -160,10 +160,10 @@ def measure(args, sto, root, source, store):
         ["hover of a function", milliseconds(hovers)],
         ["an edit, and hints of 60 lines after it", milliseconds(edits)],
         ["first hints after the start", f"{first:.2f} s"],
-        ["builds before, and what they are compared with", f"{whole:.2f} s"],
-        ["a new profile, from its ingestion's end", f"{seen:.2f} s"],
-        ["memory held", f"{held:.0f} MiB, of which {held - own:.0f} MiB are the program; after the new profile {after:.0f} MiB"],
-        ["memory at its peak", f"{peak:.0f} MiB"],
+        ["earlier builds, and the comparison", f"{whole:.2f} s"],
+        ["a new profile, after its ingestion", f"{seen:.2f} s"],
+        ["memory in use", f"{held:.0f} MiB, of which {held - own:.0f} MiB are the program; after the new profile {after:.0f} MiB"],
+        ["peak memory", f"{peak:.0f} MiB"],
     ]
     slowest = max(answers) * 1000
     append(
@@ -171,10 +171,10 @@ def measure(args, sto, root, source, store):
         [
             *heading(f"{args.profiles:,} profiles in {size:.0f} MB, {LINES:,} lines"),
             "",
-            *table(["what", "took"], rows),
+            *table(["operation", "time"], rows),
             "",
             verdict("slowest answer", f"{slowest:.1f} ms", "20 ms", slowest < 20),
-            verdict("memory held", f"{held:.0f} MiB", "50 MB", held * 1.048576 < 50),
+            verdict("memory in use", f"{held:.0f} MiB", "50 MB", held * 1.048576 < 50),
             verdict("a new profile is seen", f"{seen:.2f} s", "1 s", seen < 1),
         ],
     )

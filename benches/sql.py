@@ -121,9 +121,9 @@ def main():
             seconds, _ = asked(sto, store, sql)
             scans.append([f"`{sql}`", f"{seconds:.2f}", f"{RUNS * NODES / seconds / 1e6:.1f}"])
         rate = float(scans[1][2])
-        goals.append(verdict("`sum(self)`, from a cold start", f"{rate} million rows a second", "20", rate >= 20))
+        goals.append(verdict("`sum(self)`, from a cold start", f"{rate} million rows per second", "20", rate >= 20))
         columns = ["the document's question", "rows", "sto, cold (s)", f"{server}, warm (s)", "ratio"]
-        scanned = [f"{RUNS * NODES / 1e6:.1f} million rows", "seconds", "million a second"]
+        scanned = [f"{RUNS * NODES / 1e6:.1f} million rows", "seconds", "million per second"]
         title = heading("SQL", f"two builds of {NODES:,} stacks each; medians of {REPEAT}")
         append("sql.md", [*title, "", *table(columns, rows), "", *table(scanned, scans), "", *goals])
 

@@ -87,9 +87,9 @@ def growth(rows):
         "",
         *table(columns, cells),
         "",
-        f"- {nodes:,.0f} nodes went in within {adding / 60:.1f} minutes, {nodes / adding:,.0f} a"
+        f"- {nodes:,.0f} nodes were added in {adding / 60:.1f} minutes, {nodes / adding:,.0f} per"
         " second",
-        f"- the file has {file / len(rows):,.0f} bytes a profile, {stored / len(rows):,.0f} of them"
+        f"- the file has {file / len(rows):,.0f} bytes per profile, {stored / len(rows):,.0f} of them"
         " packed records",
     ]
     if len(rows) >= 1_000 and nodes > len(rows) * 5 * SMALL:
@@ -191,9 +191,9 @@ def main():
         lines = growth(rows)
         lines.append(
             f"- {distinct:,} of the nodes are distinct: the file has {file / distinct:.2f} bytes for"
-            " each, what every profile says of its own nodes included"
+            " each, including the data of each profile about its nodes"
         )
-        lines.append(f"- at last a run of {nodes:,.0f} nodes went in: {seconds * 1e3:,.0f} ms")
+        lines.append(f"- finally, a run of {nodes:,.0f} nodes was added: {seconds * 1e3:,.0f} ms")
         lines += questions(programs, store)
         lines += peer(programs, folder, arguments)
         series["each with stacks of its own"] = medians(rows)

@@ -61,7 +61,7 @@ class Stored:
 def packed(files):
     """Bytes of files, one behind the other, as they are and by each packer."""
     text = b"".join(file.read_bytes() for file in files)
-    sizes = {"as it is": len(text)}
+    sizes = {"uncompressed": len(text)}
     for name, command in PACKERS.items():
         sizes[name] = len(
             subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout
@@ -155,7 +155,7 @@ def runs_of_one_build(programs, folder, recordings):
         row += packed([file]).values()
     cells = [[number, *(f"{size:,}" for size in row)] for number, row in enumerate(rows, 1)]
     columns = ["run", "recording", "nodes", "the folder grew by", "packed records"]
-    columns += [f"folded text, {name}" for name in ["as it is", *PACKERS]]
+    columns += [f"folded text, {name}" for name in ["uncompressed", *PACKERS]]
     return [
         "",
         f"Runs of one build with DWARF stacks, {nodes:,} distinct nodes in {stored.bytes:,} bytes:",

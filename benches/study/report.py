@@ -35,7 +35,7 @@ def rows(folder, name):
 
 
 def load(folder):
-    """Scores by (method, runs a side, slowdown): a dict of columns each."""
+    """Scores by (method, runs per side, slowdown): a dict of columns each."""
     splits = {row["split"]: (int(row["runs"]), int(row["slower"])) for row in rows(folder, "splits.csv")}
     scores = {}
     sto = [{**row, "method": "sto"} for row in rows(folder, "sto.csv")]
@@ -86,7 +86,7 @@ def defaults(scores):
             found = [int(row["target_first"]) for row in scores["sto", runs, slower]]
             line.append(percent(sum(found) / len(found)))
         lines.append(line)
-    header = ["runs a side", "equal", "verdict is a regression (%, 95 % interval)", "report anything (%, 95 % interval)"]
+    header = ["runs per side", "equal", "verdict is a regression (%, 95 % interval)", "report anything (%, 95 % interval)"]
     return table(header + [f"{s} % found first (%)" for s in SLOWER], lines)
 
 
@@ -108,7 +108,7 @@ def power(scores, effect):
                 line.append(f"{percent(curve[-1])} ({percent(rate(target, nominal))})")
             curves[runs, method] = curve
             lines.append(line)
-    header = ["runs a side", "method", "false, as it comes (%)"]
+    header = ["runs per side", "method", "false at the nominal threshold (%)"]
     return table(header + [f"{s} % slower (%)" for s in SLOWER], lines), curves
 
 
@@ -121,7 +121,7 @@ def behind(curves):
             if (runs, method) in curves:
                 ahead = [a - b for a, b in zip(sto, curves[runs, method])]
                 lines.append([str(runs), METHODS[method]] + [f"{100 * d:+.1f}" for d in ahead])
-    return table(["runs a side", "sto less", *(f"{s} % slower" for s in SLOWER)], lines)
+    return table(["runs per side", "sto minus", *(f"{s} % slower" for s in SLOWER)], lines)
 
 
 def plot(sets):
@@ -171,9 +171,9 @@ def main(sets):
         from_ten, _ = power(scores, 10)
         plotted.append((name, curves))
         lines += ["", f"### {name}", "", "sto with its defaults:", "", *defaults(scores)]
-        lines += ["", "Power at 5 % false findings (as it comes), changes from 1 % on:", "", *any_change]
-        lines += ["", "Points of power by which sto is ahead there:", "", *behind(curves)]
-        lines += ["", "As above, changes from 10 % on, which is sto's default:", "", *from_ten]
+        lines += ["", "Power at 5 % false findings (at the nominal threshold), for changes of at least 1 %:", "", *any_change]
+        lines += ["", "Power of sto minus the power of other methods, in percentage points:", "", *behind(curves)]
+        lines += ["", "As above, for changes of at least 10 %, sto's default:", "", *from_ten]
     append("regressions.md", lines)
     (RESULTS / "regressions.svg").write_text(plot(plotted))
 
