@@ -114,7 +114,7 @@ impl<A: Answer> Answer for InStore<A> {
 }
 
 /// Truncates a list to the limit, and returns the number of removed elements.
-pub(crate) fn limited<T>(list: &mut Vec<T>, limit: Option<usize>) -> usize {
+pub(crate) fn truncate<T>(list: &mut Vec<T>, limit: Option<usize>) -> usize {
     let all = list.len();
     list.truncate(limit.unwrap_or(all));
     all - list.len()

@@ -3,9 +3,9 @@
 
 use crate::answer::Answer;
 use crate::functions::KeyOptions;
-use crate::select::{SelectError, Selection, main_modules, one_benchmark};
+use crate::select::{SelectError, Selection, check_one_benchmark, main_modules};
 use crate::text::printable;
-use crate::tree::Matched;
+use crate::tree::KeyedStacks;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, RecordingHasher};
@@ -74,7 +74,7 @@ pub fn average(
     version: &str,
     matching: KeyOptions,
 ) -> Result<Average, AverageError> {
-    one_benchmark(selections)?;
+    check_one_benchmark(selections)?;
     let Some(first) = selections.first() else {
         return Err(AverageError::Nothing);
     };
@@ -97,7 +97,7 @@ pub fn average(
         .iter()
         .flat_map(|selection| main_modules(&selection.build, &selection.profiles))
         .collect();
-    let matched = Matched::new(
+    let matched = KeyedStacks::new(
         (&loaded.frames, &loaded.tree),
         (&main, executable),
         matching,

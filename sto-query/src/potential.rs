@@ -5,7 +5,7 @@
 //! for recursion.
 #![doc = include_str!("potential.md")]
 
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ pub fn potential(
     for view in views {
         let view = match views.len() {
             1 => Cow::Borrowed(view),
-            _ => Cow::Owned(view.matched(matching)),
+            _ => Cow::Owned(view.with_function_keys(matching)),
         };
         let view = &*view;
         let numbers = function_numbers(view);
@@ -172,7 +172,7 @@ pub fn potential(
             self_cost.samples,
         ))
     });
-    let omitted = limited(&mut functions, limit);
+    let omitted = truncate(&mut functions, limit);
     Potentials {
         selections,
         samples: whole.samples,

@@ -11,14 +11,14 @@ mod range;
 mod revision;
 
 pub use ancestry::Ancestry;
-pub(crate) use benchmark::one_benchmark;
+pub(crate) use benchmark::check_one_benchmark;
 pub use benchmark_runs::BenchmarkRuns;
-pub(crate) use by_commit::by_commit;
+pub(crate) use by_commit::group_by_commit;
 pub use error::{NoBuildInRange, NoBuildOfCommit, SelectError};
 pub use newest::first_recorded;
 pub(crate) use newest::oldest_first;
 pub use revision::{Commit, Described};
-pub(crate) use revision::{runs_where, shortened as shortened_revision};
+pub(crate) use revision::{select_runs, shortened as shortened_revision};
 
 use crate::text::printable;
 use std::collections::BTreeSet;
@@ -109,7 +109,7 @@ impl std::str::FromStr for Selector {
 }
 
 impl Selector {
-    /// Returns the git revision that the selector names, such as `HEAD~1`. [`Selector::at`] sets
+    /// Returns the git revision that the selector names, such as `HEAD~1`. [`Selector::with_commit`] sets
     /// the commit that it resolves to.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.name.strip_prefix(revision::PREFIX)
@@ -117,7 +117,7 @@ impl Selector {
 
     /// Sets the commit that the revision was resolved to.
     #[must_use]
-    pub fn at(self, commit: Commit) -> Self {
+    pub fn with_commit(self, commit: Commit) -> Self {
         Selector {
             commit: Some(commit),
             ..self
@@ -160,7 +160,7 @@ pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Select
     }
     let text = selector.to_string();
     if let Some(build) = builds.iter().find(|b| full_name(&b.build) == text) {
-        return Ok(whole(build));
+        return Ok(select_whole_build(build));
     }
     let is_tagged = |b: &StoredBuild| {
         let mut tags = b.tags.iter();
@@ -170,7 +170,7 @@ pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Select
     for is_meant in [&is_version as &dyn Fn(&StoredBuild) -> bool, &is_tagged] {
         match builds.iter().filter(|b| is_meant(b)).collect::<Vec<_>>()[..] {
             [] => {}
-            [build] => return Ok(whole(build)),
+            [build] => return Ok(select_whole_build(build)),
             ref several => {
                 return Err(SelectError::SeveralExecutables {
                     candidates: several.iter().map(|b| full_name(&b.build)).collect(),
@@ -234,7 +234,10 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
         if let Some(id) = build.build.gnu_build_id.as_ref().map(|id| id.to_string())
             && id.starts_with(&prefix)
         {
-            found.push((format!("build id {id} of {name}"), whole(build)));
+            found.push((
+                format!("build id {id} of {name}"),
+                select_whole_build(build),
+            ));
         }
         for profile in &build.profiles {
             let id = profile.id.to_string();
@@ -266,7 +269,7 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
 }
 
 /// Returns the runs of a build, or its averages if it has no runs.
-pub(crate) fn whole(build: &StoredBuild) -> Selection {
+pub(crate) fn select_whole_build(build: &StoredBuild) -> Selection {
     let all = &build.profiles;
     let runs = all.iter().filter(|stored| !stored.profile.is_average());
     let runs: Vec<StoredProfile> = runs.cloned().collect();

@@ -68,7 +68,7 @@ fn reach() -> ExpandLimits {
 }
 
 fn greedy(history: &History) -> GreedySelection {
-    GreedySelection(history.judged(None, history.runs.len()).unwrap())
+    GreedySelection(history.choose_judged(None, history.runs.len()).unwrap())
 }
 
 /// The paths of branches: `log serve main`.

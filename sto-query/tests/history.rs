@@ -86,7 +86,7 @@ fn load(store: &Store) -> History {
 
 fn judge(store: &Store) -> Scores {
     let history = load(store);
-    let judged = history.judged(None, 10).unwrap();
+    let judged = history.choose_judged(None, 10).unwrap();
     regressions_over_time(&history, &judged, ScoreOptions::default(), None, None)
 }
 
@@ -573,7 +573,10 @@ fn missing_run_is_error_that_lists_existing() {
         "runs of app: no function has `parze` in its name; did you mean `parse`?"
     );
     assert_eq!(
-        history.judged(Some("zz"), 10).unwrap_err().to_string(),
+        history
+            .choose_judged(Some("zz"), 10)
+            .unwrap_err()
+            .to_string(),
         "no runs of the history have an id that begins with `zz`"
     );
 }

@@ -268,7 +268,10 @@ fn selects_builds_by_commit() {
             id: id.to_owned(),
             tags,
         };
-        named(&builds, &text.parse::<Selector>().unwrap().at(commit))
+        named(
+            &builds,
+            &text.parse::<Selector>().unwrap().with_commit(commit),
+        )
     };
     let id = "abc1234abc1234ffffffffffffffffffffffffff";
     assert_eq!(at("git:HEAD~1", id, &[]), "v1");

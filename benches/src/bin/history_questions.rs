@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ask("load", nodes, &|| {
         drop(black_box(History::load(&store, &query)))
     });
-    let judged = history.judged(None, 10)?;
+    let judged = history.choose_judged(None, 10)?;
     let function = tenth_largest(&history, judged.newest());
     ask("series", nodes, &|| {
         let series =

@@ -10,8 +10,8 @@ mod run;
 mod waits;
 mod zoom;
 
-pub(crate) use nesting::Nested;
-pub(crate) use nesting::nested;
+pub(crate) use nesting::NestedRecord;
+pub(crate) use nesting::nest_records;
 pub(crate) use new_outliers::new_outliers;
 pub(crate) use outliers::{InStack, SlowCall, ThreadMeanwhile};
 pub use outliers::{Outliers, outliers};

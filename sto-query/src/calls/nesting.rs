@@ -5,14 +5,14 @@ use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// A record and the long call that contains it.
-pub(crate) struct Nested<'a> {
+pub(crate) struct NestedRecord<'a> {
     pub(crate) record: &'a CallRecord<NodeIx>,
     /// Index of the caller's record; `None` without a caller.
     pub(crate) caller: Option<usize>,
 }
 
 /// Time between two consecutive records with the same caller.
-pub(crate) struct Between {
+pub(crate) struct Gap {
     pub(crate) begin: Nanoseconds,
     pub(crate) end: Nanoseconds,
     /// Index of the record of their caller.
@@ -20,9 +20,12 @@ pub(crate) struct Between {
 }
 
 /// Returns the records of a thread, or of an expression's contents, with their callers.
-pub(crate) fn nested<'a>(records: &'a [CallRecord<NodeIx>], tree: &StackTree) -> Vec<Nested<'a>> {
+pub(crate) fn nest_records<'a>(
+    records: &'a [CallRecord<NodeIx>],
+    tree: &StackTree,
+) -> Vec<NestedRecord<'a>> {
     let mut open: Vec<usize> = Vec::new();
-    let mut nested: Vec<Nested<'a>> = Vec::with_capacity(records.len());
+    let mut nested: Vec<NestedRecord<'a>> = Vec::with_capacity(records.len());
     for (ix, record) in records.iter().enumerate() {
         let (begin, _) = record.time();
         while let Some(CallRecord::Call(caller)) = open.last().map(|&caller| &records[caller]) {
@@ -34,7 +37,7 @@ pub(crate) fn nested<'a>(records: &'a [CallRecord<NodeIx>], tree: &StackTree) ->
             }
             open.pop();
         }
-        nested.push(Nested {
+        nested.push(NestedRecord {
             record,
             caller: open.last().copied(),
         });
@@ -54,7 +57,7 @@ fn calls(tree: &StackTree, caller: NodeIx, record: &CallRecord<NodeIx>) -> bool 
 }
 
 /// Returns the gaps of a thread: times of more than `longer_than` between two records of the same caller, by start.
-pub(crate) fn gaps(nested: &[Nested], longer_than: Nanoseconds) -> Vec<Between> {
+pub(crate) fn gaps(nested: &[NestedRecord], longer_than: Nanoseconds) -> Vec<Gap> {
     // The end of the last record in each caller; the last entry is for records without a caller.
     let mut last: Vec<Option<Nanoseconds>> = vec![None; nested.len() + 1];
     let mut gaps = Vec::new();
@@ -63,7 +66,7 @@ pub(crate) fn gaps(nested: &[Nested], longer_than: Nanoseconds) -> Vec<Between> 
         let last = &mut last[of.caller.map_or(0, |caller| caller + 1)];
         if let Some(before) = last.filter(|before| begin.0.saturating_sub(before.0) > longer_than.0)
         {
-            gaps.push(Between {
+            gaps.push(Gap {
                 begin: before,
                 end: begin,
                 caller: of.caller,

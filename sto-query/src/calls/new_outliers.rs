@@ -3,7 +3,7 @@
 use super::{CalledRun, CallsError};
 use crate::select::Selection;
 use crate::text::names::shorten_name;
-use crate::text::{counted, printable, quantity};
+use crate::text::{format_count, printable, quantity};
 use std::collections::BTreeMap;
 use sto_core::store::Snapshot;
 use sto_core::units::Unit;
@@ -54,7 +54,7 @@ pub(crate) fn new_outliers(
     functions.sort_by_key(|(_, of)| std::cmp::Reverse(of.nanoseconds));
     let named = functions.iter().take(NAMED).map(|(function, of)| {
         let time = quantity(of.nanoseconds, Unit::Nanoseconds).unwrap_or_default();
-        let calls = counted(of.calls as u64, "call");
+        let calls = format_count(of.calls as u64, "call");
         format!(
             "{calls} of {} (by {time})",
             shorten_name(&printable(function), NAME_WIDTH)
@@ -62,7 +62,7 @@ pub(crate) fn new_outliers(
     });
     let mut named: Vec<String> = named.collect();
     if let more @ 1.. = functions.len().saturating_sub(NAMED) {
-        named.push(counted(more as u64, "other function"));
+        named.push(format_count(more as u64, "other function"));
     }
     Ok((!named.is_empty()).then(|| {
         format!(

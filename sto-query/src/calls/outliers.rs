@@ -146,7 +146,7 @@ fn slow_call(run: &CalledRun, of: &Outlier<NodeIx>, names: &[String]) -> SlowCal
         let is_busy = !of.waited && longest.frames.len() > 1;
         (!is_busy, std::cmp::Reverse(longest.time_ns))
     });
-    let call = run.called(of.thread, &of.call, names);
+    let call = run.describe_call(of.thread, &of.call, names);
     SlowCall {
         typical_ns: of.typical.0,
         lost_ns: call.duration_ns.saturating_sub(of.typical.0),

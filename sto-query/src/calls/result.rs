@@ -1,8 +1,8 @@
 //! Calls of a run's threads as plain data.
 
 use super::CalledRun;
-use super::nesting::{Nested, gaps, nested};
-use crate::answer::{Answer, limited};
+use super::nesting::{NestedRecord, gaps, nest_records};
+use crate::answer::{Answer, truncate};
 use crate::tree::Subject;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -150,14 +150,14 @@ pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
     let (first, last) = run.time();
     let calls = &run.calls;
     let mut threads: Vec<usize> = (0..calls.threads.len()).collect();
-    let omitted = limited(&mut threads, limit);
+    let omitted = truncate(&mut threads, limit);
     let names = run.thread_names();
     let records = calls.threads.iter().map(ThreadCalls::record_count);
     CallTimeline {
         subject: Subject::new(&run.view, 0),
         runs: run.runs,
         duration_ns: last.0 - first.0,
-        window: run.part().map(|(begin, end)| CallWindow {
+        window: run.window().map(|(begin, end)| CallWindow {
             start_ns: begin.0 - first.0,
             end_ns: end.0 - first.0,
         }),
@@ -177,7 +177,7 @@ pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
 
 fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> CalledThread {
     let of = &run.calls.threads[ix];
-    let nested = nested(&of.records, &run.view.tree);
+    let nested = nest_records(&of.records, &run.view.tree);
     let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
     let mut own = own_times(&nested, (of.begin, of.end)).into_iter();
     let mut expressions = Vec::new();
@@ -235,8 +235,8 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
 }
 
 /// Returns the duration of each record without the records in it, clipped to a time window.
-fn own_times(nested: &[Nested], (from, to): (Nanoseconds, Nanoseconds)) -> Vec<u64> {
-    let length = |of: &Nested| {
+fn own_times(nested: &[NestedRecord], (from, to): (Nanoseconds, Nanoseconds)) -> Vec<u64> {
+    let length = |of: &NestedRecord| {
         let (begin, end) = of.record.time();
         end.min(to).0.saturating_sub(begin.max(from).0)
     };

@@ -185,7 +185,7 @@ impl CalledRun {
     ///
     /// Returns an error if there is no such window, if it is not a range of time, if thresholds are given for calls
     /// that were not stored, or if the store cannot be read.
-    pub fn during(
+    pub fn restrict(
         self,
         window: Window,
         thresholds: Option<CallThresholds>,
@@ -223,7 +223,7 @@ impl CalledRun {
     }
 
     /// The selected time window, by the recording's clock.
-    pub(crate) fn part(&self) -> Option<(Nanoseconds, Nanoseconds)> {
+    pub(crate) fn window(&self) -> Option<(Nanoseconds, Nanoseconds)> {
         self.part.map(|[_, part]| part)
     }
 
@@ -258,7 +258,7 @@ impl CalledRun {
     }
 
     /// Describes a call of a thread; `names` are the names of all threads.
-    pub(crate) fn called(
+    pub(crate) fn describe_call(
         &self,
         thread: u32,
         call: &LongCall<NodeIx>,

@@ -1,7 +1,7 @@
 //! Time that a run's threads spent waiting.
 
 use super::{CalledCall, CalledRun};
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::tree::{Subject, totals};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -76,15 +76,15 @@ pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
     let names = run.thread_names();
     let mut functions = functions(run);
     let waited_ns = functions.iter().map(|of| of.total_ns).sum();
-    let omitted_functions = limited(&mut functions, limit);
+    let omitted_functions = truncate(&mut functions, limit);
     let longest = run.calls.waits.iter().map(|wait| Waited {
-        call: run.called(wait.thread, &wait.call, &names),
+        call: run.describe_call(wait.thread, &wait.call, &names),
         ended_during: wait
             .ended_by
-            .map(|(thread, call)| run.called(thread, &call, &names)),
+            .map(|(thread, call)| run.describe_call(thread, &call, &names)),
     });
     let mut longest: Vec<Waited> = longest.collect();
-    let omitted_longest = limited(&mut longest, limit);
+    let omitted_longest = truncate(&mut longest, limit);
     let times = run
         .calls
         .threads

@@ -26,7 +26,7 @@ pub(crate) struct ZoomTarget {
 
 /// Contents of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ZoomedIn {
+pub(crate) struct ZoomedRecords {
     /// The calls as records; if the expression has no caller, with its outermost calls.
     pub(crate) records: Vec<CallRecord<NodeIx>>,
     /// Time between two records above which it is a gap.
@@ -37,7 +37,7 @@ impl ZoomTarget {
     /// Returns the expressions among the records of a thread that have more detail than their record shows, each with
     /// its index. Expressions of a single call or of zero duration are left out. `first` is the number of the first
     /// call.
-    pub(crate) fn among(
+    pub(crate) fn find_zoom_targets(
         records: &[CallRecord<NodeIx>],
         thread: usize,
         first: u64,
@@ -65,7 +65,7 @@ impl ZoomTarget {
     }
 
     /// Returns `true` if each call with a duration above zero becomes a record.
-    pub(crate) fn is_each(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.calls() <= EACH
     }
 
@@ -76,7 +76,7 @@ impl ZoomTarget {
 
     fn thresholds(&self) -> CallThresholds {
         let none = Threshold::Time(Nanoseconds(0));
-        if self.is_each() {
+        if self.is_complete() {
             CallThresholds {
                 call_duration: none,
                 call_gap: none,
@@ -99,7 +99,10 @@ impl CalledRun {
     /// # Errors
     ///
     /// Returns an error if the store cannot be read.
-    pub(crate) fn zoomed(&self, targets: &[&ZoomTarget]) -> Result<Vec<ZoomedIn>, CallsError> {
+    pub(crate) fn zoom_in(
+        &self,
+        targets: &[&ZoomTarget],
+    ) -> Result<Vec<ZoomedRecords>, CallsError> {
         let Some(kept) = &self.kept else {
             return Ok(Vec::new());
         };
@@ -110,22 +113,22 @@ impl CalledRun {
             .chunk_by(|&a, &b| targets[a].thread == targets[b].thread)
             .collect();
         let zoomed = threads.into_par_iter().map(|of| {
-            let mut numbered = kept.numbered(targets[of[0]].thread, self.part())?;
+            let mut numbered = kept.numbered(targets[of[0]].thread, self.window())?;
             let zoomed = of.iter().map(|&ix| {
                 let (target, thresholds) = (targets[ix], targets[ix].thresholds());
                 let numbers = target.numbers.clone();
                 let records = numbered.compressed(numbers, thresholds, target.length())?;
-                let gap = if target.is_each() {
+                let gap = if target.is_complete() {
                     CallThresholds::default().call_gap
                 } else {
                     thresholds.call_gap
                 };
                 let gap = gap.resolve(target.length());
-                Ok((ix, ZoomedIn { records, gap }))
+                Ok((ix, ZoomedRecords { records, gap }))
             });
             zoomed.collect::<Result<Vec<_>, CallsError>>()
         });
-        let mut zoomed: Vec<(usize, ZoomedIn)> = zoomed
+        let mut zoomed: Vec<(usize, ZoomedRecords)> = zoomed
             .collect::<Result<Vec<_>, CallsError>>()?
             .into_iter()
             .flatten()

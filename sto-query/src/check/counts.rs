@@ -52,7 +52,10 @@ pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryE
         |runs, options| {
             let sides = [&baseline, &candidate].map(|side| of_benchmark(side, runs));
             let mut comparison = compare(&counts, &sides, request, options)?;
-            if let Some(x) = request.policy.x(runs.flatten(), &request.thresholds) {
+            if let Some(x) = request
+                .policy
+                .curve_metric(runs.flatten(), &request.thresholds)
+            {
                 comparison.warnings.push(format!(
                     "Counts by function do not show how cost scales with {x}."
                 ));

@@ -19,7 +19,7 @@ use crate::QueryError;
 use crate::calls::new_outliers;
 use crate::compare::{CompareOptions, Comparison, Finding, Lines, compare_with_earlier};
 use crate::functions::KeyOptions;
-use crate::models::{Asked, CompareModelsOptions, compare_models};
+use crate::models::{CompareModelsOptions, ModelVariables, compare_models};
 use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
 use crate::sources::{
@@ -97,7 +97,7 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
         (None, None) => return Err(QueryError::NoBaseline),
     };
     let has_windows = request.window.is_some() || request.against.is_some();
-    let slices = match policy.x(None, &request.thresholds) {
+    let slices = match policy.curve_metric(None, &request.thresholds) {
         _ if has_windows => OVER_TIME,
         Some(x) => slices_for(x),
         None => None,
@@ -150,7 +150,7 @@ fn compare_each(
 /// Returns the runs of a side with this benchmark, or all if none is chosen.
 fn of_benchmark(selection: &Selection, benchmark: Option<Option<&str>>) -> Selection {
     match benchmark {
-        Some(benchmark) => selection.of_benchmark(benchmark),
+        Some(benchmark) => selection.only_benchmark(benchmark),
         None => selection.clone(),
     }
 }
@@ -199,7 +199,10 @@ fn compare_runs(
         sources.with_several_runs(&new.selection.build.executable, chosen)?
     };
     let mut comparison = compare_with_earlier(&old, &new, earlier.as_ref(), options)?;
-    if let Some(x) = request.policy.x(benchmark.flatten(), &request.thresholds) {
+    if let Some(x) = request
+        .policy
+        .curve_metric(benchmark.flatten(), &request.thresholds)
+    {
         let sides = [(&old, &baseline.store), (&new, &candidate.store)];
         add_curves(&mut comparison, sides, x)?;
     }
@@ -226,7 +229,7 @@ fn add_curves(
     };
     let column = |view: &View| SampleType::index_of_event(&compared.event, &view.sample_types);
     let columns = sides.map(|(view, _)| column(view).unwrap_or(EVENT));
-    let asked = Asked {
+    let asked = ModelVariables {
         x,
         cost: Order::Total,
         inlined: false,

@@ -3,7 +3,7 @@
 use crate::QueryError;
 use crate::compare::EXIT_STATUS;
 use crate::history::{HistoryError, HistoryQuery};
-use crate::select::{Ancestry, Selection, by_commit};
+use crate::select::{Ancestry, Selection, group_by_commit};
 use crate::sources::{Named, Sources};
 use std::collections::BTreeMap;
 use sto_core::model::{Commit, CommitHash};
@@ -51,7 +51,7 @@ impl MeasuredCommits {
             stored.profiles.retain(|run| is_of(run) && !has_failed(run));
         }
         builds.retain(|stored| !stored.profiles.is_empty());
-        let builds = match query.one(builds) {
+        let builds = match query.select_one_benchmark(builds) {
             Err(HistoryError::NoRuns { .. }) => Vec::new(),
             builds => builds?,
         };
@@ -77,7 +77,7 @@ impl MeasuredCommits {
             let recorded = runs.profiles.iter();
             recorded.map(|run| run.profile.origin.recorded).max()
         };
-        let of_commits = by_commit(&builds)
+        let of_commits = group_by_commit(&builds)
             .into_iter()
             .filter_map(|(commit, several)| {
                 let runs = several.into_iter().max_by_key(newest)?;
@@ -130,5 +130,5 @@ pub fn recorded_runs(
         let runs = selections.iter().map(|selection| selection.profiles.len());
         (commit, runs.sum())
     };
-    Ok(by_commit(&builds).into_iter().map(counted).collect())
+    Ok(group_by_commit(&builds).into_iter().map(counted).collect())
 }

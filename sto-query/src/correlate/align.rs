@@ -113,15 +113,15 @@ pub enum Doubt {
 }
 
 /// A path between two runs, by index of slice.
-pub(super) struct Warped {
+pub(super) struct WarpPath {
     pub(super) fit: Fit,
     path: Path,
     /// The metric in the second run.
     second: Vec<f64>,
 }
 
-impl Warped {
-    fn new([a, b]: [&NamedSeries; 2], grids: [Grid; 2]) -> Result<Warped, WarpError> {
+impl WarpPath {
+    fn new([a, b]: [&NamedSeries; 2], grids: [Grid; 2]) -> Result<WarpPath, WarpError> {
         let path = warp::path(&a.values, &b.values, None)?;
         let doubts = warp::warnings(&a.values, &b.values, &path);
         let doubts = doubts
@@ -130,7 +130,7 @@ impl Warped {
         let both = || a.values.iter().chain(&b.values).copied();
         let range = both().fold(f64::MIN, f64::max) - both().fold(f64::MAX, f64::min);
         let mean = path.error / path.pairs.len() as f64;
-        Ok(Warped {
+        Ok(WarpPath {
             fit: Fit {
                 metric: a.name.clone(),
                 error: path.error,
@@ -143,12 +143,12 @@ impl Warped {
     }
 
     /// Returns `true` if these values of the second run are the metric used for the alignment.
-    pub(super) fn is_by(&self, values: &[f64]) -> bool {
+    pub(super) fn is_alignment_metric(&self, values: &[f64]) -> bool {
         is_same(&self.second, values)
     }
 
     /// Maps a series of the second run to the time of the first: the mean of the values matched to each slice.
-    pub(super) fn bring(&self, values: &[f64]) -> Vec<f64> {
+    pub(super) fn map_to_first(&self, values: &[f64]) -> Vec<f64> {
         let of_slice = self.path.pairs.chunk_by(|a, b| a.0 == b.0);
         let mean = |pairs: &[(usize, usize)]| {
             let known = pairs.iter().map(|pair| values[pair.1]);
@@ -204,7 +204,7 @@ pub(crate) fn align(
     most: usize,
 ) -> Result<Alignment, CorrelateError> {
     let grids = runs.map(|(run, _)| run.grid().with_max_slices(most.min(MAX_ALIGNED)));
-    let warped = warped([(runs[0], grids[0]), (runs[1], grids[1])], metric)?;
+    let warped = find_path([(runs[0], grids[0]), (runs[1], grids[1])], metric)?;
     let times = grids.map(Grid::times);
     let pairs = warped.path.pairs.iter();
     Ok(Alignment {
@@ -215,10 +215,10 @@ pub(crate) fn align(
 }
 
 /// Finds the best path between two runs by a common metric.
-pub(super) fn warped(
+pub(super) fn find_path(
     runs: [((&RunOverTime, usize), Grid); 2],
     metric: &str,
-) -> Result<Warped, CorrelateError> {
+) -> Result<WarpPath, CorrelateError> {
     let texts = [metric.to_owned()];
     let of_run = |((run, sample_type), grid): ((&RunOverTime, usize), Grid)| {
         let mut series = run.metrics(sample_type, &texts, grid)?.remove(0);
@@ -232,5 +232,5 @@ pub(super) fn warped(
         Ok(series)
     };
     let [a, b] = [of_run(runs[0])?, of_run(runs[1])?];
-    Ok(Warped::new([&a, &b], runs.map(|(_, grid)| grid))?)
+    Ok(WarpPath::new([&a, &b], runs.map(|(_, grid)| grid))?)
 }

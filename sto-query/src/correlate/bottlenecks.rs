@@ -2,7 +2,7 @@
 
 use super::measures::NORMAL_95;
 use super::{Correlation, sparse_pearson, spearman};
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::tree::Order;
 use rayon::prelude::*;
@@ -190,7 +190,7 @@ pub fn bottlenecks(
             b.coefficient.total_cmp(&a.coefficient)
         }
     });
-    let omitted = limited(&mut found, limit);
+    let omitted = truncate(&mut found, limit);
     Bottlenecks {
         metric: options.metric.clone(),
         measure: options.measure,

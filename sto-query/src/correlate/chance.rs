@@ -1,13 +1,15 @@
 //! Significance of a correlation over time, by circular shifts of the target.
 
-use super::correlators::{Correlator, best_splits, coefficient, dtw, manhattan, same_splits};
+use super::correlators::{
+    Correlator, coefficient, dtw, manhattan, score_best_splits, score_fixed_splits,
+};
 use super::grid::{Grid, normal_ranks};
 use super::result::median;
 use super::segments::{Boundaries, Sums, Times};
 use std::ops::Range;
 
 /// A target and its circular shifts, on one grid.
-pub(super) struct Shifts {
+pub(super) struct ShiftedTargets {
     grid: Grid,
     times: Times,
     segments: usize,
@@ -20,7 +22,7 @@ pub(super) struct Shifts {
     boundaries: Vec<Boundaries>,
 }
 
-impl Shifts {
+impl ShiftedTargets {
     /// Creates all shifts by at least 5 % of the length, after the unshifted target; `None` if the target does not
     /// vary on the grid. The Euclidean distance needs no scores of its own: it orders shifts as Pearson's coefficient
     /// does.
@@ -29,10 +31,10 @@ impl Shifts {
         (target, pattern): (&[f64], Option<&[f64]>),
         by: &[Correlator],
         segments: usize,
-    ) -> Option<Shifts> {
+    ) -> Option<ShiftedTargets> {
         let target = grid.means(target)?;
         let times = Times::new(grid.times.clone());
-        let mut shifts = Shifts {
+        let mut shifts = ShiftedTargets {
             ranks: normal_ranks(&target)?.repeat(2),
             target: target.repeat(2),
             pattern: pattern.and_then(|pattern| Some(grid.means(pattern)?.repeat(2))),
@@ -76,7 +78,11 @@ impl Shifts {
     }
 
     /// Computes the significance of a metric, and updates the highest scores.
-    pub(super) fn chance(&self, metric: &[f64], highest: &mut Highest) -> Option<Chance> {
+    pub(super) fn significance(
+        &self,
+        metric: &[f64],
+        highest: &mut HighestScores,
+    ) -> Option<Significance> {
         let metric = self.grid.means(metric)?;
         let ranks = normal_ranks(&metric).unwrap_or_default();
         let sums = Sums::new(&self.times, metric.iter().copied());
@@ -93,8 +99,8 @@ impl Shifts {
                     Correlator::Spearman => coefficient(&ranks, &self.ranks[self.part(shift)]).0,
                     Correlator::Manhattan => manhattan(&metric, &self.target[self.part(shift)]).0,
                     Correlator::Dtw => dtw(&metric, &self.target[self.part(shift)]).0,
-                    Correlator::SameSplits => same_splits(&sums, target),
-                    Correlator::BestSplits => best_splits(&self.times, &own, target),
+                    Correlator::SameSplits => score_fixed_splits(&sums, target),
+                    Correlator::BestSplits => score_best_splits(&self.times, &own, target),
                     Correlator::LinearPattern => match &self.pattern {
                         Some(pattern) => coefficient(&metric, &pattern[self.part(shift)]).0,
                         None => 0.0,
@@ -103,14 +109,14 @@ impl Shifts {
                 });
             scores.collect::<Vec<f64>>()
         });
-        let scores_by: Highest = Highest(scores_by.collect());
+        let scores_by: HighestScores = HighestScores(scores_by.collect());
         let ranks_by: Vec<Vec<f64>> = scores_by.0.iter().map(|s| counts_as_high(s)).collect();
         let place = |shift: usize| median(ranks_by.iter().map(|ranks| ranks[shift]).collect());
         let places = (0..self.boundaries.len()).map(place);
         let own = place(0);
         let as_good = places.filter(|&found| found <= own).count();
         highest.add(&scores_by);
-        Some(Chance {
+        Some(Significance {
             p: as_good as f64 / self.boundaries.len() as f64,
             scores: scores_by.0.iter().map(|scores| scores[0]).collect(),
         })
@@ -118,7 +124,7 @@ impl Shifts {
 }
 
 /// Significance of a metric.
-pub(super) struct Chance {
+pub(super) struct Significance {
     /// Probability that the metric explains a shifted target as well. With several correlators, it is based on the
     /// median of their ranks of the shifts.
     pub(super) p: f64,
@@ -128,11 +134,11 @@ pub(super) struct Chance {
 
 /// The highest score of any metric, by correlator and shift.
 #[derive(Default)]
-pub(super) struct Highest(Vec<Vec<f64>>);
+pub(super) struct HighestScores(Vec<Vec<f64>>);
 
-impl Highest {
+impl HighestScores {
     /// Merges other highest scores into these.
-    pub(super) fn add(&mut self, scores: &Highest) {
+    pub(super) fn add(&mut self, scores: &HighestScores) {
         if self.0.is_empty() {
             self.0.clone_from(&scores.0);
         }
@@ -143,7 +149,7 @@ impl Highest {
 
     /// Returns the probability that any metric explains a shifted target as well as this one does the unshifted one,
     /// by the median over the correlators.
-    pub(super) fn q(&self, chance: &Chance) -> f64 {
+    pub(super) fn q(&self, chance: &Significance) -> f64 {
         let share = |(highest, score): (&Vec<f64>, &f64)| {
             let as_good = highest.iter().filter(|other| is_as_high(**other, *score));
             as_good.count() as f64 / highest.len() as f64

@@ -69,7 +69,7 @@ pub enum Sign {
 }
 
 /// A score, higher for greater similarity, and its sign.
-pub(super) type Scored = (f64, Sign);
+pub(super) type SignedScore = (f64, Sign);
 
 /// Sums products in lanes that a processor can add at once.
 pub(super) fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
@@ -87,7 +87,7 @@ pub(super) fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f6
 }
 
 /// Returns Pearson's coefficient of normalised series, or Spearman's if they are normalised ranks.
-pub(super) fn coefficient(metric: &[f64], target: &[f64]) -> Scored {
+pub(super) fn coefficient(metric: &[f64], target: &[f64]) -> SignedScore {
     let r = sum_of(metric, target, |x, y| x * y) / metric.len() as f64;
     let sign = if r < 0.0 {
         Sign::Contravaries
@@ -98,7 +98,7 @@ pub(super) fn coefficient(metric: &[f64], target: &[f64]) -> Scored {
 }
 
 /// Returns the inverse of the smaller distance: of the metric or of its negation.
-fn nearer(distance: impl Fn(f64) -> f64, rounding: f64) -> Scored {
+fn nearer(distance: impl Fn(f64) -> f64, rounding: f64) -> SignedScore {
     let (with, against) = (distance(1.0), distance(-1.0));
     let sign = if against < with {
         Sign::Contravaries
@@ -118,19 +118,19 @@ pub(super) fn inverse(distance: f64, rounding: f64) -> f64 {
 }
 
 /// Scores by the Euclidean distance.
-pub(super) fn euclidean(metric: &[f64], target: &[f64]) -> Scored {
+pub(super) fn euclidean(metric: &[f64], target: &[f64]) -> SignedScore {
     let squares = |sign: f64| sum_of(metric, target, |x, y| (sign * x - y).powi(2));
     nearer(|sign| squares(sign).sqrt(), 1e-12 * metric.len() as f64)
 }
 
 /// Scores by the sum of absolute differences.
-pub(super) fn manhattan(metric: &[f64], target: &[f64]) -> Scored {
+pub(super) fn manhattan(metric: &[f64], target: &[f64]) -> SignedScore {
     let distance = |sign: f64| sum_of(metric, target, |x, y| (sign * x - y).abs());
     nearer(distance, 1e-12 * metric.len() as f64)
 }
 
 /// Scores by the error of the best warp path within a tenth of the length from the diagonal.
-pub(super) fn dtw(metric: &[f64], target: &[f64]) -> Scored {
+pub(super) fn dtw(metric: &[f64], target: &[f64]) -> SignedScore {
     let negated: Vec<f64> = metric.iter().map(|value| -value).collect();
     let distance = |sign: f64| {
         let series = if sign > 0.0 { metric } else { &negated };
@@ -146,12 +146,12 @@ fn band(points: usize) -> usize {
 }
 
 /// Scores by the error of lines fitted to the metric on the target's segments.
-pub(super) fn same_splits(metric: &Sums<'_>, boundaries: &[usize]) -> f64 {
+pub(super) fn score_fixed_splits(metric: &Sums<'_>, boundaries: &[usize]) -> f64 {
     inverse(metric.error_of(boundaries), 0.0)
 }
 
 /// Scores by the distance in time between the segment boundaries of both series.
-pub(super) fn best_splits(times: &Times, metric: &[usize], target: &[usize]) -> f64 {
+pub(super) fn score_best_splits(times: &Times, metric: &[usize], target: &[usize]) -> f64 {
     inverse(segments::distance(times, metric, target), 0.0)
 }
 

@@ -1,15 +1,15 @@
 //! Metrics ranked by how well they explain a target.
 
-use super::chance::{Chance, Highest, Shifts};
+use super::chance::{HighestScores, ShiftedTargets, Significance};
 use super::correlators::{
-    Correlator, best_splits, coefficient, dtw, euclidean, lag, manhattan, same_splits,
+    Correlator, coefficient, dtw, euclidean, lag, manhattan, score_best_splits, score_fixed_splits,
 };
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
 use super::grid::{Grid, fill_gaps, is_same, normal_ranks, normalised};
 use super::result::{RankedMetric, RankedMetrics};
 use super::segments::{Boundaries, Sums, Times};
 use super::table::{self, NamedSeries};
-use crate::text::closest;
+use crate::text::find_closest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ fn target_of(
             let names = series.iter().map(|one| &*one.name);
             Err(CorrelateError::NoTarget {
                 target: owned(),
-                closest: closest(target, names).map(str::to_owned),
+                closest: find_closest(target, names).map(str::to_owned),
             })
         }
         (Some(_), _) => Err(CorrelateError::SeveralTargets {
@@ -142,7 +142,7 @@ pub(super) fn rank(
     ranked.splits = comparison.segments;
     ranked.shifts = comparison.shifts.count();
     let (series, same) = distinct(series);
-    let ranked_one = |(mut all, mut highest): (Vec<_>, Highest), (one, same)| {
+    let ranked_one = |(mut all, mut highest): (Vec<_>, HighestScores), (one, same)| {
         let (metric, chance) = comparison.metric(&times, one, &mut highest);
         all.push((RankedMetric { same, ..metric }, chance));
         (all, highest)
@@ -163,7 +163,7 @@ pub(super) fn rank(
         ..metric
     });
     ranked.metrics = metrics.collect();
-    ranked.place(&comparison.all);
+    ranked.rank(&comparison.all);
     Ok(())
 }
 
@@ -242,7 +242,7 @@ struct Comparison {
     means: Vec<f64>,
     pattern: Option<Vec<f64>>,
     boundaries: Boundaries,
-    shifts: Shifts,
+    shifts: ShiftedTargets,
 }
 
 impl Comparison {
@@ -276,7 +276,7 @@ impl Comparison {
             _ => STRETCHES,
         };
         let both = (target, pattern.as_deref());
-        let shifts = Shifts::new(Grid::new(times, stretches), both, &of_shifts, segments)?;
+        let shifts = ShiftedTargets::new(Grid::new(times, stretches), both, &of_shifts, segments)?;
         let grid = Grid::new(times, STRETCHES);
         drop(sums);
         Some(Comparison {
@@ -299,8 +299,8 @@ impl Comparison {
         &self,
         times: &[f64],
         mut series: NamedSeries,
-        highest: &mut Highest,
-    ) -> (RankedMetric, Option<Chance>) {
+        highest: &mut HighestScores,
+    ) -> (RankedMetric, Option<Significance>) {
         fill_gaps(times, &mut series.values);
         let both = (normalised(&series.values), self.grid.means(&series.values));
         let (Some(normal), Some(means)) = both else {
@@ -316,10 +316,13 @@ impl Comparison {
                 Correlator::Euclidean => euclidean(&normal, &self.normal),
                 Correlator::Manhattan => manhattan(&normal, &self.normal),
                 Correlator::Dtw => dtw(&means, &self.means),
-                Correlator::SameSplits => (same_splits(&sums, &self.boundaries), pearson.1),
+                Correlator::SameSplits => (score_fixed_splits(&sums, &self.boundaries), pearson.1),
                 Correlator::BestSplits => {
                     let own = sums.boundaries(self.segments);
-                    (best_splits(&self.times, &own, &self.boundaries), pearson.1)
+                    (
+                        score_best_splits(&self.times, &own, &self.boundaries),
+                        pearson.1,
+                    )
                 }
                 Correlator::LinearPattern => match &self.pattern {
                     Some(pattern) => coefficient(&normal, pattern),
@@ -330,7 +333,7 @@ impl Comparison {
         });
         let scored: Vec<_> = scored.collect();
         let sign = scored.iter().find(|(by, _)| *by == self.by);
-        let chance = self.shifts.chance(&series.values, highest);
+        let chance = self.shifts.significance(&series.values, highest);
         let metric = RankedMetric {
             sign: sign.map(|(_, scored)| scored.1),
             scores: scored.iter().map(|&(by, scored)| (by, scored.0)).collect(),

@@ -78,7 +78,7 @@ impl RankedMetrics {
     }
 
     /// Sorts the metrics, and sets their ranks by each correlator.
-    pub(super) fn place(&mut self, all: &[Correlator]) {
+    pub(super) fn rank(&mut self, all: &[Correlator]) {
         let metrics = &mut self.metrics;
         for by in all {
             let scores: Vec<f64> = metrics.iter().map(|metric| metric.scores[by]).collect();

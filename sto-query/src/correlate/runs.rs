@@ -1,6 +1,6 @@
 //! Ranking of all metrics of runs over time by how well they explain one of them.
 
-use super::align::{AlignedRun, MAX_ALIGNED, RankedRun, warped};
+use super::align::{AlignedRun, MAX_ALIGNED, RankedRun, find_path};
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
 use super::grid::is_same;
 use super::rank::{CorrelateOptions, rank, within};
@@ -76,7 +76,7 @@ pub(crate) fn correlate_runs(
             Some(align) => {
                 let own = run.grid().with_max_slices(most);
                 let both = [((first, runs[0].1), grid), ((run, *sample_type), own)];
-                (own, Some(warped(both, align)?))
+                (own, Some(find_path(both, align)?))
             }
         };
         if ix > 0 {
@@ -91,12 +91,12 @@ pub(crate) fn correlate_runs(
         unranked += all_others - others.len();
         for series in made.drain(..).chain(others) {
             let values = match &warped {
-                Some(warped) if warped.is_by(&series.values) => {
+                Some(warped) if warped.is_alignment_metric(&series.values) => {
                     let (name, why) = (series.name, WhyLeftOut::Aligned);
                     left_out.push(LeftOut { name, why });
                     continue;
                 }
-                Some(warped) => warped.bring(&series.values),
+                Some(warped) => warped.map_to_first(&series.values),
                 None => series.values,
             };
             all.push(NamedSeries {

@@ -1,7 +1,7 @@
 //! Results of pushing, pulling, and adding to a dataset. `sto-lake` specifies the files.
 
-mod at_once;
 mod result;
+mod run_concurrently;
 
-pub(crate) use at_once::at_once;
 pub use result::{AddedToLake, Pulled, Pushed};
+pub(crate) use run_concurrently::run_concurrently;

@@ -120,13 +120,13 @@ pub fn expansion(
             deviation: 0.0,
         };
         let expected = greedy.expected(&branch.first).unwrap_or(nothing);
-        let actual = greedy.0.actual(&branch.first);
+        let actual = greedy.0.judged_mean(&branch.first);
         let last = &branch.last;
         let last_expected = greedy.expected(last).unwrap_or(nothing);
         ExpandedContext {
             depth: branch.depth(),
             function: function(branch.functions[branch.depth()]),
-            difference: greedy.0.actual(last) - last_expected.mean,
+            difference: greedy.0.judged_mean(last) - last_expected.mean,
             candidate_expected: expected.mean,
             candidate_actual: actual,
             candidate_difference: actual - expected.mean,

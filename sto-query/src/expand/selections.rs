@@ -20,7 +20,7 @@ impl GreedySelection {
     /// Returns the score; zero without an expectation.
     pub(crate) fn score(&self, samples: &[f64]) -> f64 {
         let expected = self.expected(samples);
-        expected.map_or(0.0, |expected| score(self.0.actual(samples), expected))
+        expected.map_or(0.0, |expected| score(self.0.judged_mean(samples), expected))
     }
 }
 

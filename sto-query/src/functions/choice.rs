@@ -1,7 +1,7 @@
 //! Finds functions by a name that a user typed, by the same rule in every command.
 
 use super::{KeyOptions, UNRESOLVED, key_of, key_symbol};
-use crate::text::{closest, printable};
+use crate::text::{find_closest, printable};
 use hashbrown::HashSet;
 use regex_lite::Regex;
 use std::borrow::Cow;
@@ -163,7 +163,7 @@ impl FunctionChoice {
         FunctionError::NotFound {
             among,
             text: self.text.clone(),
-            closest: closest(&self.text, names).map(str::to_owned),
+            closest: find_closest(&self.text, names).map(str::to_owned),
         }
     }
 

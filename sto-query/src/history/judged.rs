@@ -23,7 +23,7 @@ impl Judged {
     }
 
     /// Returns the mean of per-run values over the runs that are judged.
-    pub(crate) fn actual(&self, numbers: &[f64]) -> f64 {
+    pub(crate) fn judged_mean(&self, numbers: &[f64]) -> f64 {
         let runs = &numbers[self.runs.clone()];
         runs.iter().sum::<f64>() / runs.len() as f64
     }
@@ -60,7 +60,7 @@ impl History {
     ///
     /// # Errors
     /// Returns an error if no run, or several, have such an id.
-    pub fn judged(&self, id: Option<&str>, window: usize) -> Result<Judged, HistoryError> {
+    pub fn choose_judged(&self, id: Option<&str>, window: usize) -> Result<Judged, HistoryError> {
         let index = match id {
             Some(prefix) => self.with_id(&prefix.to_ascii_lowercase())?,
             None => self.runs.len() - 1,

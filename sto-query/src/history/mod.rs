@@ -83,7 +83,7 @@ impl History {
     /// Returns an error if the store cannot be read, no run matches, or the runs have several
     /// programs or benchmarks.
     pub fn load(store: &Snapshot, query: &HistoryQuery) -> Result<History, HistoryError> {
-        let builds = query.one(store.builds()?)?;
+        let builds = query.select_one_benchmark(store.builds()?)?;
         History::from_builds(store, builds, query)
     }
 

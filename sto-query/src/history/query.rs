@@ -2,7 +2,7 @@
 
 use super::HistoryError;
 use crate::functions::KeyOptions;
-use crate::select::{Ancestry, BenchmarkRuns, by_commit, oldest_first};
+use crate::select::{Ancestry, BenchmarkRuns, group_by_commit, oldest_first};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -82,7 +82,10 @@ impl HistoryQuery {
     ///
     /// # Errors
     /// Returns an error if no program or benchmark matches, or if several do.
-    pub(crate) fn one(&self, builds: Vec<StoredBuild>) -> Result<Vec<StoredBuild>, HistoryError> {
+    pub(crate) fn select_one_benchmark(
+        &self,
+        builds: Vec<StoredBuild>,
+    ) -> Result<Vec<StoredBuild>, HistoryError> {
         let builds = self.matching(builds)?;
         HistoryQuery::check_one_program(&builds)?;
         HistoryQuery::check_one_benchmark(&builds)?;
@@ -152,7 +155,7 @@ impl HistoryQuery {
 fn ordered_by_ancestry(builds: Vec<StoredBuild>, ancestry: &Ancestry) -> Vec<StoredBuild> {
     let mut found: Vec<(usize, StoredBuild)> = Vec::new();
     for stored in builds {
-        for (commit, selections) in by_commit(std::slice::from_ref(&stored)) {
+        for (commit, selections) in group_by_commit(std::slice::from_ref(&stored)) {
             let Some(at) = ancestry.index_of(&commit) else {
                 continue;
             };

@@ -5,7 +5,7 @@ use crate::compare::Lines;
 use crate::functions::{FunctionKey, KeyOptions, ModuleKey, function_key, outside_of_closures};
 use crate::select::main_modules;
 use crate::sources::EVENT;
-use crate::tree::{Subject, View, costs_between, costs_by};
+use crate::tree::{Subject, View, call_costs, sum_costs};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
         .iter()
         .map(|(_, frame)| numbers[&key(frame)])
         .collect();
-    let costs = costs_by(view, &self_costs, &number_of);
+    let costs = sum_costs(view, &self_costs, &number_of);
 
     let paths = view.frames.iter().map(|(_, frame)| frame.file);
     let paths: BTreeSet<&str> = paths.filter(|path| !path.is_empty()).collect();
@@ -96,7 +96,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
         });
     }
     let recorded = profiles.iter().filter_map(|p| p.profile.origin.recorded);
-    let calls = costs_between(view, &self_costs, &number_of);
+    let calls = call_costs(view, &self_costs, &number_of);
     let inlined = inlined_into(view, &self_costs, &number_of);
     let count = functions.len();
     let swapped = |((a, b), cost): (&(u32, u32), &Cost)| ((*b, *a), *cost);
@@ -126,7 +126,7 @@ fn homes<'v>(
     functions: usize,
 ) -> Vec<&'v str> {
     let each: Vec<u32> = (0..number_of.len() as u32).collect();
-    let frame_costs = costs_by(view, self_costs, &each);
+    let frame_costs = sum_costs(view, self_costs, &each);
     let mut by_file: BTreeMap<(u32, &str), Cost> = BTreeMap::new();
     for ((_, frame), (&function, (_, total))) in
         view.frames.iter().zip(number_of.iter().zip(frame_costs))

@@ -60,7 +60,7 @@ impl HotIndex {
     /// unknown.
     pub fn in_text(&self, files: &[FileNo], built: Option<&str>, now: &str) -> InText {
         let moved = built.map(|built| LineMap::new(built, now));
-        let line_now = |line: u32| moved.as_ref()?.line(line);
+        let line_now = |line: u32| moved.as_ref()?.new_line(line);
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
         for line in files.iter().flat_map(|&file| self.lines_of(file)) {
             let Some(number) = line_now(line.line) else {

@@ -1,7 +1,7 @@
 //! Choice of the default build and of the builds before it.
 
 use crate::QueryError;
-use crate::select::{SelectError, Selection, first_recorded, runs_where, whole};
+use crate::select::{SelectError, Selection, first_recorded, select_runs, select_whole_build};
 use crate::sources::{Named, Sources};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl Branch {
         let of_runs = build.profiles.iter().map(|run| run.revision.as_deref());
         let revisions = of_runs.chain([build.build.revision.as_deref()]).flatten();
         let newest = revisions.filter_map(|revision| self.age(revision)).min()?;
-        let runs = runs_where(build, |revision| self.age(revision) == Some(newest))?;
+        let runs = select_runs(build, |revision| self.age(revision) == Some(newest))?;
         Some((newest, runs))
     }
 }
@@ -61,7 +61,7 @@ pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
     let newest_of_store = || {
         let recorded = builds.iter().filter(|build| !build.profiles.is_empty());
         let newest = recorded.max_by_key(|build| first_recorded(build));
-        newest.map(whole)
+        newest.map(select_whole_build)
     };
     let newest = of_branch
         .min_by_key(|(order, _)| *order)

@@ -5,9 +5,9 @@ use super::{FunctionNo, HotCosts, HotIndex};
 use crate::QueryError;
 use crate::compare::Comparison;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
-use crate::select::{Selection, first_recorded, main_modules, whole};
+use crate::select::{Selection, first_recorded, main_modules, select_whole_build};
 use crate::sources::{EVENT, Filter, Named, Sources};
-use crate::tree::{CostShare, View, costs_by};
+use crate::tree::{CostShare, View, sum_costs};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use sto_core::store::StoredBuild;
@@ -127,7 +127,7 @@ fn before(
     let Some(own) = builds.iter().find(|stored| is_own(stored)).cloned() else {
         return Ok(Vec::new());
     };
-    let mut own_runs = whole(&own);
+    let mut own_runs = select_whole_build(&own);
     own_runs
         .profiles
         .retain(|run| subject.profiles.contains(&run.id));
@@ -146,10 +146,10 @@ fn before(
         let recorded = first_recorded(stored);
         let (age, runs) = match own_age {
             Some(_) => branch.runs(stored)?,
-            None => (0, whole(stored)),
+            None => (0, select_whole_build(stored)),
         };
         let is_before = (Reverse(age), recorded) <= (Reverse(own_age.unwrap_or(0)), own_time);
-        let runs = runs.of_benchmark(benchmark.as_deref());
+        let runs = runs.only_benchmark(benchmark.as_deref());
         let is_kept = is_before && !runs.profiles.is_empty();
         is_kept.then(|| (Reverse(age), recorded, stored.clone(), runs))
     });
@@ -182,7 +182,7 @@ fn function_costs(
     });
     let number_of: Vec<u32> = number_of.collect();
     let self_costs = view.self_costs(EVENT);
-    let costs = costs_by(view, &self_costs, &number_of).into_iter();
+    let costs = sum_costs(view, &self_costs, &number_of).into_iter();
     let known = costs.take(other as usize).zip((0..).map(FunctionNo));
     let costs = known
         .filter(|((_, total), _)| !total.is_zero())

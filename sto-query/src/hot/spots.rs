@@ -1,7 +1,7 @@
 //! The most expensive lines of source files.
 
 use super::{FileNo, HotCosts, HotIndex, InText};
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::tree::{Order, Subject};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -117,7 +117,7 @@ impl HotSpots {
             };
             Reverse((first.value, first.samples, second.value, second.samples))
         });
-        let omitted = limited(&mut spots, limit);
+        let omitted = truncate(&mut spots, limit);
         HotSpots {
             subject: index.subject.clone(),
             order,

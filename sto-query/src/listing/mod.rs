@@ -6,7 +6,7 @@ pub(crate) use builds::summarize_profile;
 pub use builds::{BuildList, list_builds};
 pub(crate) use builds::{ListedBuild, ListedProfile, ProfileSummary};
 
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::select::first_recorded;
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Listing {
         }
         let is_all = self.executable.is_none() && self.benchmark.is_none() && self.since.is_none();
         let mut report = list_builds(&builds, file_size.filter(|_| is_all));
-        report.more = limited(&mut report.builds, self.limit);
+        report.more = truncate(&mut report.builds, self.limit);
         Ok(report)
     }
 
@@ -111,7 +111,7 @@ impl Listing {
             .collect();
         found.reverse();
         found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));
-        let more = limited(&mut found, self.limit);
+        let more = truncate(&mut found, self.limit);
         let runs = found.into_iter();
         Ok(RunList {
             runs: runs

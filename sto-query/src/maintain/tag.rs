@@ -93,13 +93,13 @@ impl TagList {
     }
 
     /// Lists the tags of builds, in the order of the builds.
-    pub(crate) fn listed(builds: &[StoredBuild]) -> Self {
+    pub(crate) fn from_builds(builds: &[StoredBuild]) -> Self {
         let tags = builds.iter().flat_map(StoredBuild::tags);
         TagList::new(TagAction::Listed, tags.map(entry).collect())
     }
 
     /// Reports a tag that was set.
-    pub(crate) fn set(tag: Tag, tagged: &Tagged) -> Self {
+    pub(crate) fn from_set(tag: Tag, tagged: &Tagged) -> Self {
         let moved_from = match tagged {
             Tagged::Moved(version) => Some(version.clone()),
             _ => None,
@@ -112,7 +112,7 @@ impl TagList {
     }
 
     /// Reports a tag that was deleted.
-    pub(crate) fn deleted(tag: Tag) -> Self {
+    pub(crate) fn from_deleted(tag: Tag) -> Self {
         TagList::new(TagAction::Deleted, vec![entry(tag)])
     }
 }

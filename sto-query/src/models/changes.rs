@@ -5,7 +5,7 @@ use super::costs::{Costs, FunctionCosts};
 use super::detectors::Detector;
 use super::inherited::causes;
 use super::{ModelError, Modelled, Point, sentence};
-use crate::answer::{Answer, Verdict, limited};
+use crate::answer::{Answer, Verdict, truncate};
 use crate::tree::Order;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ pub(crate) fn compare_models(
         change.reason = sentence::reason(change, &new.of.x, commits.as_ref());
     }
     let verdict = verdict(&functions);
-    let omitted = limited(&mut functions, limit);
+    let omitted = truncate(&mut functions, limit);
     Ok(ModelChanges {
         verdict,
         commits,

@@ -3,8 +3,8 @@
 use super::{ModelError, Modelled, Numbers, Pointless};
 use crate::functions::{FunctionChoice, FunctionKey, KeyOptions, ModuleKey, Named, function_key};
 use crate::select::{full_name, main_modules};
-use crate::text::closest;
-use crate::tree::{Order, View, costs_between, costs_by};
+use crate::text::find_closest;
+use crate::tree::{Order, View, call_costs, sum_costs};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ impl Costs {
         let costs: Vec<Vec<Cost>> = runs
             .par_iter()
             .map(|&(_, run)| {
-                let costs = costs_by(view, &self_costs(run), &number_of).into_iter();
+                let costs = sum_costs(view, &self_costs(run), &number_of).into_iter();
                 let chosen = costs.map(|(self_cost, total)| match of {
                     Order::SelfCost => self_cost,
                     Order::Total => total,
@@ -119,7 +119,7 @@ impl Costs {
         let called = match of {
             Order::SelfCost => BTreeMap::new(),
             Order::Total => at_largest(&runs, |run| {
-                let between = costs_between(view, &self_costs(run), &number_of).into_iter();
+                let between = call_costs(view, &self_costs(run), &number_of).into_iter();
                 between.map(|(pair, cost)| (pair, amount(&cost))).collect()
             }),
         };
@@ -233,7 +233,7 @@ pub(super) fn no_x(view: &View, known: Numbers, x: &str, other: Option<&View>) -
         build: full_name(&view.selection.build),
         x: x.to_owned(),
         other: other.map(|other| full_name(&other.selection.build)),
-        closest: closest(x, names.filter(|name| *name != x)).map(Box::from),
+        closest: find_closest(x, names.filter(|name| *name != x)).map(Box::from),
         known: Box::new(known),
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers that can be used as x, for error messages.
 
-use crate::text::{printable, some_of};
+use crate::text::{list_names, printable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl fmt::Display for Numbers {
         ];
         let parts = parts.iter().filter(|(_, names)| !names.is_empty());
         let parts: Vec<String> = parts
-            .map(|(of, names)| format!("{of} have {}", some_of(names, MOST)))
+            .map(|(of, names)| format!("{of} have {}", list_names(names, MOST)))
             .collect();
         if parts.is_empty() {
             f.write_str("they have no numbers")
@@ -75,7 +75,7 @@ impl fmt::Display for Pointless {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [build, x, function] =
             [&self.build, &self.x, &self.function].map(|name| printable(name));
-        let others = some_of(&names(&self.others), MOST);
+        let others = list_names(&names(&self.others), MOST);
         let Some(arguments) = &self.arguments else {
             let by_itself = if self.by_itself { " by itself" } else { "" };
             return write!(
@@ -86,7 +86,7 @@ impl fmt::Display for Pointless {
         let own = if arguments.is_empty() {
             "nor another".to_owned()
         } else {
-            format!("but {}", some_of(&names(arguments), MOST))
+            format!("but {}", list_names(&names(arguments), MOST))
         };
         write!(
             f,

@@ -9,22 +9,21 @@
 //! ```
 #![doc = include_str!("models.md")]
 
-mod asked;
 mod calls;
 mod change;
 mod changes;
 mod costs;
-mod dealt;
 mod detectors;
 mod error;
 mod inherited;
 mod known;
+mod random_split;
 mod result;
 mod sentence;
 mod table;
 mod two;
+mod variables;
 
-pub(crate) use asked::Asked;
 pub(crate) use change::FunctionChange;
 pub use change::{ModelChange, SideModel};
 pub(crate) use changes::compare_models;
@@ -38,8 +37,9 @@ pub use result::{CostModel, CostModels};
 pub(crate) use result::{FunctionModels, Modelled, Point};
 pub use two::ModelOfTwo;
 pub(crate) use two::of_two;
+pub(crate) use variables::ModelVariables;
 
-use crate::answer::limited;
+use crate::answer::truncate;
 use crate::functions::{FunctionChoice, FunctionError, Named};
 use costs::FunctionCosts;
 use rayon::prelude::*;
@@ -77,7 +77,7 @@ pub(crate) fn of_functions(
     let mut functions: Vec<_> = functions.map(|of| (of.at_largest(), of)).collect();
     // The sort is stable, so functions with equal costs stay sorted by name.
     functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    let omitted = limited(&mut functions, limit);
+    let omitted = truncate(&mut functions, limit);
     let functions = functions.into_par_iter();
     let functions = functions.map(|(_, function)| fitted(function, fit));
     Ok(CostModels {

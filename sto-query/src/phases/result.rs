@@ -1,9 +1,9 @@
 //! Phases of a run as plain data.
 
 use super::find::{CostOverTime, PhaseBorders, borders};
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::timeline::RunOverTime;
-use crate::tree::{CostShare, FrameInfo, Subject, View, costs_by, function_numbers, functions};
+use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions, sum_costs};
 use serde::Serialize;
 use sto_core::model::FrameIx;
 use sto_core::tree::NodeIx;
@@ -166,7 +166,7 @@ pub(crate) fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>)
         duration: grid.duration(),
         resolution: found.stretch,
         cycle,
-        omitted: limited(&mut phases, limit),
+        omitted: truncate(&mut phases, limit),
         phases,
     }
 }
@@ -221,7 +221,7 @@ impl Functions {
             all += cost;
         }
         Costs {
-            by: costs_by(view, &of_nodes, &self.number_of),
+            by: sum_costs(view, &of_nodes, &self.number_of),
             all,
         }
     }

@@ -97,7 +97,7 @@ impl Policy {
         let mut options = levels
             .into_iter()
             .flatten()
-            .fold(options, |options, level| level.over(options));
+            .fold(options, |options, level| level.override_options(options));
         options.attribution = self.attribution.clone();
         let active = self.ignore.iter().filter(|entry| !entry.is_expired(today));
         options
@@ -108,7 +108,11 @@ impl Policy {
 
     /// Returns the metric by which curves are compared, if it is set, with the precedence of
     /// [`Policy::options`].
-    pub(crate) fn x<'a>(&'a self, benchmark: Option<&str>, set: &'a Thresholds) -> Option<&'a str> {
+    pub(crate) fn curve_metric<'a>(
+        &'a self,
+        benchmark: Option<&str>,
+        set: &'a Thresholds,
+    ) -> Option<&'a str> {
         let of_benchmark = benchmark.and_then(|name| self.benchmarks.get(name));
         let levels = [Some(set), of_benchmark, Some(&self.thresholds)];
         levels.into_iter().flatten().find_map(|of| of.x.as_deref())
@@ -138,7 +142,7 @@ impl IgnoreEntry {
 
 impl Thresholds {
     /// Returns the options with the thresholds that are set replaced.
-    pub(crate) fn over(&self, options: CompareOptions) -> CompareOptions {
+    pub(crate) fn override_options(&self, options: CompareOptions) -> CompareOptions {
         let mut worse_if = options.worse_if;
         worse_if.extend(self.worse_if.clone());
         CompareOptions {

@@ -1,7 +1,7 @@
 //! Metrics over time: correlation with a target, and alignment of two runs.
 
 use crate::QueryError;
-use crate::answer::limited;
+use crate::answer::truncate;
 use crate::correlate::{
     self, Alignment, CorrelateError, CorrelateOptions, MAX_ALIGNED, RankedMetrics, RunMetrics,
     correlate_runs, correlate_table,
@@ -30,7 +30,7 @@ pub struct CorrelateTableRequest {
 /// Returns an error if the table cannot be read, lacks the target, or the target never varies.
 pub fn correlate_columns(request: &CorrelateTableRequest) -> Result<RankedMetrics, CorrelateError> {
     let mut ranked = correlate_table(&request.table, &request.options)?;
-    ranked.omitted = limited(&mut ranked.metrics, request.limit);
+    ranked.omitted = truncate(&mut ranked.metrics, request.limit);
     Ok(ranked)
 }
 
@@ -75,7 +75,7 @@ pub fn correlate(
         slices: request.slices,
     };
     let mut ranked = correlate_runs(&runs, &metrics, &request.options)?;
-    ranked.omitted = limited(&mut ranked.metrics, request.limit);
+    ranked.omitted = truncate(&mut ranked.metrics, request.limit);
     Ok(ranked)
 }
 

@@ -1,7 +1,7 @@
 //! Exchange of profiles with a place that other stores can reach.
 
 use crate::QueryError;
-use crate::exchange::{Pulled, Pushed, at_once};
+use crate::exchange::{Pulled, Pushed, run_concurrently};
 use crate::questions::stores::selected;
 use crate::sources::Surroundings;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ fn send(
         let packed = packed(store, some)?;
         done.fetch_add(some.len() - packed.len(), Relaxed);
         let sent = Mutex::new(&mut *pushed);
-        at_once(&packed, |(id, bytes)| -> Result<(), QueryError> {
+        run_concurrently(&packed, |(id, bytes)| -> Result<(), QueryError> {
             request.cancel.check()?;
             let is_new = exchange.add(*id, bytes)?;
             let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +233,7 @@ fn fetched(
 ) -> Result<Vec<(ProfileId, Vec<u8>)>, QueryError> {
     let fetched = Mutex::new(Vec::new());
     let (before, all) = (pulled.merged.done(), pulled.merged.profiles);
-    at_once(files, |&(id, _)| -> Result<(), QueryError> {
+    run_concurrently(files, |&(id, _)| -> Result<(), QueryError> {
         request.cancel.check()?;
         if let Some(bytes) = exchange.get(id)? {
             let mut fetched = fetched.lock().unwrap_or_else(PoisonError::into_inner);

@@ -38,7 +38,7 @@ impl Default for JudgedRequest {
 
 impl JudgedRequest {
     fn find_build(&self, history: &History) -> Result<Judged, HistoryError> {
-        history.judged(self.at.as_deref(), self.window)
+        history.choose_judged(self.at.as_deref(), self.window)
     }
 }
 
@@ -264,7 +264,7 @@ pub struct SuspectsRequest {
 /// Returns an error if there is no such history, or no such run in it.
 pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects, QueryError> {
     let history = loaded(sources, &request.history)?;
-    let judged = history.judged(request.at.as_deref(), request.options.window)?;
+    let judged = history.choose_judged(request.at.as_deref(), request.options.window)?;
     Ok(Suspects::find(&history, judged, request.options))
 }
 

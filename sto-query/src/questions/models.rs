@@ -4,8 +4,8 @@ use super::stacks::CalibrateRequest;
 use crate::QueryError;
 use crate::compare::{self, CalibrateOptions, CurveCalibration};
 use crate::models::{
-    self, Asked, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError,
-    ModelOfTwo,
+    self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError, ModelOfTwo,
+    ModelVariables,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
 use crate::tree::Order;
@@ -157,7 +157,7 @@ pub fn compare_models(
     sources: &Sources,
     request: &CompareModelsRequest,
 ) -> Result<ModelChanges, QueryError> {
-    let asked = Asked {
+    let asked = ModelVariables {
         x: &request.x,
         cost: request.cost,
         inlined: request.inlined,
@@ -190,7 +190,7 @@ pub fn calibrate_curves(
     let program = view.selection.build.executable.clone();
     let costs = Costs::of_runs(&view, EVENT, (x, Order::Total), &program)?;
     let usual = CalibrateOptions::default();
-    let thresholds = request.thresholds.over(usual.compare);
+    let thresholds = request.thresholds.override_options(usual.compare);
     let options = CompareModelsOptions {
         alpha: thresholds.alpha,
         min_effect: thresholds.min_effect,
@@ -203,7 +203,7 @@ pub fn calibrate_curves(
 
 impl ModelRequest {
     fn costs(&self, sources: &Sources) -> Result<Costs, QueryError> {
-        let asked = Asked {
+        let asked = ModelVariables {
             x: &self.x,
             cost: self.cost,
             inlined: self.inlined,

@@ -7,7 +7,7 @@ use crate::source::{
     FunctionSource, Lookup, SourceError, SourceFile, SourceTree, find, function_lines,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, Surroundings};
-use crate::text::some_of;
+use crate::text::list_names;
 use crate::tree::{Subject, View};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -92,7 +92,7 @@ pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSour
 
 fn several(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
-    let shown = some_of(&names, MAX_NAMED);
+    let shown = list_names(&names, MAX_NAMED);
     let count = paths.len();
     format!("{count} files match: {shown}; name the folder of one")
 }

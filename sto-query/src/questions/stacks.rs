@@ -159,7 +159,7 @@ pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibr
     let view = sources.runs(&request.named, &request.filter)?;
     let usual = CalibrateOptions::default();
     let options = CalibrateOptions {
-        compare: request.thresholds.over(CompareOptions {
+        compare: request.thresholds.override_options(CompareOptions {
             matching: request.matching,
             cancel: request.cancel.clone(),
             ..usual.compare

@@ -341,7 +341,7 @@ pub fn tag(
     request: &TagRequest,
 ) -> Result<TagList, QueryError> {
     match request {
-        TagRequest::List => Ok(TagList::listed(&store.snapshot()?.builds()?)),
+        TagRequest::List => Ok(TagList::from_builds(&store.snapshot()?.builds()?)),
         TagRequest::Set {
             build,
             name,
@@ -354,12 +354,12 @@ pub fn tag(
                     build: format!("{}@{version}", tag.executable),
                     name: tag.name,
                 })),
-                (tag, tagged) => Ok(TagList::set(tag, &tagged)),
+                (tag, tagged) => Ok(TagList::from_set(tag, &tagged)),
             }
         }
         TagRequest::Delete { name } => {
             let tag = store.untag_chosen(|builds| tag_called(builds, name))??;
-            Ok(TagList::deleted(tag))
+            Ok(TagList::from_deleted(tag))
         }
     }
 }

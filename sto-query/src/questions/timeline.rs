@@ -1,7 +1,7 @@
 //! Runs over time.
 
 use crate::QueryError;
-use crate::answer::limited;
+use crate::answer::truncate;
 use crate::calls::{self, CallTimeline, CalledRun, CallsError};
 use crate::phases::borders_of;
 use crate::sources::{Filter, Named, Sources};
@@ -76,7 +76,7 @@ pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelin
         let event = run.view.sample_types.get(sample_type);
         metrics.extend(event.map(|event| format!("event:{}", event.event)));
         metrics.extend(run.traced_names().map(str::to_owned));
-        omitted_metrics = limited(&mut metrics, Some(MAX_METRICS));
+        omitted_metrics = truncate(&mut metrics, Some(MAX_METRICS));
     }
     let of = |by: &RowsBy, order, metrics: &[String]| {
         timeline::timeline(&run, sample_type, (by, order), metrics, request.limit)

@@ -3,7 +3,8 @@
 use super::header::full_name;
 use crate::correlate::{Alignment, Doubt, Fit};
 use crate::text::{
-    Cell, Column, Style, Table, counted, grouped, line, percent, printable, seconds, title,
+    Cell, Column, Style, Table, format_count, group_digits, line, percent, printable, seconds,
+    title,
 };
 use sto_core::units::Nanoseconds;
 
@@ -51,7 +52,7 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
         let mut cells = vec![' '; columns];
         cells[place(part)] = '·';
         cells[place(found / second.seconds)] = '█';
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(time(at)),
             Cell::from(time(found)),
             Cell::from(time(found - at)),
@@ -59,7 +60,7 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
         ]);
     }
     text += &format!("\n{}\n", table.render(style));
-    let slices = |ix: usize| grouped(alignment.runs[ix].slices as u64);
+    let slices = |ix: usize| group_digits(alignment.runs[ix].slices as u64);
     let basis = format!(
         "The runs have {} and {} slices. A dot is where the second run would be at the pace of the first.",
         slices(0),
@@ -105,7 +106,7 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
         .map(|doubt| line(style, &sentence(doubt), 0))
         .collect();
     if constant.len() > CONSTANT {
-        let more = counted((constant.len() - CONSTANT) as u64, "more part");
+        let more = format_count((constant.len() - CONSTANT) as u64, "more part");
         text += &line(
             style,
             &format!("The same applies to {more}; JSON lists all."),

@@ -2,7 +2,7 @@
 
 use crate::commits::ShownCommit;
 use crate::commits::bisect::{BisectState, BisectedCommit, Bisection};
-use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable, some_of};
+use crate::text::{Cell, Column, Style, Table, format_count, list_names, paragraph, printable};
 use sto_core::model::CommitHash;
 
 /// Number of digits of a commit's id to show.
@@ -31,7 +31,7 @@ pub fn text(bisection: &Bisection, subjects: &[ShownCommit], style: Style) -> St
             let others: Vec<_> = finding.others.iter().map(|name| printable(name)).collect();
             let also = format!(
                 "The bad commit also made worse: {}",
-                some_of(&others, MAX_OTHERS)
+                list_names(&others, MAX_OTHERS)
             );
             text += &paragraph(style, "", &also, 0);
         }
@@ -46,8 +46,8 @@ pub fn text(bisection: &Bisection, subjects: &[ShownCommit], style: Style) -> St
     text += &format!(
         "\n{} of {} measured, {} in all\n",
         measured,
-        counted(bisection.commits.len() as u64, "commit"),
-        counted(bisection.runs() as u64, "run"),
+        format_count(bisection.commits.len() as u64, "commit"),
+        format_count(bisection.runs() as u64, "run"),
     );
     text
 }
@@ -58,8 +58,8 @@ pub fn progress(bisection: &Bisection) -> String {
         .commits
         .iter()
         .filter(|commit| commit.first >= 0.01);
-    let left = counted(left.count() as u64, "commit");
-    let runs = counted(bisection.runs() as u64, "run");
+    let left = format_count(left.count() as u64, "commit");
+    let runs = format_count(bisection.runs() as u64, "run");
     match bisection
         .likeliest()
         .filter(|_| bisection.finding.is_some())
@@ -120,7 +120,7 @@ fn table(bisection: &Bisection, subjects: &[ShownCommit]) -> Table {
             None => subject.to_owned(),
             Some(why) => format!("not measured: {why}; {subject}"),
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(short(&commit.hash)),
             Cell::from(commit.runs.to_string()),
             Cell::from(certainty(commit.first)),

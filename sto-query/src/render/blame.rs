@@ -5,7 +5,7 @@ use super::hot::{times, words};
 use super::source::{cut, with_spaces};
 use crate::answer::Verdict;
 use crate::hot::{Blame, BlamedFunction, BlamedLine, BlamedSince};
-use crate::text::{Style, counted, display_width, paragraph, percent, printable};
+use crate::text::{Style, display_width, format_count, paragraph, percent, printable};
 use crate::tree::CostShare;
 use std::fmt::Write;
 
@@ -74,7 +74,7 @@ impl Columns {
 }
 
 fn describe_comparison(since: &BlamedSince) -> String {
-    let runs = counted(since.subject.profiles.len() as u64, "profile");
+    let runs = format_count(since.subject.profiles.len() as u64, "profile");
     let tested = match since.verdict {
         Verdict::Insufficient => "there is too little data to test what functions cost",
         _ => {
@@ -104,7 +104,7 @@ fn functions(here: &[BlamedFunction], columns: &Columns, style: Style) -> String
         };
         let words = format!(": {}{change}", words(&function.costs, None));
         let column = columns.source + display_width(&words);
-        let name = style.fit(&printable(&function.function), column);
+        let name = style.shorten_to_fit(&printable(&function.function), column);
         let words = cut(&words, columns.source + display_width(&name), style);
         let words = match function.change {
             Some(ratio) if ratio > 1.0 => style.worse(&words),
@@ -120,7 +120,7 @@ fn functions(here: &[BlamedFunction], columns: &Columns, style: Style) -> String
         );
     }
     if let Some(more @ 1..) = largest.len().checked_sub(MAX_FUNCTIONS) {
-        let more = counted(more as u64, "more function");
+        let more = format_count(more as u64, "more function");
         let _ = writeln!(text, "{:1$}and {more}", "", columns.source);
     }
     text

@@ -1,6 +1,6 @@
 //! Functions whose cost correlates with a metric, as a table.
 
-use crate::text::{Cell, Column, Style, Table, counted, not_shown, probability, title};
+use crate::text::{Cell, Column, Style, Table, format_count, omitted_line, probability, title};
 use sto_core::Hint;
 
 use crate::correlate::{Bottlenecks, Combination};
@@ -17,18 +17,18 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
         "{} samples and {} over {} of {}",
         report.by.name(),
         report.metric,
-        counted(runs as u64, "run"),
-        counted(report.benchmarks.len() as u64, "benchmark"),
+        format_count(runs as u64, "run"),
+        format_count(report.benchmarks.len() as u64, "benchmark"),
     );
     let mut text = style.bold(&title(style, &head));
     if report.benchmarks.is_empty() {
         let _ = writeln!(
             text,
             "No benchmark has {} with this metric{}.",
-            counted(report.min_runs as u64, "run"),
+            format_count(report.min_runs as u64, "run"),
             style
                 .words
-                .within("; `", Hint::AttachMetric, "` attaches it")
+                .hint_phrase("; `", Hint::AttachMetric, "` attaches it")
         );
         return text;
     }
@@ -43,12 +43,12 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
     };
     let mut table = Table::new(vec![
         Column::number(coefficient),
-        Column::number("95 %").dispensable(1),
+        Column::number("95 %").with_drop_rank(1),
         Column::number("q"),
         Column::text("function"),
     ]);
     for found in &report.functions {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(format!("{:+.2}", found.coefficient)),
             Cell::from(format!("{:+.2}..{:+.2}", found.low, found.high)),
             Cell::from(probability(found.q)),
@@ -56,5 +56,5 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
         ]);
     }
     text += &format!("\n{}", table.render(style));
-    text + &not_shown(report.omitted, "function")
+    text + &omitted_line(report.omitted, "function")
 }

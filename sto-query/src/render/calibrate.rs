@@ -2,7 +2,7 @@
 
 use super::header::header;
 use crate::compare::{Calibration, FalseReports, ReportedMetric};
-use crate::text::{Cell, Column, Style, Table, counted, paragraph, percent, printable};
+use crate::text::{Cell, Column, Style, Table, format_count, paragraph, percent, printable};
 
 /// Maximum number of falsely reported functions to list.
 const LISTED: usize = 5;
@@ -20,7 +20,7 @@ pub fn text(calibration: &Calibration, style: Style) -> String {
         None => {
             let little = format!(
                 "{TOO_LITTLE}: {} with samples, and it takes {} to compare the build with itself.",
-                counted(calibration.runs as u64, "run"),
+                format_count(calibration.runs as u64, "run"),
                 calibration.runs_needed,
             );
             let little = paragraph(style, "", &little, 0);
@@ -33,22 +33,22 @@ pub fn text(calibration: &Calibration, style: Style) -> String {
 fn reports(calibration: &Calibration, reports: FalseReports, style: Style) -> String {
     let sentence = format!(
         "Compared with itself, {} a side, it reports a function in {} of {} ({})",
-        counted(calibration.runs_a_side as u64, "run"),
+        format_count(calibration.runs_a_side as u64, "run"),
         reports.reports,
-        counted(reports.comparisons as u64, "comparison"),
+        format_count(reports.comparisons as u64, "comparison"),
         interval(reports),
     );
     let text = paragraph(style, "", &sentence, 0);
     let mut table = Table::new(vec![Column::number("reports"), Column::text("function")]);
     for reported in calibration.reported.iter().take(LISTED) {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(reported.comparisons.to_string()),
             Cell::from(&reported.function),
         ]);
     }
     if let Some(more @ 1..) = calibration.reported.len().checked_sub(LISTED) {
-        let more = counted(more as u64, "more function");
-        table.line(format!("and {more}"));
+        let more = format_count(more as u64, "more function");
+        table.add_line(format!("and {more}"));
     }
     text + &table.render(style) + &metrics(calibration, style)
 }
@@ -86,12 +86,12 @@ fn visible(calibration: &Calibration, style: Style) -> String {
     let heading = "Growth that is detected in 9 of 10 comparisons:";
     text += &format!("\n{}\n", paragraph(style, "", heading, 0));
     let mut table = Table::new(vec![
-        Column::number("share").dispensable(1),
+        Column::number("share").with_drop_rank(1),
         Column::number("growth"),
         Column::text("function"),
     ]);
     for visible in &calibration.visible {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(visible.share)),
             Cell::from(growth(visible.change)),
             Cell::from(&visible.function),

@@ -4,8 +4,8 @@ use super::align::{doubts, time};
 use super::header::full_name;
 use crate::correlate::{Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut};
 use crate::text::{
-    Cell, Column, Style, Table, counted, line, not_shown, percent, printable, probability, some_of,
-    title,
+    Cell, Column, Style, Table, format_count, line, list_names, omitted_line, percent, printable,
+    probability, title,
 };
 
 /// Significance level.
@@ -27,11 +27,11 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
     let of_several = ranked.runs.len() > 1;
     let mut columns = vec![
         Column::number(if ranked.by.is_some() { "score" } else { "rank" }),
-        Column::text("sign").dispensable(1),
-        Column::number("lag").dispensable(2),
-        Column::number("p").dispensable(4),
+        Column::text("sign").with_drop_rank(1),
+        Column::number("lag").with_drop_rank(2),
+        Column::number("p").with_drop_rank(4),
         Column::number("q"),
-        Column::number("first 3").dispensable(3),
+        Column::number("first 3").with_drop_rank(3),
     ];
     if of_several {
         columns.push(Column::number("run"));
@@ -68,12 +68,12 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
             [one] => format!(", {}", printable(one)),
             all => format!(", and {} others", all.len()),
         };
-        row.push(Cell::from(&metric.name).between(String::new(), others));
-        table.row(row);
+        row.push(Cell::from(&metric.name).with_prefix_and_suffix(String::new(), others));
+        table.add_row(row);
     }
     if !ranked.metrics.is_empty() {
         text += &format!("\n{}", table.render(style));
-        text += &not_shown(ranked.omitted, "metric");
+        text += &omitted_line(ranked.omitted, "metric");
         text.push('\n');
     }
     text + &line(style, &basis(ranked), 0)
@@ -84,7 +84,7 @@ fn answer(ranked: &RankedMetrics) -> String {
     let target = printable(&ranked.target);
     if ranked.rows < RankedMetrics::LEAST_ROWS {
         let least = RankedMetrics::LEAST_ROWS;
-        let rows = counted(ranked.rows as u64, noun(ranked));
+        let rows = format_count(ranked.rows as u64, noun(ranked));
         return format!("{rows} of {target}: too few to compare, which takes {least}");
     }
     let Some(first) = ranked.metrics.first() else {
@@ -150,7 +150,7 @@ fn score(ranked: &RankedMetrics, metric: &RankedMetric) -> String {
 
 /// Describes the rows that were compared and the metrics that were left out.
 fn basis(ranked: &RankedMetrics) -> String {
-    let rows = counted(ranked.rows as u64, noun(ranked));
+    let rows = format_count(ranked.rows as u64, noun(ranked));
     let mut text = match (&ranked.runs[..], &ranked.time) {
         ([], Some(time)) => format!(
             "{rows}, {} from {} to {}.",
@@ -195,11 +195,11 @@ fn basis(ranked: &RankedMetrics) -> String {
         let out = ranked.left_out.iter().filter(|out| out.why == why);
         let names: Vec<_> = out.map(|out| printable(&out.name)).collect();
         if !names.is_empty() {
-            text += &format!(" Left out, as {is}: {}.", some_of(&names, NAMED));
+            text += &format!(" Left out, as {is}: {}.", list_names(&names, NAMED));
         }
     }
     if ranked.unranked > 0 {
-        let costs = counted(ranked.unranked as u64, "cost");
+        let costs = format_count(ranked.unranked as u64, "cost");
         text += &format!(" {costs} too small, or in too few slices, to compare.");
     }
     text

@@ -2,12 +2,12 @@
 
 use super::merge::write_rest;
 use crate::exchange::{Pulled, Pushed};
-use crate::text::{Style, bytes, counted};
+use crate::text::{Style, bytes, format_count};
 
 /// Returns the report of a push: `sent 12 profiles (84 kB) to /srv/profiles; 38 were there`.
 pub fn push(report: &Pushed, _: Style) -> String {
     let (place, there) = (&report.place, report.already_there);
-    let profiles = counted(report.sent.len() as u64, "profile");
+    let profiles = format_count(report.sent.len() as u64, "profile");
     match (report.sent.len(), report.dry_run) {
         (0, _) => format!("nothing to send to {place}; {} there\n", of_all(there)),
         (_, true) => format!("would send {profiles} to {place}; {there} are there\n"),
@@ -22,7 +22,7 @@ pub fn push(report: &Pushed, _: Style) -> String {
 /// the profiles that were not taken.
 pub fn pull(report: &Pulled, style: Style) -> String {
     let (place, here) = (&report.place, report.merged.already_stored);
-    let profiles = counted(report.merged.added.len() as u64, "profile");
+    let profiles = format_count(report.merged.added.len() as u64, "profile");
     let size = bytes(report.received_bytes.0);
     let mut text = match (report.merged.profiles - here, report.dry_run) {
         (0, _) => format!("nothing to take from {place}; {} here\n", of_all(here)),

@@ -2,12 +2,12 @@
 
 use super::series::{judged, subject};
 use crate::expand::{Direction, Expansion, Method};
-use crate::text::{Cell, Column, Style, Table, counted, title};
+use crate::text::{Cell, Column, Style, Table, format_count, title};
 use crate::tree::{Link, folded_name};
 
 /// Returns the report as text, with one call path per line, indented by its depth.
 pub fn text(report: &Expansion, style: Style) -> String {
-    let runs = counted(report.history.runs as u64, "run");
+    let runs = format_count(report.history.runs as u64, "run");
     let head = format!(
         "{} of {} in {}",
         match report.direction {
@@ -21,7 +21,7 @@ pub fn text(report: &Expansion, style: Style) -> String {
     let judged = format!(
         "Judged: {}, against the {} before",
         judged(&report.run, report.judged),
-        counted(report.window as u64, "run"),
+        format_count(report.window as u64, "run"),
     );
     text += &title(style, &judged);
     let rank = match report.method {
@@ -30,10 +30,10 @@ pub fn text(report: &Expansion, style: Style) -> String {
     };
     let mut table = Table::new(vec![
         Column::number("diff"),
-        Column::number("candidate").dispensable(4),
-        Column::number("score").dispensable(2),
-        Column::number(rank).dispensable(3),
-        Column::text("status").dispensable(1),
+        Column::number("candidate").with_drop_rank(4),
+        Column::number("score").with_drop_rank(2),
+        Column::number(rank).with_drop_rank(3),
+        Column::text("status").with_drop_rank(1),
         Column::text("function"),
     ]);
     let mut contexts = &report.contexts[..];
@@ -43,18 +43,18 @@ pub fn text(report: &Expansion, style: Style) -> String {
         let name = if folded > 0 {
             let links: Vec<Link> = contexts[..folded].iter().map(|c| c.link(None)).collect();
             contexts = &contexts[folded..];
-            Cell::from(format!("… {}", folded_name(&links))).marked(Style::dim)
+            Cell::from(format!("… {}", folded_name(&links))).with_style(Style::dim)
         } else {
             contexts = rest;
             Cell::from(&context.function.function)
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(format!("{:+.1}", context.difference)),
             Cell::from(format!("{:+.1}", context.candidate_difference)),
             Cell::from(format!("{:.1}", context.candidate_score)),
             Cell::from(format!("{:.2}", context.rank)),
             Cell::from(context.status.word()),
-            name.between(indent, String::new()),
+            name.with_prefix_and_suffix(indent, String::new()),
         ]);
     }
     text += &format!("\n{}", table.render(style));

@@ -1,7 +1,9 @@
 //! The heading of a report: program, build, samples and time ranges.
 
 use crate::listing::ProfileSummary;
-use crate::text::{Style, counted, grouped, printable, quantity, seconds, some_of, title};
+use crate::text::{
+    Style, format_count, group_digits, list_names, printable, quantity, seconds, title,
+};
 use crate::tree::{RunWindow, Subject};
 use std::fmt::Write;
 use sto_core::Hint;
@@ -15,7 +17,7 @@ const NO_EVENT: &str = "samples";
 pub(super) fn with_inlined(style: Style) -> String {
     let separately = style
         .words
-        .within("; ", Hint::CountInlined, " counts that separately");
+        .hint_phrase("; ", Hint::CountInlined, " counts that separately");
     format!("Self includes what was inlined into a function{separately}.")
 }
 
@@ -31,7 +33,7 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
 
 /// Returns the first line of a [header].
 pub(super) fn first_line(subject: &Subject, style: Style) -> String {
-    let samples = counted(subject.samples, "sample");
+    let samples = format_count(subject.samples, "sample");
     let mut what = format!(": {samples}");
     if let Some(sample_type) = &subject.sample_type {
         if sample_type.event != NO_EVENT {
@@ -41,7 +43,10 @@ pub(super) fn first_line(subject: &Subject, style: Style) -> String {
             what += &format!(" ({quantity})");
         }
     }
-    what += &format!(" in {}", counted(subject.profiles.len() as u64, "profile"));
+    what += &format!(
+        " in {}",
+        format_count(subject.profiles.len() as u64, "profile")
+    );
     let line = title(style, &format!("{}{what}", full_name(subject)));
     style.bold(line.trim_end())
 }
@@ -61,16 +66,19 @@ pub(in crate::render) fn taken(windows: &[RunWindow]) -> Option<String> {
     Some(match others.len() as u64 {
         0 => of,
         more if others.iter().all(|other| part(other) == part(first)) => {
-            format!("{of}, and the same of {}", counted(more, "more profile"))
+            format!(
+                "{of}, and the same of {}",
+                format_count(more, "more profile")
+            )
         }
-        more => format!("{of}, and a part of {}", counted(more, "more profile")),
+        more => format!("{of}, and a part of {}", format_count(more, "more profile")),
     })
 }
 
 /// Formats `1,234 samples of cpu-clock`. The events of a profile with several are listed by
 /// [`write_events`].
 pub(super) fn samples_of_event(profile: &ProfileSummary) -> String {
-    let samples = counted(profile.samples, "sample");
+    let samples = format_count(profile.samples, "sample");
     match &profile.events[..] {
         [only] if only.event != NO_EVENT => format!("{samples} of {}", printable(&only.event)),
         _ => samples,
@@ -82,7 +90,7 @@ pub(super) fn write_events(text: &mut String, profile: &ProfileSummary, totals: 
     if profile.events.len() == 1 {
         return;
     }
-    let numbers = totals.iter().map(|total| grouped(total.samples));
+    let numbers = totals.iter().map(|total| group_digits(total.samples));
     let numbers: Vec<String> = numbers.collect();
     let width = numbers.iter().map(String::len).max().unwrap_or(0);
     for ((event, total), number) in profile.events.iter().zip(totals).zip(numbers) {
@@ -108,6 +116,6 @@ pub(super) fn functions(names: &[&str]) -> String {
     if let [only] = names {
         return printable(only).into_owned();
     }
-    let all = counted(names.len() as u64, "function");
-    format!("{all} ({})", printable(&some_of(names, NAMED)))
+    let all = format_count(names.len() as u64, "function");
+    format!("{all} ({})", printable(&list_names(names, NAMED)))
 }

@@ -3,7 +3,7 @@
 use super::header::full_name;
 use super::source::{cut, with_spaces};
 use crate::hot::{DoubtfulFile, HotCosts, HotSpot, HotSpots};
-use crate::text::{Style, counted, display_width, printable, some_of};
+use crate::text::{Style, display_width, format_count, list_names, printable};
 use std::borrow::Cow;
 
 /// Maximum number of files to name in a note.
@@ -37,7 +37,7 @@ fn line(spot: &HotSpot, style: Style) -> String {
 
 /// Returns sentences that explain the list of hot spots.
 pub fn spots_notes(report: &HotSpots) -> Vec<String> {
-    let runs = counted(report.subject.profiles.len() as u64, "profile");
+    let runs = format_count(report.subject.profiles.len() as u64, "profile");
     let build = full_name(&report.subject);
     let mut notes = Vec::new();
     if report.spots.is_empty() {
@@ -48,14 +48,14 @@ pub fn spots_notes(report: &HotSpots) -> Vec<String> {
     } else {
         let more = match report.omitted {
             0 => String::new(),
-            omitted => format!("; {} not shown", counted(omitted as u64, "more line")),
+            omitted => format!("; {} not shown", format_count(omitted as u64, "more line")),
         };
         notes.push(format!("costs of {build} in {runs}{more}"));
     }
     if !report.edited.is_empty() {
         notes.push(format!(
             "{}: the content at build time is unknown, so functions are listed instead of lines",
-            some_of(&report.edited, MAX_NAMED)
+            list_names(&report.edited, MAX_NAMED)
         ));
     }
     notes
@@ -66,7 +66,7 @@ pub fn doubtful(file: &DoubtfulFile) -> String {
     format!(
         "{} may be {}: specify which one, or its folder",
         file.file,
-        some_of(&file.candidates, MAX_NAMED)
+        list_names(&file.candidates, MAX_NAMED)
     )
 }
 

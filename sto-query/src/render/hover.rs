@@ -2,7 +2,7 @@
 
 use super::hot::{percent, words};
 use crate::hot::{FunctionNo, HotCosts, HotFunction, HotHistory, HotIndex, HotLine};
-use crate::text::{counted, printable, shorten};
+use crate::text::{format_count, printable, shorten};
 use crate::tree::CostShare;
 use std::fmt::Write;
 
@@ -88,7 +88,7 @@ fn plot(history: &HotHistory, function: FunctionNo, form: HoverForm) -> Option<S
     };
     let [from, to] = [first, last].map(|build| printable(&shorten(&build.build, 40)).into_owned());
     // Names stay outside of the code block, as they could end it.
-    let builds = counted(history.builds.len() as u64, "build");
+    let builds = format_count(history.builds.len() as u64, "build");
     let caption = format!("{builds}, {} to {}", form.name(&from), form.name(&to));
     let rows = row("self ", &selfs) + &row("total", &totals);
     Some(match form {
@@ -135,9 +135,9 @@ fn basis(index: &HotIndex, costs: &HotCosts, form: HoverForm) -> String {
     let build = format!("{}@{}", subject.executable, subject.build);
     format!(
         "{} of {}{event}, in {} of {}",
-        crate::text::grouped(costs.total.samples),
-        counted(subject.samples, "sample"),
-        counted(index.runs() as u64, "run"),
+        crate::text::group_digits(costs.total.samples),
+        format_count(subject.samples, "sample"),
+        format_count(index.runs() as u64, "run"),
         form.name(&build),
     )
 }

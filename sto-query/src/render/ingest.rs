@@ -4,7 +4,9 @@ use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
-use crate::text::{Style, bytes, counted, grouped, line, percent, printable, saving};
+use crate::text::{
+    Style, bytes, compression_ratio, format_count, group_digits, line, percent, printable,
+};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::ingest::{IngestedCalls, IngestedMetrics};
@@ -32,7 +34,7 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
         write_modules(&mut text, &unresolved, style);
         if unresolved.iter().any(|module| module.may_be_found) && !summary.answer.is_dataset {
             let later = "` finds their names once there are files that have them\n";
-            text += &style.words.within("    `", Hint::Symbolize, later);
+            text += &style.words.hint_phrase("    `", Hint::Symbolize, later);
         }
     }
     if !summary.answer.recordings.is_empty() {
@@ -81,11 +83,11 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
         text,
         "{build}: profile {id} from {path}\n  {}, {} nodes, {} frames",
         samples_of_event(profile),
-        grouped(ingested.nodes as u64),
-        grouped(ingested.frames as u64),
+        group_digits(ingested.nodes as u64),
+        group_digits(ingested.frames as u64),
     );
     write_events(text, profile, &ingested.event_totals);
-    let smaller = ingested.saving.map(saving);
+    let smaller = ingested.saving.map(compression_ratio);
     let _ = writeln!(
         text,
         "  {} of recording stored in {}{}",
@@ -98,8 +100,8 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
             text,
             "  {} of that for {} of {}",
             bytes(slices.bytes.0),
-            counted(u64::from(slices.count), "time slice"),
-            counted(slices.threads as u64, "thread"),
+            format_count(u64::from(slices.count), "time slice"),
+            format_count(slices.threads as u64, "thread"),
         );
     }
     if let Some(metrics) = &ingested.metrics_over_time {
@@ -123,8 +125,8 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
 fn metrics_over_time(metrics: &IngestedMetrics) -> String {
     format!(
         "{} over time with {}",
-        counted(metrics.count as u64, "metric"),
-        counted(metrics.points as u64, "value"),
+        format_count(metrics.count as u64, "metric"),
+        format_count(metrics.points as u64, "value"),
     )
 }
 
@@ -136,10 +138,10 @@ fn calls_over_time(calls: &IngestedCalls) -> String {
     };
     format!(
         "{} in {} became {}, 1 in {} ({}){kept}",
-        counted(calls.calls, "call"),
-        counted(calls.threads as u64, "thread"),
-        counted(records, "record"),
-        grouped((calls.calls as f64 / records.max(1) as f64).round() as u64),
+        format_count(calls.calls, "call"),
+        format_count(calls.threads as u64, "thread"),
+        format_count(records, "record"),
+        group_digits((calls.calls as f64 / records.max(1) as f64).round() as u64),
         bytes(calls.bytes.0),
     )
 }
@@ -161,8 +163,8 @@ pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], sty
         let _ = writeln!(
             text,
             "    {} of {} in {}",
-            grouped(module.unresolved as u64),
-            grouped(module.locations as u64),
+            group_digits(module.unresolved as u64),
+            group_digits(module.locations as u64),
             printable(&module.path),
         );
         if let Some(problem) = &module.problem {
@@ -171,8 +173,10 @@ pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], sty
     }
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
-        let more = counted(more as u64, "more module");
-        let json = style.words.within("; `", Hint::JsonReport, "` names them");
+        let more = format_count(more as u64, "more module");
+        let json = style
+            .words
+            .hint_phrase("; `", Hint::JsonReport, "` names them");
         let _ = writeln!(text, "    and in {more}{json}");
     }
 }

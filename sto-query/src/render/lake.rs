@@ -1,7 +1,7 @@
 //! Profiles that were added to a dataset of Parquet files, as text.
 
 use crate::exchange::AddedToLake;
-use crate::text::{bytes, counted};
+use crate::text::{bytes, format_count};
 
 /// Returns one line with the number and size of the added profiles, and the number that the dataset
 /// already had.
@@ -11,7 +11,7 @@ pub fn text(added: &AddedToLake) -> String {
         1 => "; 1 was there".to_owned(),
         kept => format!("; {kept} were there"),
     };
-    let profiles = counted(added.added.len() as u64, "profile");
+    let profiles = format_count(added.added.len() as u64, "profile");
     let size = match added.added.values().map(|bytes| bytes.0).sum() {
         0 => String::new(),
         size => format!(" ({})", bytes(size)),

@@ -3,7 +3,8 @@
 use crate::commits::{CommitLog, Judgement, LoggedCommit};
 use crate::compare::Verdict;
 use crate::text::{
-    Cell, Column, Style, Table, counted, display_width, grouped, printable, quantity, title,
+    Cell, Column, Style, Table, display_width, format_count, group_digits, printable, quantity,
+    title,
 };
 use sto_core::Hint;
 
@@ -18,35 +19,37 @@ pub fn text(log: &CommitLog, style: Style) -> String {
     let mut text = style.bold(&title(style, &subject(log)));
     let mut table = Table::new(vec![
         Column::text("commit"),
-        Column::number("runs").dispensable(1),
+        Column::number("runs").with_drop_rank(1),
         Column::number("cost"),
-        Column::number("change").dispensable(2),
+        Column::number("change").with_drop_rank(2),
         Column::text("verdict"),
         Column::text("subject"),
     ]);
     for logged in &log.commits {
         let graph = &logged.commit.graph;
         let lane = |line: usize| graph.get(line).map_or("", String::as_str);
-        table.row(row(log, logged, lane(0)));
+        table.add_row(row(log, logged, lane(0)));
         match worst(logged) {
             Some(judged) => {
                 let before = format!("{}  ", lane(1));
-                let reason = style.fit(
+                let reason = style.shorten_to_fit(
                     &printable(judged.finding.as_ref().unwrap_or(&judged.reason)),
                     display_width(&before),
                 );
-                table.line(format!("{before}{}", style.worse(&reason)));
+                table.add_line(format!("{before}{}", style.worse(&reason)));
             }
-            None if is_needed(lane(1)) => table.line(lane(1).trim_end().to_owned()),
+            None if is_needed(lane(1)) => table.add_line(lane(1).trim_end().to_owned()),
             None => {}
         }
         for line in graph.iter().skip(2) {
-            table.line(line.trim_end().to_owned());
+            table.add_line(line.trim_end().to_owned());
         }
     }
     text += &format!("\n{}", table.render(style));
     if log.commits.iter().all(|logged| logged.runs == 0) {
-        let add = style.words.within("; `", Hint::AddProfile, "` adds one");
+        let add = style
+            .words
+            .hint_phrase("; `", Hint::AddProfile, "` adds one");
         text += &format!("\nThe store has no run of these commits{add}.\n");
     }
     text
@@ -62,7 +65,7 @@ pub fn note(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
         Verdict::Insufficient => "too little data",
     };
     let program = printable(log.executable.as_deref().unwrap_or_default());
-    let runs = counted(logged.runs as u64, "run");
+    let runs = format_count(logged.runs as u64, "run");
     let mut text = format!("verdict: {name}\nprogram: {program}, {runs}\n");
     if let Some(cost) = cost(log, logged) {
         text += &format!("cost of a run: {cost}\n");
@@ -82,7 +85,7 @@ pub fn note(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
 
 /// Formats `6 commits; demo (startup): mean cost of a run by cpu-clock`.
 fn subject(log: &CommitLog) -> String {
-    let commits = counted(log.commits.len() as u64, "commit");
+    let commits = format_count(log.commits.len() as u64, "commit");
     let Some(executable) = &log.executable else {
         return commits;
     };
@@ -106,10 +109,10 @@ fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
     let verdict = match (logged.verdict, logged.runs) {
         (None, 0) => Cell::from("-"),
         (None, _) => Cell::from("first"),
-        (Some(Verdict::Regression), _) => Cell::from("REGRESSION").marked(Style::worse),
+        (Some(Verdict::Regression), _) => Cell::from("REGRESSION").with_style(Style::worse),
         (Some(Verdict::Insufficient), _) => Cell::from("too little data"),
         (Some(Verdict::Clean), _) if is_better(logged) => {
-            Cell::from("improved").marked(Style::better)
+            Cell::from("improved").with_style(Style::better)
         }
         (Some(Verdict::Clean), _) => Cell::from("clean"),
     };
@@ -119,7 +122,7 @@ fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
     };
     vec![
         Cell::from(format!("{lane}{id}")),
-        Cell::from(measured(grouped(logged.runs as u64))),
+        Cell::from(measured(group_digits(logged.runs as u64))),
         Cell::from(cost(log, logged).unwrap_or_default()),
         Cell::from(change.map_or_else(String::new, signed)),
         verdict,
@@ -130,7 +133,7 @@ fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
 /// Formats the mean cost of a run: `2.72 s`.
 fn cost(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
     let (cost, measured) = logged.cost.zip(log.sample_type.as_ref())?;
-    Some(quantity(cost, measured.unit).unwrap_or_else(|| grouped(cost)))
+    Some(quantity(cost, measured.unit).unwrap_or_else(|| group_digits(cost)))
 }
 
 /// Formats `+12.3%`.

@@ -3,8 +3,8 @@
 use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
 use crate::select::{full_name, shortened_revision};
 use crate::text::{
-    Cell, Column, Style, Table, bytes, counted, display_width, grouped, not_shown, paragraph,
-    percent, printable, saving,
+    Cell, Column, Style, Table, bytes, compression_ratio, display_width, format_count,
+    group_digits, omitted_line, paragraph, percent, printable,
 };
 use std::fmt::Write;
 use sto_core::Hint;
@@ -25,18 +25,20 @@ pub(super) fn short_id(id: &ProfileId) -> String {
 /// Returns the report as text: each build with its profiles, then the totals.
 pub fn text(report: &BuildList, style: Style) -> String {
     if report.totals.profiles == 0 {
-        let add = style.words.within("; `", Hint::AddProfile, "` adds one");
+        let add = style
+            .words
+            .hint_phrase("; `", Hint::AddProfile, "` adds one");
         return format!("The store has no profiles yet{add}.\n");
     }
     let mut text = String::new();
     for build in &report.builds {
         let name = printable(&full_name(&build.build)).into_owned();
-        let _ = writeln!(text, "{}", style.bold(&style.fit(&name, 0)));
+        let _ = writeln!(text, "{}", style.bold(&style.shorten_to_fit(&name, 0)));
         write_origin(&mut text, build, style);
         text += &profiles(&build.profiles, style);
         text.push('\n');
     }
-    text += &not_shown(report.more, "build");
+    text += &omitted_line(report.more, "build");
     write_sums(&mut text, report, style);
     text
 }
@@ -44,7 +46,7 @@ pub fn text(report: &BuildList, style: Style) -> String {
 fn write_origin(text: &mut String, listed: &ListedBuild, style: Style) {
     let build = &listed.build;
     if !listed.tags.is_empty() {
-        let tags = style.fit(&printable(&listed.tags.join(", ")), 7);
+        let tags = style.shorten_to_fit(&printable(&listed.tags.join(", ")), 7);
         let _ = writeln!(text, "  tagged {tags}");
     }
     let known = [
@@ -60,7 +62,7 @@ fn write_origin(text: &mut String, listed: &ListedBuild, style: Style) {
     for (what, value) in known {
         // The version of a build without a name is its build id: don't print it twice.
         if let Some(value) = value.filter(|value| *value != build.version) {
-            let value = style.fit(&printable(&value), what.len() + 3);
+            let value = style.shorten_to_fit(&printable(&value), what.len() + 3);
             let _ = writeln!(text, "  {what} {value}");
         }
     }
@@ -70,17 +72,17 @@ fn write_origin(text: &mut String, listed: &ListedBuild, style: Style) {
 fn profiles(profiles: &[ListedProfile], style: Style) -> String {
     let mut table = Table::new(vec![
         Column::text("profile"),
-        Column::number("samples").dispensable(1),
-        Column::number("raw").dispensable(3),
-        Column::number("own").dispensable(2),
+        Column::number("samples").with_drop_rank(1),
+        Column::number("raw").with_drop_rank(3),
+        Column::number("own").with_drop_rank(2),
         Column::text("recorded"),
     ])
-    .indented(INDENT);
+    .with_indent(INDENT);
     for listed in profiles {
         let profile = &listed.profile;
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(short_id(&profile.id)),
-            Cell::from(grouped(profile.samples)),
+            Cell::from(group_digits(profile.samples)),
             Cell::from(bytes(profile.source_bytes)),
             Cell::from(bytes(listed.own_bytes)),
             Cell::from(profile.recorded.as_deref().unwrap_or("-")),
@@ -88,7 +90,7 @@ fn profiles(profiles: &[ListedProfile], style: Style) -> String {
         let mut about = String::new();
         write_wrapped(&mut about, &details(profile), style);
         for line in about.lines() {
-            table.line(line[INDENT..].to_owned());
+            table.add_line(line[INDENT..].to_owned());
         }
     }
     table.render(style)
@@ -130,7 +132,7 @@ fn details(profile: &ProfileSummary) -> Vec<String> {
 pub(super) fn write_wrapped(text: &mut String, items: &[String], style: Style) {
     let mut line = String::new();
     for item in items {
-        let item = style.fit(&printable(item), 5);
+        let item = style.shorten_to_fit(&printable(item), 5);
         let is_full = |width| 4 + display_width(&line) + 2 + display_width(&item) + 1 > width;
         if !line.is_empty() && style.width.is_some_and(is_full) {
             let _ = writeln!(text, "    {line},");
@@ -150,9 +152,9 @@ fn write_sums(text: &mut String, report: &BuildList, style: Style) {
     let totals = &report.totals;
     let counts = format!(
         "{}, {}, {}",
-        counted((report.builds.len() + report.more) as u64, "build"),
-        counted(totals.profiles as u64, "profile"),
-        counted(totals.samples, "sample"),
+        format_count((report.builds.len() + report.more) as u64, "build"),
+        format_count(totals.profiles as u64, "profile"),
+        format_count(totals.samples, "sample"),
     );
     *text += &paragraph(style, "", &counts, 0);
     let mut saved = format!("{} of recordings", bytes(totals.source_bytes));
@@ -160,7 +162,7 @@ fn write_sums(text: &mut String, report: &BuildList, style: Style) {
         let _ = write!(saved, " in a file of {}", bytes(size));
     }
     if let Some(factor) = report.saving {
-        let _ = write!(saved, ", {} smaller", saving(factor));
+        let _ = write!(saved, ", {} smaller", compression_ratio(factor));
     }
     *text += &paragraph(style, "", &saved, 0);
 }

@@ -4,7 +4,7 @@ use crate::annotate::AnnotatedRuns;
 use crate::average::StoredAverage;
 use crate::maintain::{ExportedStore, TagAction, TagEntry, TagList};
 use crate::prune::Pruned;
-use crate::text::{Style, bytes, counted, display_width, printable};
+use crate::text::{Style, bytes, display_width, format_count, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::store::Rewritten;
@@ -25,8 +25,8 @@ pub fn annotate(report: &AnnotatedRuns, _: Style) -> String {
         0 => "The file has no metrics.\n".to_owned(),
         _ => format!(
             "{} of {}: {}\n",
-            counted(metrics as u64, "metric"),
-            counted(report.runs as u64, "run"),
+            format_count(metrics as u64, "metric"),
+            format_count(report.runs as u64, "run"),
             known.join(", ")
         ),
     }
@@ -44,9 +44,9 @@ pub fn average(report: &StoredAverage, style: Style) -> String {
     format!(
         "{}: the mean of {}, {} on {}{stored}\n",
         style.bold(&name),
-        counted(report.of as u64, "profile"),
-        counted(report.samples, "sample"),
-        counted(report.nodes as u64, "stack"),
+        format_count(report.of as u64, "profile"),
+        format_count(report.samples, "sample"),
+        format_count(report.nodes as u64, "stack"),
     )
 }
 
@@ -63,7 +63,7 @@ pub fn compact(report: &Rewritten, _: Style) -> String {
 pub fn export_store(report: &ExportedStore, _: Style) -> String {
     format!(
         "wrote {} to {} ({})\n",
-        counted(report.profiles as u64, "profile"),
+        format_count(report.profiles as u64, "profile"),
         printable(&report.path),
         bytes(report.bytes.0)
     )
@@ -73,14 +73,18 @@ pub fn export_store(report: &ExportedStore, _: Style) -> String {
 pub fn prune(report: &Pruned, style: Style) -> String {
     let mut text = String::new();
     for build in &report.builds {
-        let count = counted(build.profiles.len() as u64, "profile");
+        let count = format_count(build.profiles.len() as u64, "profile");
         let left = match build.profiles_left {
             0 => "all it has".to_owned(),
             left => format!("{left} left"),
         };
         let counts = format!("  {count}, {left}");
         let name = name(&build.executable, &build.version);
-        let _ = writeln!(text, "{}{counts}", style.fit(&name, counts.len()));
+        let _ = writeln!(
+            text,
+            "{}{counts}",
+            style.shorten_to_fit(&name, counts.len())
+        );
     }
     for build in &report.kept_by_tag {
         let name = name(&build.executable, &build.version);
@@ -95,7 +99,7 @@ pub fn prune(report: &Pruned, style: Style) -> String {
     let _ = writeln!(
         text,
         "{} {verb}, {} left",
-        counted(report.profiles as u64, "profile"),
+        format_count(report.profiles as u64, "profile"),
         report.profiles_left,
     );
     let _ = writeln!(
@@ -112,7 +116,7 @@ pub fn prune(report: &Pruned, style: Style) -> String {
     if report.in_place {
         text += "the disk has no room for a compacted copy: profiles were removed from the file in place";
         let stacks = " removes the stacks that no profile has any more once there is room";
-        text += &style.words.within(";\n", Hint::Compact, stacks);
+        text += &style.words.hint_phrase(";\n", Hint::Compact, stacks);
         text.push('\n');
     }
     if report.fits == Some(false) {
@@ -124,7 +128,9 @@ pub fn prune(report: &Pruned, style: Style) -> String {
 /// Returns the tags, one per line.
 pub fn tag(report: &TagList, style: Style) -> String {
     if report.tags.is_empty() {
-        let set = style.words.within("; `", Hint::SetTag, "` gives it one");
+        let set = style
+            .words
+            .hint_phrase("; `", Hint::SetTag, "` gives it one");
         return format!("No build has a tag yet{set}.\n");
     }
     let names = report.tags.iter().map(tag_name);

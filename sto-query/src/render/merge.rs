@@ -3,7 +3,7 @@
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{MergedStore, Merges};
-use crate::text::{Style, bytes, counted, paragraph, printable};
+use crate::text::{Style, bytes, format_count, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
@@ -29,15 +29,15 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
     let _ = writeln!(
         text,
         "{path}: {}",
-        counted(source.profiles as u64, "profile")
+        format_count(source.profiles as u64, "profile")
     );
     if !source.added.is_empty() {
-        let added = counted(source.added.len() as u64, "profile");
+        let added = format_count(source.added.len() as u64, "profile");
         let stored = bytes(source.stored.0);
         let _ = writeln!(text, "  added {added}, stored in {stored}");
     }
     if source.already_stored > 0 {
-        let stored = counted(source.already_stored as u64, "profile");
+        let stored = format_count(source.already_stored as u64, "profile");
         let _ = writeln!(text, "  already stored: {stored}; nothing was changed");
     }
     write_rest(text, source, style);
@@ -46,7 +46,7 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
 /// Writes the profiles that were not merged or differ from the source, and the tags.
 pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
     if !source.different.is_empty() {
-        let different = counted(source.different.len() as u64, "profile");
+        let different = format_count(source.different.len() as u64, "profile");
         let _ = writeln!(
             text,
             "  of these, {different} with another time, revision, metrics or calls there, unchanged here:"
@@ -57,7 +57,7 @@ pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
     for out in &source.left_out {
         let what = match out.profiles.len() {
             0 => "the tags".to_owned(),
-            profiles => counted(profiles as u64, "profile"),
+            profiles => format_count(profiles as u64, "profile"),
         };
         let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
         write_ids(text, &out.profiles, style);
@@ -79,8 +79,8 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
     if conflicts.is_empty() {
         return;
     }
-    let count = counted(conflicts.len() as u64, "profile");
-    let remove = style.words.within(" (", Hint::RemoveRun, ")");
+    let count = format_count(conflicts.len() as u64, "profile");
+    let remove = style.words.hint_phrase(" (", Hint::RemoveRun, ")");
     let sentence = format!(
         "{count} not added: the same recordings are here with other content, and a run counts once. To take the other, remove the one here{remove} and merge again:"
     );
@@ -111,8 +111,8 @@ fn write_ids(text: &mut String, ids: &[ProfileId], style: Style) {
 fn write_more(text: &mut String, all: usize, style: Style) {
     let more = all.saturating_sub(MAX_IDS);
     if more > 0 {
-        let more = counted(more as u64, "more profile");
-        let json = style.words.within("; `", Hint::Json, "` names them");
+        let more = format_count(more as u64, "more profile");
+        let json = style.words.hint_phrase("; `", Hint::Json, "` names them");
         let _ = writeln!(text, "    and {more}{json}");
     }
 }

@@ -3,7 +3,7 @@
 use super::header::functions;
 use super::series::minute;
 use crate::history::Occurrences;
-use crate::text::{Cell, Column, Style, Table, counted, grouped, percent, title};
+use crate::text::{Cell, Column, Style, Table, format_count, group_digits, percent, title};
 
 /// Returns the report as text, with one run per line.
 pub fn text(report: &Occurrences, style: Style) -> String {
@@ -12,8 +12,8 @@ pub fn text(report: &Occurrences, style: Style) -> String {
     let head = format!(
         "{function}: over {} of {} of {}",
         percent(report.over),
-        counted(report.runs.len() as u64, "run"),
-        grouped(report.looked_at as u64),
+        format_count(report.runs.len() as u64, "run"),
+        group_digits(report.looked_at as u64),
     );
     let mut text = style.bold(&title(style, &head));
     if report.runs.is_empty() {
@@ -21,16 +21,16 @@ pub fn text(report: &Occurrences, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::number("share"),
-        Column::number("samples").dispensable(2),
-        Column::text("recorded").dispensable(1),
+        Column::number("samples").with_drop_rank(2),
+        Column::text("recorded").with_drop_rank(1),
         Column::text("build"),
     ]);
     for found in &report.runs {
         let benchmark = found.benchmark.iter();
         let benchmark: String = benchmark.map(|name| format!(" ({name})")).collect();
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(found.share)),
-            Cell::from(grouped(found.samples)),
+            Cell::from(group_digits(found.samples)),
             Cell::from(minute(found.run.recorded.as_deref())),
             Cell::from(format!(
                 "{}@{}{benchmark}",

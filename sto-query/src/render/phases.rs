@@ -3,7 +3,8 @@
 use super::header::header;
 use crate::phases::{Cycle, Phase, PhaseChange, Phases};
 use crate::text::{
-    Cell, Column, Style, Table, counted, line, not_shown, percent, printable, seconds, title,
+    Cell, Column, Style, Table, format_count, line, omitted_line, percent, printable, seconds,
+    title,
 };
 
 /// Number of functions to show for each phase, and the number of phases above which only one is
@@ -16,7 +17,7 @@ const MAX_WITH_SEVERAL_FUNCTIONS: usize = 6;
 pub fn text(report: &Phases, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     if report.runs > 1 {
-        let of = format!("The newest of {}.", counted(report.runs as u64, "run"));
+        let of = format!("The newest of {}.", format_count(report.runs as u64, "run"));
         text += &title(style, &of);
     }
     text.push('\n');
@@ -40,8 +41,8 @@ pub fn text(report: &Phases, style: Style) -> String {
         Column::number("phase"),
         Column::number("from"),
         Column::number("to"),
-        Column::number("cost").dispensable(1),
-        Column::text("").dispensable(2),
+        Column::number("cost").with_drop_rank(1),
+        Column::text("").with_drop_rank(2),
         Column::number("share"),
         Column::number("before"),
         Column::text("function"),
@@ -53,7 +54,7 @@ pub fn text(report: &Phases, style: Style) -> String {
     for phase in &report.phases {
         for (ix, row) in rows(phase, shown).into_iter().enumerate() {
             let first = |text: String| Cell::from(if ix == 0 { text } else { String::new() });
-            table.row(vec![
+            table.add_row(vec![
                 first(phase.number.to_string()),
                 first(seconds(phase.from)),
                 first(seconds(phase.to)),
@@ -66,7 +67,7 @@ pub fn text(report: &Phases, style: Style) -> String {
         }
     }
     text += &table.render(style);
-    text += &not_shown(report.omitted, "phase");
+    text += &omitted_line(report.omitted, "phase");
     if report.phases.len() > 1 {
         let exact = format!(
             "Shares include callees. Phases begin within {} of these times.",

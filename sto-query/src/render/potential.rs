@@ -3,7 +3,9 @@
 use super::header::{header, with_inlined};
 use super::top::MAX_MODULE_WIDTH;
 use crate::potential::Potentials;
-use crate::text::{Cell, Column, Style, Table, counted, grouped, not_shown, paragraph, percent};
+use crate::text::{
+    Cell, Column, Style, Table, format_count, group_digits, omitted_line, paragraph, percent,
+};
 
 /// Returns the report as text, with one function per line.
 pub fn text(report: &Potentials, style: Style) -> String {
@@ -19,7 +21,7 @@ pub fn text(report: &Potentials, style: Style) -> String {
         0 => "the function itself".to_owned(),
         degree => format!(
             "the function and {} below it",
-            counted(u64::from(degree), "level")
+            format_count(u64::from(degree), "level")
         ),
     };
     let sentence = format!("Potential: the most that could be saved in {reach}.");
@@ -29,18 +31,18 @@ pub fn text(report: &Potentials, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::number("potential"),
-        Column::number("samples").dispensable(4),
-        Column::number("self").dispensable(3),
-        Column::number("total").dispensable(2),
+        Column::number("samples").with_drop_rank(4),
+        Column::number("self").with_drop_rank(3),
+        Column::number("total").with_drop_rank(2),
         Column::text("module")
-            .at_most(MAX_MODULE_WIDTH)
-            .dispensable(1),
+            .with_max_width(MAX_MODULE_WIDTH)
+            .with_drop_rank(1),
         Column::text("function"),
     ]);
     for function in &report.functions {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(function.potential)),
-            Cell::from(grouped(function.cost.samples)),
+            Cell::from(group_digits(function.cost.samples)),
             Cell::from(percent(function.self_cost.share)),
             Cell::from(percent(function.total.share)),
             Cell::from(&function.frame.module),
@@ -48,5 +50,5 @@ pub fn text(report: &Potentials, style: Style) -> String {
         ]);
     }
     text += &format!("\n{}", table.render(style));
-    text + &not_shown(report.omitted, "function")
+    text + &omitted_line(report.omitted, "function")
 }

@@ -5,7 +5,7 @@ use super::ingest;
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
-use crate::text::{Style, bytes, counted, percent, printable, saving};
+use crate::text::{Style, bytes, compression_ratio, format_count, percent, printable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use sto_stats::Group;
@@ -51,7 +51,7 @@ fn write_build(
         text,
         "{}: {}, {ids}\n  {}",
         style.bold(&printable(build)),
-        counted(runs.len() as u64, "run"),
+        format_count(runs.len() as u64, "run"),
         samples_of_event(&all),
     );
     let seconds: Option<Vec<f64>> = runs
@@ -68,7 +68,10 @@ fn write_build(
     );
     let smaller = match stored {
         0 => String::new(),
-        _ => format!(", {} smaller", saving(source as f64 / stored as f64)),
+        _ => format!(
+            ", {} smaller",
+            compression_ratio(source as f64 / stored as f64)
+        ),
     };
     let _ = writeln!(
         text,

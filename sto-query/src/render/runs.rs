@@ -3,28 +3,28 @@
 use super::ls::short_id;
 use super::series::minute;
 use crate::listing::{ListedRun, RunList};
-use crate::text::{Cell, Column, Style, Table, counted, grouped, not_shown};
+use crate::text::{Cell, Column, Style, Table, format_count, group_digits, omitted_line};
 use std::fmt::Write;
 
 /// Returns the report as text: one run per line, with its metrics.
 pub fn text(report: &RunList, style: Style) -> String {
     let mut table = Table::new(vec![
-        Column::text("recorded").dispensable(2),
+        Column::text("recorded").with_drop_rank(2),
         Column::text("profile"),
-        Column::number("samples").dispensable(1),
+        Column::number("samples").with_drop_rank(1),
         Column::text("build, benchmark and metrics"),
     ]);
     for run in &report.runs {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(minute(run.profile.recorded.as_deref())),
             Cell::from(short_id(&run.profile.id)),
-            Cell::from(grouped(run.profile.samples)),
+            Cell::from(group_digits(run.profile.samples)),
             Cell::from(about(run)),
         ]);
     }
-    let text = table.render(style) + &not_shown(report.more, "run");
+    let text = table.render(style) + &omitted_line(report.more, "run");
     let runs = report.runs.len() + report.more;
-    text + &counted(runs as u64, "run") + "\n"
+    text + &format_count(runs as u64, "run") + "\n"
 }
 
 /// Formats `demo@v1 (startup) seconds=1.83`.

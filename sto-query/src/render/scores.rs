@@ -2,16 +2,16 @@
 
 use super::series::{judged, minute, rests_on, subject};
 use crate::series::{LevelShift, Scores};
-use crate::text::{Cell, Column, Style, Table, counted, not_shown, paragraph, title};
+use crate::text::{Cell, Column, Style, Table, format_count, omitted_line, paragraph, title};
 
 /// Returns the report as text: one function per line, with its level shifts below.
 pub fn text(report: &Scores, style: Style) -> String {
-    let runs = counted(report.history.runs as u64, "run");
+    let runs = format_count(report.history.runs as u64, "run");
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
     let judged = format!(
         "Judged: {}, against the {} before",
         judged(&report.run, report.judged),
-        counted(report.window as u64, "run"),
+        format_count(report.window as u64, "run"),
     );
     text += &title(style, &judged);
     if report.window < 2 {
@@ -21,7 +21,7 @@ pub fn text(report: &Scores, style: Style) -> String {
     let far = format!(
         "{} of {} farther from it than chance explains (q of 5% at most).",
         report.far,
-        counted(report.tested as u64, "function"),
+        format_count(report.tested as u64, "function"),
     );
     text += &title(style, &far);
     if report.functions.is_empty() {
@@ -29,16 +29,16 @@ pub fn text(report: &Scores, style: Style) -> String {
         return text;
     }
     let mut table = Table::new(vec![
-        Column::number("expected").dispensable(4),
-        Column::number("actual").dispensable(3),
+        Column::number("expected").with_drop_rank(4),
+        Column::number("actual").with_drop_rank(3),
         Column::number("diff"),
-        Column::number("score").dispensable(1),
+        Column::number("score").with_drop_rank(1),
         Column::number("q"),
-        Column::text("status").dispensable(2),
+        Column::text("status").with_drop_rank(2),
         Column::text("function"),
     ]);
     for function in &report.functions {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(format!("{:.1}", function.expected)),
             Cell::from(format!("{:.1}", function.actual)),
             Cell::from(format!("{:+.1}", function.difference)),
@@ -49,11 +49,13 @@ pub fn text(report: &Scores, style: Style) -> String {
         ]);
         for change in &function.changes {
             let lines = changed(change, style);
-            lines.lines().for_each(|line| table.line(style.dim(line)));
+            lines
+                .lines()
+                .for_each(|line| table.add_line(style.dim(line)));
         }
     }
     text += &format!("\n{}", table.render(style));
-    text + &not_shown(report.omitted, "function")
+    text + &omitted_line(report.omitted, "function")
 }
 
 fn changed(change: &LevelShift, style: Style) -> String {

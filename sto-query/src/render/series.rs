@@ -4,7 +4,7 @@ use super::header::functions;
 use crate::history::{HistorySubject, RunSummary};
 use crate::series::{FunctionSeries, LevelShift, SeriesPoint};
 use crate::text::{
-    Cell, Column, MIN_NAME_WIDTH, Style, Table, counted, paragraph, percent, printable, title,
+    Cell, Column, MIN_NAME_WIDTH, Style, Table, format_count, paragraph, percent, printable, title,
 };
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ const MAX_POINTS: usize = 60;
 /// Returns the report as text: one observation per line, oldest first, with its share, the range
 /// expected from the observations before it, and a bar. Level shifts have lines of their own.
 pub fn text(report: &FunctionSeries, style: Style) -> String {
-    let runs = counted(report.history.runs as u64, "run");
+    let runs = format_count(report.history.runs as u64, "run");
     let sentence = format!(
         "{}: share of {} of {}",
         functions(&report.keys()),
@@ -32,7 +32,7 @@ pub fn text(report: &FunctionSeries, style: Style) -> String {
         let _ = writeln!(
             text,
             "{} before these not shown",
-            counted(hidden as u64, "observation")
+            format_count(hidden as u64, "observation")
         );
     }
     let most = report
@@ -41,10 +41,10 @@ pub fn text(report: &FunctionSeries, style: Style) -> String {
         .map(|point| point.share)
         .fold(0.0, f64::max);
     let mut table = Table::new(vec![
-        Column::text("recorded").dispensable(2),
-        Column::text("build").at_most(BUILD_WIDTH),
+        Column::text("recorded").with_drop_rank(2),
+        Column::text("build").with_max_width(BUILD_WIDTH),
         Column::number("share"),
-        Column::number("expected").dispensable(1),
+        Column::number("expected").with_drop_rank(1),
         Column::text(""),
         Column::text(""),
     ]);
@@ -52,9 +52,11 @@ pub fn text(report: &FunctionSeries, style: Style) -> String {
         for change in report.changes.iter().filter(|change| change.at == at) {
             let indent = style.text_width().min(80) / 5 + 2;
             let lines = paragraph(style, &" ".repeat(indent), &changed(change), indent);
-            lines.lines().for_each(|line| table.line(style.bold(line)));
+            lines
+                .lines()
+                .for_each(|line| table.add_line(style.bold(line)));
         }
-        table.row(observation(point, most, style));
+        table.add_row(observation(point, most, style));
     }
     text += &format!("\n{}", table.render(style));
     text
@@ -128,8 +130,8 @@ fn observation(point: &SeriesPoint, most: f64, style: Style) -> Vec<Cell> {
         Cell::from(if is_within { "" } else { "!" }),
         match point.mean {
             _ if is_within => bar,
-            Some(mean) if point.share > mean => bar.marked(Style::worse),
-            _ => bar.marked(Style::better),
+            Some(mean) if point.share > mean => bar.with_style(Style::worse),
+            _ => bar.with_style(Style::better),
         },
     ]
 }

@@ -4,7 +4,7 @@ use super::header::functions;
 use super::plot::{Point, Px, Series};
 use super::series::{minute, subject};
 use crate::series::{FunctionSeries, SeriesPoint};
-use crate::text::{counted, percent, printable};
+use crate::text::{format_count, percent, printable};
 use maud::html;
 
 const WIDTH: f64 = 960.0;
@@ -30,7 +30,7 @@ pub fn svg(report: &FunctionSeries) -> String {
         height: HEIGHT - TOP - BOTTOM,
     };
     let axis = series.axis();
-    let runs = counted(report.history.runs as u64, "run");
+    let runs = format_count(report.history.runs as u64, "run");
     let title = format!(
         "{}: share of {} of {}",
         functions(&report.keys()),

@@ -5,7 +5,8 @@ use super::ls::{short_id, write_wrapped};
 use crate::select::{full_name, shortened_revision};
 use crate::show::{MetricOverTime, SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
 use crate::text::{
-    Cell, Column, Style, Table, bytes, counted, grouped, percent, printable, quantity, short,
+    Cell, Column, Style, Table, bytes, format_count, group_digits, percent, printable, quantity,
+    short,
 };
 use std::fmt::Write;
 use sto_core::Hint;
@@ -27,7 +28,11 @@ pub fn text(report: &ShownBuild, style: Style) -> String {
     let name = printable(&full_name(&report.build)).into_owned();
     for profile in &report.profiles {
         let id = format!(": profile {}", short_id(&profile.profile.id));
-        let _ = writeln!(text, "{}", style.bold(&(style.fit(&name, id.len()) + &id)));
+        let _ = writeln!(
+            text,
+            "{}",
+            style.bold(&(style.shorten_to_fit(&name, id.len()) + &id))
+        );
         write_origin(&mut text, report, profile, style);
         write_quality(&mut text, profile);
         write_metrics(&mut text, &profile.metrics_over_time, style);
@@ -35,16 +40,16 @@ pub fn text(report: &ShownBuild, style: Style) -> String {
             let _ = writeln!(
                 text,
                 "  {} in {} over time, as {}",
-                counted(calls.calls, "call"),
-                counted(calls.threads as u64, "thread"),
-                counted(calls.records as u64, "record"),
+                format_count(calls.calls, "call"),
+                format_count(calls.threads as u64, "thread"),
+                format_count(calls.records as u64, "record"),
             );
             if let Some(kept) = &calls.kept {
                 let _ = writeln!(
                     text,
                     "  every call is kept: {} as {} and their times, {}",
-                    grouped(kept.calls),
-                    counted(kept.nodes, "node"),
+                    group_digits(kept.calls),
+                    format_count(kept.nodes, "node"),
                     bytes(kept.bytes),
                 );
             }
@@ -86,7 +91,7 @@ fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, st
     ];
     for (what, value) in lines {
         if let Some(value) = value {
-            let value = style.fit(&printable(&value), what.len() + 3);
+            let value = style.shorten_to_fit(&printable(&value), what.len() + 3);
             let _ = writeln!(text, "  {what} {value}");
         }
     }
@@ -116,7 +121,7 @@ fn write_sample_labels(text: &mut String, labels: &[SampleLabelKey], style: Styl
         return;
     }
     let shown = labels.iter().take(MAX_KEYS).map(|label| {
-        let values = counted(label.values as u64, "value");
+        let values = format_count(label.values as u64, "value");
         format!("{} ({values})", label.key)
     });
     let mut all = format!(
@@ -125,9 +130,9 @@ fn write_sample_labels(text: &mut String, labels: &[SampleLabelKey], style: Styl
     );
     let more = labels.len().saturating_sub(MAX_KEYS);
     if more > 0 {
-        let _ = write!(all, " and {}", counted(more as u64, "more key"));
+        let _ = write!(all, " and {}", format_count(more as u64, "more key"));
     }
-    let _ = writeln!(text, "  {}", style.fit(&printable(&all), 2));
+    let _ = writeln!(text, "  {}", style.shorten_to_fit(&printable(&all), 2));
 }
 
 fn write_quality(text: &mut String, shown: &ShownProfile) {
@@ -148,7 +153,7 @@ fn write_quality(text: &mut String, shown: &ShownProfile) {
             text,
             "  {:>7}  {:>11}  {what}",
             percent(share),
-            grouped(number)
+            group_digits(number)
         );
     }
 }
@@ -158,14 +163,14 @@ fn write_metrics(text: &mut String, metrics: &[MetricOverTime], style: Style) {
         Column::number("values"),
         Column::number("least"),
         Column::number("most"),
-        Column::text("kind").dispensable(1),
+        Column::text("kind").with_drop_rank(1),
         Column::text("metric over time"),
     ];
-    let mut table = Table::new(columns).indented(2);
+    let mut table = Table::new(columns).with_indent(2);
     let number = |value: Option<f64>| Cell::from(value.map(short).unwrap_or_default());
     for metric in metrics.iter().take(MAX_METRICS) {
-        table.row(vec![
-            Cell::from(grouped(metric.values as u64)),
+        table.add_row(vec![
+            Cell::from(group_digits(metric.values as u64)),
             number(metric.least),
             number(metric.most),
             Cell::from(match metric.kind {
@@ -178,8 +183,8 @@ fn write_metrics(text: &mut String, metrics: &[MetricOverTime], style: Style) {
     text.push_str(&table.render(style));
     let more = metrics.len().saturating_sub(MAX_METRICS);
     if more > 0 {
-        let more = counted(more as u64, "more metric");
-        let json = style.words.within("; `", Hint::Json, "` names them");
+        let more = format_count(more as u64, "more metric");
+        let json = style.words.hint_phrase("; `", Hint::Json, "` names them");
         let _ = writeln!(text, "  and {more} over time{json}");
     }
 }
@@ -194,13 +199,13 @@ fn write_unresolved(text: &mut String, unresolved: &[UnresolvedModule], style: S
             "" => "no module".into(),
             name => printable(name),
         };
-        let _ = writeln!(text, "    {} in {module}", grouped(found.samples));
+        let _ = writeln!(text, "    {} in {module}", group_digits(found.samples));
         let _ = writeln!(text, "      {}", printable(&found.advice));
     }
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
-        let more = counted(more as u64, "more module");
-        let json = style.words.within("; `", Hint::Json, "` names them");
+        let more = format_count(more as u64, "more module");
+        let json = style.words.hint_phrase("; `", Hint::Json, "` names them");
         let _ = writeln!(text, "    and in {more}{json}");
     }
 }

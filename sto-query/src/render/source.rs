@@ -2,7 +2,7 @@
 
 use super::header::header;
 use crate::source::{FileSource, FunctionSource, LineSource};
-use crate::text::{Style, counted, display_width, paragraph, percent, printable};
+use crate::text::{Style, display_width, format_count, paragraph, percent, printable};
 use crate::tree::CostShare;
 use std::fmt::Write;
 use sto_core::Hint;
@@ -19,10 +19,10 @@ pub fn text(report: &FunctionSource, style: Style) -> String {
     } else {
         ""
     };
-    let name = style.fit(&printable(&report.function), closures.len());
+    let name = style.shorten_to_fit(&printable(&report.function), closures.len());
     let _ = writeln!(text, "\n{}{closures}", style.bold(&name));
     let cost = |cost: CostShare| {
-        let samples = counted(cost.samples, "sample");
+        let samples = format_count(cost.samples, "sample");
         format!("{} ({samples})", percent(cost.share))
     };
     let mut facts = format!(
@@ -33,7 +33,7 @@ pub fn text(report: &FunctionSource, style: Style) -> String {
     if !report.module.is_empty() {
         let _ = write!(facts, ", {}", printable(&report.module));
     }
-    let _ = writeln!(text, "{}", style.fit(&facts, 0));
+    let _ = writeln!(text, "{}", style.shorten_to_fit(&facts, 0));
     if report.files.is_empty() {
         text.push('\n');
         text += &paragraph(
@@ -58,14 +58,14 @@ fn file(file: &FileSource, style: Style) -> String {
         (None, file) if file.is_empty() => ("source file unknown", String::new()),
         (None, file) => (
             file.as_str(),
-            style.words.within(
+            style.words.hint_phrase(
                 " (not found; `",
                 Hint::SourceFolder,
                 " DIR` says where to look)",
             ),
         ),
     };
-    let name = style.fit(&printable(name), rest.len());
+    let name = style.shorten_to_fit(&printable(name), rest.len());
     let _ = writeln!(text, "{}{rest}", style.bold(&name));
     for warning in &file.warnings {
         text += &paragraph(style, "warning: ", warning, 9);

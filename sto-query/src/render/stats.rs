@@ -1,7 +1,8 @@
 //! The sizes of the parts of a store, as a table.
 
 use crate::text::{
-    Cell, Column, Style, Table, bytes, counted, grouped, paragraph, percent, saving,
+    Cell, Column, Style, Table, bytes, compression_ratio, format_count, group_digits, paragraph,
+    percent,
 };
 use sto_core::store::StoreStats;
 
@@ -12,24 +13,24 @@ const INDENT: usize = 2;
 pub fn text(report: &StoreStats, style: Style) -> String {
     let mut parts = Table::new(vec![
         Column::number("bytes"),
-        Column::number("share").dispensable(2),
-        Column::number("count").dispensable(1),
+        Column::number("share").with_drop_rank(2),
+        Column::number("count").with_drop_rank(1),
         Column::text("what"),
     ])
-    .indented(INDENT);
+    .with_indent(INDENT);
     for part in &report.parts {
         let count = match part.count {
             0 => String::new(),
-            count => grouped(count),
+            count => group_digits(count),
         };
-        parts.row(vec![
+        parts.add_row(vec![
             Cell::from(bytes(part.bytes.0)),
             Cell::from(percent(part.share)),
             Cell::from(count),
             Cell::from(&part.part),
         ]);
     }
-    parts.row(vec![
+    parts.add_row(vec![
         Cell::from(bytes(report.file.0)),
         Cell::from(percent(1.0)),
         Cell::from(""),
@@ -39,19 +40,19 @@ pub fn text(report: &StoreStats, style: Style) -> String {
 
     if report.executables.len() > 1 {
         let mut executables = Table::new(vec![
-            Column::number("builds").dispensable(1),
+            Column::number("builds").with_drop_rank(1),
             Column::number("profiles"),
-            Column::number("nodes").dispensable(4),
-            Column::number("in").dispensable(2),
-            Column::number("profiles in").dispensable(3),
+            Column::number("nodes").with_drop_rank(4),
+            Column::number("in").with_drop_rank(2),
+            Column::number("profiles in").with_drop_rank(3),
             Column::text("executable"),
         ])
-        .indented(INDENT);
+        .with_indent(INDENT);
         for executable in &report.executables {
-            executables.row(vec![
-                Cell::from(grouped(executable.builds)),
-                Cell::from(grouped(executable.profiles)),
-                Cell::from(grouped(executable.nodes)),
+            executables.add_row(vec![
+                Cell::from(group_digits(executable.builds)),
+                Cell::from(group_digits(executable.profiles)),
+                Cell::from(group_digits(executable.nodes)),
                 Cell::from(bytes(executable.node_bytes.0)),
                 Cell::from(bytes(executable.profile_bytes.0)),
                 Cell::from(&executable.name),
@@ -62,12 +63,12 @@ pub fn text(report: &StoreStats, style: Style) -> String {
 
     let held = format!(
         "{} and {}, {} of {} with {}, in {}",
-        counted(report.builds, "build"),
-        counted(report.profiles, "profile"),
-        counted(report.nodes, "node"),
-        counted(report.frames, "frame"),
-        counted(report.strings, "string"),
-        counted(report.packs, "pack"),
+        format_count(report.builds, "build"),
+        format_count(report.profiles, "profile"),
+        format_count(report.nodes, "node"),
+        format_count(report.frames, "frame"),
+        format_count(report.strings, "string"),
+        format_count(report.packs, "pack"),
     );
     text += &paragraph(style, "", &held, 0);
     if let (Some(node), Some(profile)) = (report.bytes_per_node, report.bytes_per_profile) {
@@ -79,9 +80,9 @@ pub fn text(report: &StoreStats, style: Style) -> String {
         let saved = format!(
             "{} of {} in a file of {}, {} smaller",
             bytes(report.source.0),
-            counted(report.recordings, "recording"),
+            format_count(report.recordings, "recording"),
             bytes(report.file.0),
-            saving(factor),
+            compression_ratio(factor),
         );
         text += &paragraph(style, "", &saved, 0);
     }

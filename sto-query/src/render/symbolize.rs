@@ -4,7 +4,7 @@ use super::ingest::write_modules;
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, SymbolizedProfile, SymbolizedProfiles};
-use crate::text::{Style, bytes, counted, grouped, printable};
+use crate::text::{Style, bytes, format_count, group_digits, printable};
 use std::fmt::Write;
 
 /// Returns the report as text: a line or two per profile, then the modules that still have no
@@ -34,7 +34,7 @@ pub fn text(report: &InStore<SymbolizedProfiles>, style: Style) -> String {
 fn addresses(count: usize) -> String {
     match count {
         1 => "1 address".to_owned(),
-        _ => format!("{} addresses", grouped(count as u64)),
+        _ => format!("{} addresses", group_digits(count as u64)),
     }
 }
 
@@ -48,12 +48,12 @@ fn write_profile(text: &mut String, profile: &SymbolizedProfile, style: Style) {
     let of = format!(
         "{} in {}",
         addresses(profile.unresolved),
-        counted(profile.modules as u64, "module"),
+        format_count(profile.modules as u64, "module"),
     );
     let named = match (profile.resolved, profile.unresolved) {
         (0, 0) => "all addresses had names".to_owned(),
         (0, _) => format!("none of {of} has a name yet"),
-        (resolved, _) => format!("{} of {of} now have names", grouped(resolved as u64)),
+        (resolved, _) => format!("{} of {of} now have names", group_digits(resolved as u64)),
     };
     let detailed = match profile.more_detailed {
         0 => String::new(),

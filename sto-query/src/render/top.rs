@@ -1,7 +1,7 @@
 //! The most expensive functions, as a table.
 
 use super::header::{header, with_inlined};
-use crate::text::{Cell, Column, Style, Table, counted, grouped, percent, title};
+use crate::text::{Cell, Column, Style, Table, format_count, group_digits, percent, title};
 use crate::tree::Top;
 use sto_core::model::FrameKind;
 
@@ -13,12 +13,12 @@ pub fn text(report: &Top, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let mut table = Table::new(vec![
         Column::number("self"),
-        Column::number("samples").dispensable(3),
+        Column::number("samples").with_drop_rank(3),
         Column::number("total"),
-        Column::number("samples").dispensable(2),
+        Column::number("samples").with_drop_rank(2),
         Column::text("module")
-            .at_most(MAX_MODULE_WIDTH)
-            .dispensable(1),
+            .with_max_width(MAX_MODULE_WIDTH)
+            .with_drop_rank(1),
         Column::text("function"),
     ]);
     for function in &report.functions {
@@ -26,13 +26,14 @@ pub fn text(report: &Top, style: Style) -> String {
             FrameKind::Inlined => " (inlined)",
             _ => "",
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(function.self_cost.share)),
-            Cell::from(grouped(function.self_cost.samples)),
+            Cell::from(group_digits(function.self_cost.samples)),
             Cell::from(percent(function.total.share)),
-            Cell::from(grouped(function.total.samples)),
+            Cell::from(group_digits(function.total.samples)),
             Cell::from(&function.frame.module),
-            Cell::from(&function.frame.function).between(String::new(), inlined.to_owned()),
+            Cell::from(&function.frame.function)
+                .with_prefix_and_suffix(String::new(), inlined.to_owned()),
         ]);
     }
     if report.functions.is_empty() && report.omitted.functions == 0 {
@@ -45,9 +46,9 @@ pub fn text(report: &Top, style: Style) -> String {
     if report.omitted.functions > 0 {
         let omitted = format!(
             "{} not shown: {} of samples ({})",
-            counted(report.omitted.functions as u64, "more function"),
+            format_count(report.omitted.functions as u64, "more function"),
             percent(report.omitted.self_cost.share),
-            grouped(report.omitted.self_cost.samples),
+            group_digits(report.omitted.self_cost.samples),
         );
         text += &title(style, &omitted);
     }

@@ -2,7 +2,7 @@
 
 use super::header::header;
 use super::top::MAX_MODULE_WIDTH;
-use crate::text::{Cell, Column, Style, Table, counted, percent, printable, shorten, title};
+use crate::text::{Cell, Column, Style, Table, format_count, percent, printable, shorten, title};
 use crate::tree::{CallTree, CallTreeNode, Link, folded_name};
 use sto_core::model::FrameKind;
 
@@ -39,20 +39,20 @@ pub fn text(report: &CallTree, style: Style) -> String {
                 .iter()
                 .map(CallTreeNode::link)
                 .collect();
-            let name = Cell::from(format!("… {}", folded_name(&links))).marked(Style::dim);
-            table.row(vec![
+            let name = Cell::from(format!("… {}", folded_name(&links))).with_style(Style::dim);
+            table.add_row(vec![
                 total,
                 Cell::from(""),
-                name.between(before, String::new()),
+                name.with_prefix_and_suffix(before, String::new()),
             ]);
             ix += folded;
             continue;
         }
         let name = Cell::from(&node.frame.function);
-        table.row(vec![
+        table.add_row(vec![
             total,
             Cell::from(percent(node.self_cost.share)),
-            name.between(before, notes(report, node, style)),
+            name.with_prefix_and_suffix(before, notes(report, node, style)),
         ]);
         ix += 1;
     }
@@ -62,7 +62,7 @@ pub fn text(report: &CallTree, style: Style) -> String {
     if report.cut.stacks > 0 {
         let cut = format!(
             "{} ({}) not shown: below {}, or more than {} calls deep",
-            counted(report.cut.stacks as u64, "stack"),
+            format_count(report.cut.stacks as u64, "stack"),
             percent(report.cut.cost.share),
             percent(report.min_share),
             report.max_depth,

@@ -2,7 +2,7 @@
 
 use super::ls::short_id;
 use crate::answer::InStore;
-use crate::text::{Style, counted, grouped, paragraph};
+use crate::text::{Style, format_count, group_digits, paragraph};
 use std::fmt::Write;
 use sto_core::store::{Concerns, Verification};
 
@@ -14,17 +14,17 @@ const MAX_PROFILES: usize = 4;
 pub fn text(report: &InStore<Verification>, style: Style) -> String {
     let report = &report.answer;
     let checked = &report.checked;
-    let profiles = counted(checked.profiles, "profile");
+    let profiles = format_count(checked.profiles, "profile");
     if report.sound {
         let sentence = format!(
             "The store is sound: {profiles} of {}, with {} of {}.",
-            counted(checked.builds, "build"),
-            counted(checked.nodes, "node"),
-            counted(checked.frames, "frame"),
+            format_count(checked.builds, "build"),
+            format_count(checked.nodes, "node"),
+            format_count(checked.frames, "frame"),
         );
         return paragraph(style, "", &sentence, 0);
     }
-    let places = counted(report.damages.len() as u64, "place");
+    let places = format_count(report.damages.len() as u64, "place");
     let mut text = style.bold(&format!("The store is damaged in {places}.")) + "\n";
     for damage in &report.damages {
         text.push('\n');
@@ -32,7 +32,7 @@ pub fn text(report: &InStore<Verification>, style: Style) -> String {
         text += &paragraph(style, "  ", &damage.what, 2);
         text += &paragraph(style, "  ", &sentence(&damage.concerns), 2);
     }
-    let sound = grouped(report.sound_profiles);
+    let sound = group_digits(report.sound_profiles);
     let _ = writeln!(text, "\n{sound} of {profiles} are sound.");
     text
 }
@@ -50,7 +50,7 @@ fn sentence(concerns: &Concerns) -> String {
             let ids: Vec<String> = ids.collect();
             let and_more = match profiles.len().saturating_sub(MAX_PROFILES) {
                 0 => String::new(),
-                more => format!(" and {}", counted(more as u64, "more profile")),
+                more => format!(" and {}", format_count(more as u64, "more profile")),
             };
             let plural = if profiles.len() == 1 { "" } else { "s" };
             format!(

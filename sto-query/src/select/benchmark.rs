@@ -14,7 +14,7 @@ impl Selection {
     }
 
     /// Returns the runs of one benchmark, or those without a benchmark. The result may be empty.
-    pub(crate) fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
+    pub(crate) fn only_benchmark(&self, benchmark: Option<&str>) -> Selection {
         let runs = self.profiles.iter();
         let matching = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
         Selection {
@@ -31,10 +31,10 @@ impl Selection {
     /// are runs of several.
     pub(crate) fn with_benchmark(self, named: Option<&str>) -> Result<Selection, SelectError> {
         let Some(name) = named else {
-            one_benchmark([&self])?;
+            check_one_benchmark([&self])?;
             return Ok(self);
         };
-        let chosen = self.of_benchmark(Some(name).filter(|name| !name.is_empty()));
+        let chosen = self.only_benchmark(Some(name).filter(|name| !name.is_empty()));
         if chosen.profiles.is_empty() {
             return Err(SelectError::NoBenchmark {
                 build: full_name(&self.build),
@@ -50,7 +50,7 @@ impl Selection {
 ///
 /// # Errors
 /// Returns an error if there are several benchmarks.
-pub(crate) fn one_benchmark<'a>(
+pub(crate) fn check_one_benchmark<'a>(
     selections: impl IntoIterator<Item = &'a Selection>,
 ) -> Result<(), SelectError> {
     let selections: Vec<&Selection> = selections.into_iter().collect();

@@ -1,7 +1,7 @@
 //! Groups runs by commit.
 
 use super::Selection;
-use super::revision::runs_where;
+use super::revision::select_runs;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{Commit, CommitHash};
 use sto_core::store::StoredBuild;
@@ -9,7 +9,7 @@ use sto_core::store::StoredBuild;
 /// Returns the builds of each commit, in the order of the builds, with their runs of that commit.
 /// Builds of a working tree with uncommitted changes have no commit, and neither have those that do
 /// not store the full hash.
-pub(crate) fn by_commit(builds: &[StoredBuild]) -> BTreeMap<CommitHash, Vec<Selection>> {
+pub(crate) fn group_by_commit(builds: &[StoredBuild]) -> BTreeMap<CommitHash, Vec<Selection>> {
     let clean = |revision: &str| -> Option<CommitHash> {
         CommitHash::from_revision(revision).filter(|_| !Commit::is_dirty(revision))
     };
@@ -20,7 +20,7 @@ pub(crate) fn by_commit(builds: &[StoredBuild]) -> BTreeMap<CommitHash, Vec<Sele
         let commits: BTreeSet<CommitHash> = revisions.filter_map(|r| clean(r)).collect();
         for commit in commits {
             if let Some(runs) =
-                runs_where(build, |revision| clean(revision).as_ref() == Some(&commit))
+                select_runs(build, |revision| clean(revision).as_ref() == Some(&commit))
             {
                 found.entry(commit).or_default().push(runs);
             }

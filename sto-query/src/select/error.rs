@@ -2,7 +2,7 @@
 
 use super::benchmark_runs::BenchmarkRuns;
 use super::{MIN_PREFIX, listed, there_are};
-use crate::text::{counted, printable};
+use crate::text::{format_count, printable};
 use sto_core::Hint;
 use sto_core::store::StoreError;
 
@@ -162,7 +162,7 @@ pub enum SelectError {
 #[error(
     "no build is of a commit in `{}`, which has {}{}{}",
     printable(.range),
-    counted(*.commits as u64, "commit"),
+    format_count(*.commits as u64, "commit"),
     match &with_changes[..] {
         [] => String::new(),
         changed => format!("; these builds had uncommitted changes: {}", listed(changed)),

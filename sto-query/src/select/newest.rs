@@ -1,6 +1,6 @@
 //! Selects builds by their age: `@newest`, `@previous`, `@newest~2`.
 
-use super::{SelectError, Selection, Selector, full_name, whole};
+use super::{SelectError, Selection, Selector, full_name, select_whole_build};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
@@ -75,7 +75,7 @@ pub(super) fn select(
     matching.retain(|build| first_recorded(build).is_some());
     matching.sort_by_key(|build| Reverse((first_recorded(build), &build.build.version)));
     match matching.get(age) {
-        Some(build) => Ok(whole(build)),
+        Some(build) => Ok(select_whole_build(build)),
         None => Err(SelectError::TooFewBuilds {
             selector: selector.to_string(),
             known: matching

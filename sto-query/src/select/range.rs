@@ -1,7 +1,7 @@
 //! Selects builds by a range of commits: `git:v1.2..HEAD`.
 
 use super::error::NoBuildInRange;
-use super::revision::{Commit, Described, PREFIX, runs_where, shortened};
+use super::revision::{Commit, Described, PREFIX, select_runs, shortened};
 use super::{MAX_NAMED, SelectError, Selection, Selector, full_name};
 use std::collections::HashSet;
 use sto_core::store::StoredBuild;
@@ -24,15 +24,19 @@ impl<'a> CommitSet<'a> {
     }
 
     /// Whether a revision is one of the commits, regardless of uncommitted changes.
-    fn has(&self, revision: &Described<'_>) -> bool {
+    fn contains(&self, revision: &Described<'_>) -> bool {
         revision.commit.is_some_and(|id| self.ids.contains(id))
-            || (!revision.is_whole() && self.commits.iter().any(|commit| revision.is_of(commit)))
+            || (!revision.is_whole()
+                && self
+                    .commits
+                    .iter()
+                    .any(|commit| revision.is_at_commit(commit)))
     }
 }
 
 impl Selector {
     /// Returns the range of git revisions that the selector names, such as `v1.2..HEAD`.
-    /// [`Selector::within`] sets the commits that it resolves to.
+    /// [`Selector::with_commits`] sets the commits that it resolves to.
     pub(crate) fn range(&self) -> Option<&str> {
         let named = self.name.strip_prefix(PREFIX)?;
         named.contains(BETWEEN).then_some(named)
@@ -40,7 +44,7 @@ impl Selector {
 
     /// Sets the commits that the range was resolved to.
     #[must_use]
-    pub fn within(self, commits: Vec<Commit>) -> Self {
+    pub fn with_commits(self, commits: Vec<Commit>) -> Self {
         Selector {
             range: Some(commits),
             ..self
@@ -72,9 +76,9 @@ pub(super) fn select(
         }
         let name = full_name(&build.build);
         let mut is_changed = false;
-        let of_these = runs_where(build, |revision| {
+        let of_these = select_runs(build, |revision| {
             let revision = Described::parse(revision);
-            let has = set.has(&revision);
+            let has = set.contains(&revision);
             is_changed |= has && revision.is_dirty;
             has && !revision.is_dirty
         });

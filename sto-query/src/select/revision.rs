@@ -1,7 +1,7 @@
 //! Selects builds by the git revision that they were made of: `git:HEAD~1`.
 
 use super::error::{NoBuildOfCommit, SelectError};
-use super::{MAX_NAMED, Selection, Selector, full_name, whole};
+use super::{MAX_NAMED, Selection, Selector, full_name, select_whole_build};
 use sto_core::model::Build;
 use sto_core::store::{StoredBuild, StoredProfile};
 
@@ -11,7 +11,7 @@ pub(super) const PREFIX: &str = "git:";
 /// A commit that a revision was resolved to.
 ///
 /// The library does not run git: the caller resolves `git:HEAD~1`, and sets the commit with
-/// [`Selector::at`].
+/// [`Selector::with_commit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The commit's id in hexadecimal, or its first digits.
@@ -81,7 +81,7 @@ impl<'a> Described<'a> {
     }
 
     /// Whether the working tree was at this commit, regardless of uncommitted changes.
-    pub(super) fn is_of(&self, commit: &Commit) -> bool {
+    pub(super) fn is_at_commit(&self, commit: &Commit) -> bool {
         match (self.commit, self.tag) {
             (Some(id), _) => commit.id.starts_with(id) || id.starts_with(&commit.id),
             (None, tag) => commit.tags.iter().any(|known| Some(known.as_str()) == tag),
@@ -133,9 +133,9 @@ pub(super) fn select(
         }
         let name = full_name(&build.build);
         let mut is_changed = false;
-        let of_this = runs_where(build, |revision| {
+        let of_this = select_runs(build, |revision| {
             let described = Described::parse(revision);
-            let is_of = described.is_of(&commit);
+            let is_of = described.is_at_commit(&commit);
             is_changed |= is_of && described.is_dirty;
             is_of && !described.is_dirty
         });
@@ -174,11 +174,11 @@ pub(super) fn select(
 
 /// Returns the runs of a build whose revision satisfies a condition, with the revision and commit
 /// of these runs; `None` if no run does.
-pub(crate) fn runs_where(
+pub(crate) fn select_runs(
     build: &StoredBuild,
     mut is_meant: impl FnMut(&str) -> bool,
 ) -> Option<Selection> {
-    let Selection { build, profiles } = whole(build);
+    let Selection { build, profiles } = select_whole_build(build);
     let of_build = build.revision.clone();
     let mut of_run = |stored: &StoredProfile| {
         let revision = stored.revision.as_deref().or(of_build.as_deref());

@@ -1,7 +1,7 @@
 //! Compares the functions of a build with the builds before it.
 
 use super::LevelShift;
-use crate::answer::{Answer, limited};
+use crate::answer::{Answer, truncate};
 use crate::history::{History, HistoryFunction, HistorySubject, Judged, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
@@ -109,7 +109,7 @@ pub fn regressions_over_time(
         scores = far;
         scores.append(&mut changed);
     }
-    let omitted = limited(&mut scores, limit);
+    let omitted = truncate(&mut scores, limit);
     let functions = scores
         .iter()
         .map(|score| FunctionScore::new(history, score));

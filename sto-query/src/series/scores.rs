@@ -132,7 +132,7 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
         .enumerate()
         .filter_map(|(index, function)| {
             let samples: Vec<f64> = runs.iter().map(|run| run[index]).collect();
-            let actual = judged.actual(&samples);
+            let actual = judged.judged_mean(&samples);
             // Counts have at least Poisson's variance.
             let least_variance = samples.iter().sum::<f64>() / samples.len() as f64;
             let runs_of = |builds: &[Range<usize>]| -> Vec<&[f64]> {

@@ -37,7 +37,7 @@ impl LineMap {
 
     /// Returns the new number of a line of the old text, both from 1; `None` if it was changed or removed, or does
     /// not exist.
-    pub(crate) fn line(&self, old: u32) -> Option<u32> {
+    pub(crate) fn new_line(&self, old: u32) -> Option<u32> {
         let index = (old as usize).checked_sub(1)?;
         self.lines.get(index).copied().filter(|&line| line != 0)
     }
@@ -65,21 +65,21 @@ mod tests {
             let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
             let mut last = 0;
             for (number, line) in (1..).zip(&old) {
-                if let Some(now) = moved.line(number) {
+                if let Some(now) = moved.new_line(number) {
                     prop_assert!(last < now);
                     prop_assert_eq!(*line, new[now as usize - 1]);
                     last = now;
                 }
             }
-            prop_assert_eq!(moved.line(0), None);
-            prop_assert_eq!(moved.line(old.len() as u32 + 1), None);
+            prop_assert_eq!(moved.new_line(0), None);
+            prop_assert_eq!(moved.new_line(old.len() as u32 + 1), None);
         }
 
         #[test]
         fn unchanged_text_maps_to_itself(text in text()) {
             let moved = LineMap::new(&text, &text.replace("\r\n", "\n"));
             for number in 1..=text.lines().count() as u32 {
-                prop_assert_eq!(moved.line(number), Some(number));
+                prop_assert_eq!(moved.new_line(number), Some(number));
             }
         }
 
@@ -92,7 +92,7 @@ mod tests {
             let at = at.min(text.lines().count()) as u32;
             for number in 1..=text.lines().count() as u32 {
                 let now = if number > at { number + 1 } else { number };
-                prop_assert_eq!(moved.line(number), Some(now));
+                prop_assert_eq!(moved.new_line(number), Some(now));
             }
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn changed_line_is_not_mapped() {
         let moved = LineMap::new("a\nb\nc\n", "new\na\nB\nc\n");
-        let lines: Vec<_> = (1..=3).map(|line| moved.line(line)).collect();
+        let lines: Vec<_> = (1..=3).map(|line| moved.new_line(line)).collect();
         assert_eq!(lines, [Some(2), None, Some(4)]);
     }
 }

@@ -12,8 +12,8 @@ pub(crate) use views::{of_event_to_compare, parts, slices_for};
 
 use crate::QueryError;
 use crate::select::{
-    Commit, SelectError, Selection, Selector, full_name, oldest_first, one_benchmark, select,
-    select_all_from, whole,
+    Commit, SelectError, Selection, Selector, check_one_benchmark, full_name, oldest_first, select,
+    select_all_from, select_whole_build,
 };
 use crate::tree::{View, WindowError};
 use named::last_components;
@@ -104,10 +104,10 @@ pub(crate) fn resolved(
         let commits = commits.ok_or_else(|| QueryError::NoRange {
             range: range.to_owned(),
         })?;
-        return Ok(selector.within(commits));
+        return Ok(selector.with_commits(commits));
     }
     match surroundings.commit(revision) {
-        Some(commit) => Ok(selector.at(commit)),
+        Some(commit) => Ok(selector.with_commit(commit)),
         None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
         None => Err(QueryError::NoRevision {
             revision: revision.to_owned(),
@@ -267,9 +267,13 @@ impl Sources {
         let mut builds = store.builds()?;
         builds.retain(|stored| stored.build.executable == executable);
         oldest_first(&mut builds);
-        let selections = builds.iter().rev().map(|stored| chosen(whole(stored)));
-        let mut with_several = selections
-            .filter(|selection| selection.profiles.len() > 1 && one_benchmark([selection]).is_ok());
+        let selections = builds
+            .iter()
+            .rev()
+            .map(|stored| chosen(select_whole_build(stored)));
+        let mut with_several = selections.filter(|selection| {
+            selection.profiles.len() > 1 && check_one_benchmark([selection]).is_ok()
+        });
         let view = with_several
             .next()
             .map(|selection| View::load(store, selection));
@@ -320,7 +324,7 @@ impl Sources {
         let builds = store.builds()?;
         let located = builds.iter().map(|stored| Located {
             store: store.clone(),
-            selection: whole(stored),
+            selection: select_whole_build(stored),
             is_stored: true,
         });
         Ok(located.collect())

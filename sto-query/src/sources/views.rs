@@ -7,7 +7,7 @@ use crate::QueryError;
 use crate::calls::CalledRun;
 use crate::compare::{Lines, shared_event};
 use crate::phases::{self, CostOverTime};
-use crate::select::{full_name, one_benchmark};
+use crate::select::{check_one_benchmark, full_name};
 use crate::timeline::RunOverTime;
 use crate::tree::{
     ContextCosts, RootsBy, RunWindow, TIME, ThreadNames, View, WholeRun, Window, WindowError,
@@ -89,7 +89,7 @@ impl Sources {
             filter.event = filter.event.or(first.map(|first| first.event.clone()));
             views.push(view);
         }
-        one_benchmark(views.iter().map(|view| &view.selection))?;
+        check_one_benchmark(views.iter().map(|view| &view.selection))?;
         Ok(views)
     }
 
@@ -135,7 +135,7 @@ impl Sources {
             1 => ThreadNames::NameAndId,
             _ => ThreadNames::Name,
         };
-        Ok(filter.load(located)?.by(&store, by, names)?)
+        Ok(filter.load(located)?.with_roots(&store, by, names)?)
     }
 
     /// Like `view_by`, for a baseline and a candidate.
@@ -155,7 +155,7 @@ impl Sources {
         let [baseline, candidate] = filter.keep_both([baseline.load()?, candidate.load()?])?;
         // Thread ids differ between the two, so only names are used.
         let below = |view: View, store, window| -> Result<View, QueryError> {
-            Ok(taken(view, store, window)?.by(store, by, ThreadNames::Name)?)
+            Ok(taken(view, store, window)?.with_roots(store, by, ThreadNames::Name)?)
         };
         Ok([
             below(baseline, &stores[0], against.or(filter.window))?,
@@ -209,7 +209,7 @@ impl Sources {
             None => EVENT,
         };
         if let Some(window) = filter.window {
-            run = run.within(|run| part(run, window, sample_type))?;
+            run = run.restrict(|run| part(run, window, sample_type))?;
         }
         Ok((run, sample_type))
     }
@@ -247,7 +247,7 @@ impl Sources {
         };
         let run = self.called_run_read(named, filter, reading)?;
         Ok(match (filter.window, thresholds) {
-            (Some(window), _) => run.during(window, thresholds)?,
+            (Some(window), _) => run.restrict(window, thresholds)?,
             (None, Some(thresholds)) if run.is_stored => run.compressed(thresholds)?,
             _ => run,
         })
@@ -266,7 +266,7 @@ impl Sources {
         };
         let run = self.called_run_read(named, filter, reading)?;
         match filter.window {
-            Some(window) => Ok(run.during(window, None)?),
+            Some(window) => Ok(run.restrict(window, None)?),
             None => Ok(run),
         }
     }
@@ -399,7 +399,7 @@ pub(crate) fn taken(
 ) -> Result<View, QueryError> {
     match window {
         None => Ok(view),
-        Some(window) => view.within(store, |run| Ok(vec![part(run, window, EVENT)?])),
+        Some(window) => view.restrict(store, |run| Ok(vec![part(run, window, EVENT)?])),
     }
 }
 
@@ -441,8 +441,8 @@ pub(crate) fn parts(
     let count = fewest.clamp(2, PARTS);
     let cut = |view: View, store, window, length: u64, slices: u64| {
         let count = (count * length / shorter).min(MOST_PARTS).min(slices) as u32;
-        view.within(store, |run| -> Result<_, QueryError> {
-            Ok(part(run, window, EVENT)?.parts(count))
+        view.restrict(store, |run| -> Result<_, QueryError> {
+            Ok(part(run, window, EVENT)?.split(count))
         })
     };
     Ok([
@@ -455,7 +455,7 @@ pub(crate) fn parts(
 fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow, WindowError> {
     match window {
         Window::Time { from, to } => run.between(from, to),
-        Window::Rest { from, to } => run.rest(from, to),
+        Window::Rest { from, to } => run.complement(from, to),
         Window::Phase(phase) => {
             let costs = run.slices.costs.get(sample_type).into_iter().flatten();
             let found = phases::borders(&CostOverTime {

@@ -20,7 +20,8 @@ struct Explaining<'a> {
 impl StopCriterion for Explaining<'_> {
     fn stops(&self, branch: &Branch) -> bool {
         let expected = self.greedy.expected(&branch.samples);
-        let difference = expected.map_or(0.0, |e| self.greedy.0.actual(&branch.samples) - e.mean);
+        let difference =
+            expected.map_or(0.0, |e| self.greedy.0.judged_mean(&branch.samples) - e.mean);
         self.greedy.stops(branch) || difference < self.least
     }
 }

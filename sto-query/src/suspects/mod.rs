@@ -186,7 +186,7 @@ impl Suspects {
     /// Returns the mean number of samples in a judged run.
     pub(crate) fn actual(&self) -> f64 {
         let wholes = self.runs.iter().map(|run| run.whole.samples as f64);
-        self.judged.actual(&wholes.collect::<Vec<_>>())
+        self.judged.judged_mean(&wholes.collect::<Vec<_>>())
     }
 
     /// Returns the deviation of the total samples from expectation, in standard deviations.

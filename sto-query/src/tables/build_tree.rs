@@ -4,7 +4,7 @@ use super::by_frame::ByFrame;
 use super::ids::{Hex, Ids};
 use crate::functions::Functions;
 use crate::sources::EVENT;
-use crate::tree::{View, costs_by};
+use crate::tree::{View, sum_costs};
 use hashbrown::HashMap;
 use std::sync::OnceLock;
 use sto_core::id::{BuildId, ExecutableId, NodeId};
@@ -78,7 +78,7 @@ impl BuildTree {
             let types = 0..self.view.sample_types.len();
             let costs = types.map(|ix| {
                 let own = self.view.self_costs(ix);
-                costs_by(&self.view, &own, self.functions().numbers())
+                sum_costs(&self.view, &own, self.functions().numbers())
             });
             costs.collect()
         })

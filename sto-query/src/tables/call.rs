@@ -159,7 +159,7 @@ impl Cursor for Calls {
 
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
         let (Some(row), Some(read)) = (&self.row, &self.read) else {
-            return cell.null();
+            return cell.set_null();
         };
         let LoadedCalls {
             tree,
@@ -169,16 +169,16 @@ impl Cursor for Calls {
         } = &read.loaded;
         let CallThread { pid, tid, name, .. } = &calls.threads[row.thread].thread;
         match column {
-            PROFILE => cell.text(read.profile.as_str()),
-            START => cell.count(row.start),
-            END => cell.count(row.end),
-            PID => cell.count(u64::from(*pid)),
-            TID => cell.count(u64::from(*tid)),
+            PROFILE => cell.set_text(read.profile.as_str()),
+            START => cell.set_count(row.start),
+            END => cell.set_count(row.end),
+            PID => cell.set_count(u64::from(*pid)),
+            TID => cell.set_count(u64::from(*tid)),
             THREAD => cell.set_text_or_null(name),
-            NODE => cell.text(read.ids.node(tree, frames, row.stack).as_str()),
-            FRAME => cell.text(read.ids.frame(tree, frames, row.stack)),
-            CALLS => cell.count(row.calls),
-            _ => cell.count(row.duration.0),
+            NODE => cell.set_text(read.ids.node(tree, frames, row.stack).as_str()),
+            FRAME => cell.set_text(read.ids.frame(tree, frames, row.stack)),
+            CALLS => cell.set_count(row.calls),
+            _ => cell.set_count(row.duration.0),
         }
     }
 }

@@ -234,23 +234,23 @@ impl Cursor for Samples {
         let (Some(part), Some(read), Some(&(node, own, total))) =
             (&self.part, &self.read, self.rows.last())
         else {
-            return cell.null();
+            return cell.set_null();
         };
         let Read {
             tree, frames, ids, ..
         } = read;
         match column {
-            PROFILE => cell.text(part.profile.as_str()),
-            NODE => cell.text(ids.node(tree, frames, node).as_str()),
-            SELF => cell.count(own.value),
-            TOTAL => cell.count(total.value),
-            EVENT => cell.text(&part.event.event),
-            SAMPLES => cell.count(own.samples),
-            TOTAL_SAMPLES => cell.count(total.samples),
-            OUTERMOST => cell.count(u64::from(read.is_outermost(node))),
-            FRAME => cell.text(ids.frame(tree, frames, node)),
-            EXECUTABLE => cell.text(read.build.as_str()),
-            _ => cell.null(),
+            PROFILE => cell.set_text(part.profile.as_str()),
+            NODE => cell.set_text(ids.node(tree, frames, node).as_str()),
+            SELF => cell.set_count(own.value),
+            TOTAL => cell.set_count(total.value),
+            EVENT => cell.set_text(&part.event.event),
+            SAMPLES => cell.set_count(own.samples),
+            TOTAL_SAMPLES => cell.set_count(total.samples),
+            OUTERMOST => cell.set_count(u64::from(read.is_outermost(node))),
+            FRAME => cell.set_text(ids.frame(tree, frames, node)),
+            EXECUTABLE => cell.set_text(read.build.as_str()),
+            _ => cell.set_null(),
         }
     }
 }

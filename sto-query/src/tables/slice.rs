@@ -156,7 +156,7 @@ impl Cursor for Slices {
 
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
         let (Some((event, row)), Some(read)) = (&self.row, &self.read) else {
-            return cell.null();
+            return cell.set_null();
         };
         let LoadedSlices {
             tree,
@@ -166,19 +166,19 @@ impl Cursor for Slices {
         } = &read.loaded;
         let context = &slices.contexts[row.context.get()];
         match column {
-            PROFILE => cell.text(read.profile.as_str()),
-            START => cell.count(read.time(row)[0]),
-            END => cell.count(read.time(row)[1]),
-            PID => cell.count(u64::from(context.thread.pid)),
-            TID => cell.count(u64::from(context.thread.tid)),
+            PROFILE => cell.set_text(read.profile.as_str()),
+            START => cell.set_count(read.time(row)[0]),
+            END => cell.set_count(read.time(row)[1]),
+            PID => cell.set_count(u64::from(context.thread.pid)),
+            TID => cell.set_count(u64::from(context.thread.tid)),
             THREAD => cell.set_text_or_null(&context.thread.name),
-            LABELS if context.labels.is_empty() => cell.null(),
-            LABELS => cell.text(&serde_json::json!(context.labels).to_string()),
-            NODE => cell.text(read.ids.node(tree, frames, row.node).as_str()),
-            FRAME => cell.text(read.ids.frame(tree, frames, row.node)),
-            EVENT => cell.text(&read.events[*event].event),
-            SAMPLES => cell.count(row.cost.samples),
-            _ => cell.count(row.cost.value),
+            LABELS if context.labels.is_empty() => cell.set_null(),
+            LABELS => cell.set_text(&serde_json::json!(context.labels).to_string()),
+            NODE => cell.set_text(read.ids.node(tree, frames, row.node).as_str()),
+            FRAME => cell.set_text(read.ids.frame(tree, frames, row.node)),
+            EVENT => cell.set_text(&read.events[*event].event),
+            SAMPLES => cell.set_count(row.cost.samples),
+            _ => cell.set_count(row.cost.value),
         }
     }
 }

@@ -159,26 +159,26 @@ impl Cursor for Nodes {
 
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
         let Some(tree) = &self.tree else {
-            return cell.null();
+            return cell.set_null();
         };
         let node = match self.step {
             Step::ByFrame => tree.by_frame().nodes()[self.at as usize],
             _ => NodeIx(self.at),
         };
         match column {
-            ID => cell.text(&tree.id(node)),
+            ID => cell.set_text(&tree.id(node)),
             PARENT => match tree.view.tree.parent(node) {
-                Some(parent) => cell.text(&tree.id(parent)),
-                None => cell.null(),
+                Some(parent) => cell.set_text(&tree.id(parent)),
+                None => cell.set_null(),
             },
-            FRAME => cell.text(tree.frame_id(node)),
-            EXECUTABLE => cell.text(Hex::from_bytes(tree.build.0).as_str()),
-            SAMPLES => cell.count(tree.self_costs()[node.get()].samples),
-            SELF => cell.count(tree.self_costs()[node.get()].value),
-            TOTAL => cell.count(tree.totals()[node.get()].value),
-            TOTAL_SAMPLES => cell.count(tree.totals()[node.get()].samples),
-            NODE => cell.text(tree.node_id(node).as_str()),
-            _ => cell.count(u64::from(tree.outermost()[node.get()])),
+            FRAME => cell.set_text(tree.frame_id(node)),
+            EXECUTABLE => cell.set_text(Hex::from_bytes(tree.build.0).as_str()),
+            SAMPLES => cell.set_count(tree.self_costs()[node.get()].samples),
+            SELF => cell.set_count(tree.self_costs()[node.get()].value),
+            TOTAL => cell.set_count(tree.totals()[node.get()].value),
+            TOTAL_SAMPLES => cell.set_count(tree.totals()[node.get()].samples),
+            NODE => cell.set_text(tree.node_id(node).as_str()),
+            _ => cell.set_count(u64::from(tree.outermost()[node.get()])),
         }
     }
 }

@@ -75,14 +75,14 @@ impl Cursor for Frames {
         };
         let frame = self.frames.table.frame(ix);
         match column {
-            ID => cell.text(Hex::from_bytes(FrameId::from_frame(frame).0).as_str()),
-            1 => cell.text(frame.symbol),
+            ID => cell.set_text(Hex::from_bytes(FrameId::from_frame(frame).0).as_str()),
+            1 => cell.set_text(frame.symbol),
             2 => cell.set_text_or_null(frame.file),
-            3 if frame.line == 0 => cell.null(),
-            3 => cell.count(u64::from(frame.line)),
+            3 if frame.line == 0 => cell.set_null(),
+            3 => cell.set_count(u64::from(frame.line)),
             4 => cell.set_text_or_null(frame.module),
-            5 => cell.text(frame.kind.name()),
-            _ => cell.text(&key_of(frame, KeyOptions::default())),
+            5 => cell.set_text(frame.kind.name()),
+            _ => cell.set_text(&key_of(frame, KeyOptions::default())),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::build_tree::BuildTree;
 use super::text_index::TextIndex;
 use crate::QueryError;
 use crate::functions::Functions;
-use crate::select::whole;
+use crate::select::select_whole_build;
 use crate::sources::{EVENT, Named, Sources};
 use crate::tree::View;
 use hashbrown::HashMap;
@@ -200,7 +200,7 @@ impl Stored {
         let tree = match kept {
             Some(at) => trees.remove(at),
             None => {
-                let view = View::load_sum(self.snapshot()?, whole(stored))?;
+                let view = View::load_sum(self.snapshot()?, select_whole_build(stored))?;
                 Arc::new(BuildTree::new(stored.id, view))
             }
         };

@@ -181,20 +181,20 @@ pub(super) struct Cell<'a>(pub(super) &'a mut Context);
 
 impl Cell<'_> {
     /// Sets text.
-    pub(super) fn text(self, text: &str) -> rusqlite::Result<()> {
+    pub(super) fn set_text(self, text: &str) -> rusqlite::Result<()> {
         self.0.set_result(text)
     }
 
     /// Sets text, or null if it is empty.
     pub(super) fn set_text_or_null(self, text: &str) -> rusqlite::Result<()> {
         match text {
-            "" => self.null(),
-            known => self.text(known),
+            "" => self.set_null(),
+            known => self.set_text(known),
         }
     }
 
     /// Sets a count or cost; as a floating-point number if it exceeds SQLite's integers.
-    pub(super) fn count(self, count: u64) -> rusqlite::Result<()> {
+    pub(super) fn set_count(self, count: u64) -> rusqlite::Result<()> {
         match i64::try_from(count) {
             Ok(count) => self.0.set_result(count),
             Err(_) => self.0.set_result(count as f64),
@@ -202,7 +202,7 @@ impl Cell<'_> {
     }
 
     /// Sets null.
-    pub(super) fn null(self) -> rusqlite::Result<()> {
+    pub(super) fn set_null(self) -> rusqlite::Result<()> {
         self.0.set_result(rusqlite::types::Null)
     }
 
@@ -239,7 +239,7 @@ impl Cursor for PrecomputedRows {
         match self.rows.get(self.at).and_then(|row| row.get(column)) {
             Some(value) => cell.value(value),
             // SQLite fills in arguments.
-            None => cell.null(),
+            None => cell.set_null(),
         }
     }
 }

@@ -280,7 +280,7 @@ fn records(names: &[String], rows: &[Vec<(bool, String)>], style: Style) -> Stri
         }
         for (name, (_, cell)) in names.iter().zip(row) {
             let padding = " ".repeat(width - display_width(name) + GAP);
-            let cell = style.fit(cell, width + GAP);
+            let cell = style.shorten_to_fit(cell, width + GAP);
             let line = format!("{}{padding}{cell}", style.dim(name));
             text += line.trim_end();
             text.push('\n');

@@ -10,10 +10,10 @@ mod table;
 mod time;
 mod width;
 
-pub(crate) use names::closest;
+pub(crate) use names::find_closest;
 pub(crate) use numbers::{
-    bytes, counted, grouped, moment, not_shown, percent, probability, quantity, saving, seconds,
-    short, some_of,
+    bytes, compression_ratio, format_count, format_time, group_digits, list_names, omitted_line,
+    percent, probability, quantity, seconds, short,
 };
 pub(crate) use paragraph::{line, paragraph, title};
 pub use shell::Command;

@@ -13,7 +13,7 @@ const SHORTEST_NAME: usize = 8;
 /// Shortens names, each to its maximum width.
 ///
 /// Different names that would look the same begin with `…` shortly before their first difference.
-pub(crate) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
+pub(crate) fn shorten_distinctly(names: &[(&str, usize)]) -> Vec<String> {
     let mut shown: Vec<String> = names
         .iter()
         .map(|(name, max)| shorten(name, *max))
@@ -125,7 +125,10 @@ fn common_characters(a: &str, b: &str) -> usize {
 
 /// Returns the shortest name that contains `name`, or else the most similar one, by edit distance
 /// and order. `None` if more than half of the characters differ, as it is probably unrelated.
-pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn find_closest<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     let known: Vec<&str> = known.collect();
     let having = known.iter().copied().filter(|known| known.contains(name));
     if let Some(shortest) = having.min_by_key(|known| (known.len(), *known)) {
@@ -177,7 +180,7 @@ mod tests {
             .collect();
         for width in [12, 24, 40] {
             let wanted: Vec<_> = names.iter().map(|name| (name.as_str(), width)).collect();
-            let shown = shorten_apart(&wanted);
+            let shown = shorten_distinctly(&wanted);
             assert!(
                 shown.iter().all(|name| display_width(name) <= width),
                 "{shown:?}"
@@ -190,7 +193,7 @@ mod tests {
         }
         let wide = ["函数函数函数甲函数", "函数函数函数乙函数"].map(|name| (name, 4));
         assert!(
-            shorten_apart(&wide)
+            shorten_distinctly(&wide)
                 .iter()
                 .all(|name| display_width(name) <= 4)
         );

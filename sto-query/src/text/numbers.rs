@@ -3,7 +3,7 @@
 use sto_core::units::{Nanoseconds, Unit};
 
 /// Formats an integer with a comma after every third digit.
-pub(crate) fn grouped(number: u64) -> String {
+pub(crate) fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (ix, digit) in digits.chars().enumerate() {
@@ -16,24 +16,24 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// Formats a count: `1 profile`, `2 profiles`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn format_count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
+    format!("{} {noun}{plural}", group_digits(number))
 }
 
 /// Returns the line `3 more functions not shown`; empty for zero.
-pub(crate) fn not_shown(more: usize, noun: &str) -> String {
+pub(crate) fn omitted_line(more: usize, noun: &str) -> String {
     match more {
         0 => String::new(),
         more => format!(
             "{} not shown\n",
-            counted(more as u64, &format!("more {noun}"))
+            format_count(more as u64, &format!("more {noun}"))
         ),
     }
 }
 
 /// Lists at most `most` names: `a, b and 3 more`.
-pub(crate) fn some_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
+pub(crate) fn list_names<T: AsRef<str>>(names: &[T], most: usize) -> String {
     let named = names.iter().take(most).map(T::as_ref);
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
@@ -110,7 +110,7 @@ pub(crate) fn seconds(time: Nanoseconds) -> String {
 
 /// Formats a point in time in the unit that suits `end`, with enough digits to distinguish times
 /// that are a thousandth of `length` apart: `2.46813 s`.
-pub(crate) fn moment(time: Nanoseconds, end: Nanoseconds, length: Nanoseconds) -> String {
+pub(crate) fn format_time(time: Nanoseconds, end: Nanoseconds, length: Nanoseconds) -> String {
     let (unit, most, name) = match end.0 {
         0..1_000_000 => (1e3, 3, "µs"),
         1_000_000..1_000_000_000 => (1e6, 6, "ms"),
@@ -122,7 +122,7 @@ pub(crate) fn moment(time: Nanoseconds, end: Nanoseconds, length: Nanoseconds) -
 }
 
 /// Formats a compression ratio: `412x`.
-pub(crate) fn saving(saving: f64) -> String {
+pub(crate) fn compression_ratio(saving: f64) -> String {
     if saving >= 10.0 {
         format!("{saving:.0}x")
     } else {
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_and_a_unit() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
+        assert_eq!(group_digits(0), "0");
+        assert_eq!(group_digits(999), "999");
         assert_eq!(
             [0.001_964, 0.5, 1.0, 456.4].map(short),
             ["0.00196", "0.500", "1.00", "456"]
         );
-        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(group_digits(1_234_567), "1,234,567");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(36_120_000), "36.1 MB");
         assert_eq!(bytes(999_999), "1.00 MB");
@@ -175,7 +175,7 @@ mod tests {
             "1.23 million events"
         );
         assert_eq!(quantity(5, Unit::Samples), None);
-        assert_eq!(saving(412.3), "412x");
-        assert_eq!(saving(0.44), "0.4x");
+        assert_eq!(compression_ratio(412.3), "412x");
+        assert_eq!(compression_ratio(0.44), "0.4x");
     }
 }

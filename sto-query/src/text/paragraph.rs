@@ -25,7 +25,7 @@ pub(crate) fn paragraph(style: Style, head: &str, sentence: &str, indent: usize)
     let mut column = display_width(head);
     let mut space = "";
     for word in printable(sentence).split_whitespace() {
-        let word = style.fit(word, indent);
+        let word = style.shorten_to_fit(word, indent);
         let width = display_width(&word);
         if column > indent && column + space.len() + width > width_of_line {
             text.truncate(text.trim_end().len());

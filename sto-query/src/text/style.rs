@@ -200,7 +200,7 @@ impl Style {
     }
 
     /// Shortens text that begins at `column` to end at the right edge of the terminal.
-    pub(crate) fn fit(self, text: &str, column: usize) -> String {
+    pub(crate) fn shorten_to_fit(self, text: &str, column: usize) -> String {
         match self.width {
             Some(width) => shorten(text, width.saturating_sub(column).max(MIN_NAME_WIDTH)),
             None => text.to_owned(),
@@ -242,7 +242,7 @@ impl Words {
     }
 
     /// Returns the part of a sentence that names a hint's command; empty without such a command.
-    pub(crate) fn within(self, before: &str, hint: Hint, after: &str) -> String {
+    pub(crate) fn hint_phrase(self, before: &str, hint: Hint, after: &str) -> String {
         let name = self.name(hint);
         name.map_or_else(String::new, |name| format!("{before}{name}{after}"))
     }

@@ -1,6 +1,6 @@
 //! Tables for terminals, pipes and logs, with aligned columns.
 
-use super::names::shorten_apart;
+use super::names::shorten_distinctly;
 use super::{MIN_NAME_WIDTH, Style, display_width, printable, shorten};
 use std::iter::zip;
 
@@ -53,7 +53,7 @@ impl Column {
     }
 
     /// Sets the maximum width of cells in a terminal.
-    pub(crate) fn at_most(self, columns: usize) -> Column {
+    pub(crate) fn with_max_width(self, columns: usize) -> Column {
         Column {
             most: columns,
             ..self
@@ -62,7 +62,7 @@ impl Column {
 
     /// Allows to leave out the column if the last column needs more room. Columns with the highest
     /// rank are left out first.
-    pub(crate) fn dispensable(self, rank: u8) -> Column {
+    pub(crate) fn with_drop_rank(self, rank: u8) -> Column {
         Column {
             dispensable: rank,
             ..self
@@ -92,7 +92,7 @@ impl<T: AsRef<str>> From<T> for Cell {
 impl Cell {
     /// Adds tree lines before and notes after the text of the last column. Neither is cut, but the
     /// notes are left out if a name has no room next to them.
-    pub(crate) fn between(self, before: String, after: String) -> Cell {
+    pub(crate) fn with_prefix_and_suffix(self, before: String, after: String) -> Cell {
         Cell {
             before,
             after,
@@ -117,7 +117,7 @@ impl Cell {
     }
 
     /// Sets the style of the text.
-    pub(crate) fn marked(self, mark: fn(Style, &str) -> String) -> Cell {
+    pub(crate) fn with_style(self, mark: fn(Style, &str) -> String) -> Cell {
         Cell { mark, ..self }
     }
 }
@@ -133,7 +133,7 @@ impl Table {
     }
 
     /// Sets the distance of the table from the left edge.
-    pub(crate) fn indented(self, columns: usize) -> Table {
+    pub(crate) fn with_indent(self, columns: usize) -> Table {
         Table {
             indent: columns,
             ..self
@@ -141,13 +141,13 @@ impl Table {
     }
 
     /// Adds a row, with one cell per column.
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn add_row(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.lines.push(Line::Row(cells));
     }
 
     /// Adds a line between rows.
-    pub(crate) fn line(&mut self, text: String) {
+    pub(crate) fn add_line(&mut self, text: String) {
         self.lines.push(Line::Text(text));
     }
 
@@ -167,7 +167,7 @@ impl Table {
             .map(|column| column.title.into())
             .collect();
         let title = heading.last().map_or("", |cell| &cell.text);
-        let title = style.fit(title, taken(&widths));
+        let title = style.shorten_to_fit(title, taken(&widths));
         let heading = self.line_of(&heading, &widths, &title, style);
         let mut text = format!(
             "{:indent$}{}\n",
@@ -237,7 +237,7 @@ impl Table {
             }
         };
         let names: Vec<(&str, usize)> = last.map(|cell| (&*cell.text, room(cell))).collect();
-        shorten_apart(&names)
+        shorten_distinctly(&names)
     }
 
     /// Formats a line, given the text of its last cell.

@@ -2,12 +2,12 @@
 
 use super::formula::Formula;
 use super::grid::{rates, resample_metric};
-use super::rows::{NONE, RowOf};
+use super::rows::{NONE, RowAssignment};
 use super::{Grid, RowsBy, RunOverTime, TimelineError};
 use crate::functions::{FunctionChoice, KeyOptions, Named, key_of};
 use crate::select::full_name;
-use crate::text::closest;
-use crate::tree::{Order, ThreadNames, costs_by, thread_name};
+use crate::text::find_closest;
+use crate::tree::{Order, ThreadNames, sum_costs, thread_name};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -99,7 +99,7 @@ impl RunOverTime {
         }
         let (keys, numbers) = self.keys();
         let self_costs = self.view.self_costs(sample_type);
-        let costs = costs_by(&self.view, &self_costs, &numbers);
+        let costs = sum_costs(&self.view, &self_costs, &numbers);
         for order in [Order::SelfCost, Order::Total] {
             let cost = |number: &u32| {
                 let (own, total) = costs[*number as usize];
@@ -124,7 +124,7 @@ impl RunOverTime {
                     rows[number as usize] = row;
                 }
                 let row_of = numbers.iter().map(|&number| rows[number as usize]);
-                let row_of = RowOf::Frame(row_of.collect());
+                let row_of = RowAssignment::Frame(row_of.collect());
                 let cells = self.cells(sample_type, &row_of, order, chosen.len());
                 for (number, cells) in chosen.iter().zip(cells.chunks(own.count())) {
                     all.push(NamedSeries {
@@ -313,7 +313,7 @@ impl RunOverTime {
         order: Order,
         is_counted: impl Iterator<Item = bool>,
     ) -> Vec<f64> {
-        let row_of = RowOf::Frame(is_counted.map(row).collect());
+        let row_of = RowAssignment::Frame(is_counted.map(row).collect());
         let cells = self.cells(sample_type, &row_of, order, 1);
         rates(&cells, self.grid(), grid)
     }
@@ -325,7 +325,7 @@ impl RunOverTime {
         grid: Grid,
         is_counted: impl Iterator<Item = bool>,
     ) -> Vec<f64> {
-        let row_of = RowOf::Context(is_counted.map(row).collect());
+        let row_of = RowAssignment::Context(is_counted.map(row).collect());
         let cells = self.cells(sample_type, &row_of, Order::SelfCost, 1);
         rates(&cells, self.grid(), grid)
     }
@@ -361,7 +361,7 @@ fn row(is_counted: bool) -> u32 {
 fn no_metric(name: &str, known: Vec<String>) -> TimelineError {
     TimelineError::NoMetric {
         name: name.to_owned(),
-        closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
+        closest: find_closest(name, known.iter().map(String::as_str)).map(str::to_owned),
         known,
     }
 }

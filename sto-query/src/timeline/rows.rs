@@ -3,8 +3,8 @@
 use super::{RunOverTime, TimelineError};
 use crate::select::full_name;
 use crate::tree::{
-    Order, RootsError, ThreadNames, costs_by, function_numbers, functions, label_name, no_label,
-    thread_name,
+    Order, RootsError, ThreadNames, function_numbers, functions, label_name, sum_costs,
+    thread_name, unknown_label,
 };
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ pub struct Rows {
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Assignment of costs to rows, by the frames of the stack or by context.
-pub(super) enum RowOf {
+pub(super) enum RowAssignment {
     Frame(Vec<u32>),
     Context(Vec<u32>),
 }
@@ -146,8 +146,12 @@ impl RunOverTime {
         }
         let row = |number: u32| row_of_number.get(&number).copied().unwrap_or(NONE);
         let row_of = match number_of {
-            RowOf::Frame(numbers) => RowOf::Frame(numbers.into_iter().map(row).collect()),
-            RowOf::Context(numbers) => RowOf::Context(numbers.into_iter().map(row).collect()),
+            RowAssignment::Frame(numbers) => {
+                RowAssignment::Frame(numbers.into_iter().map(row).collect())
+            }
+            RowAssignment::Context(numbers) => {
+                RowAssignment::Context(numbers.into_iter().map(row).collect())
+            }
         };
         let cells = self.cells(sample_type, &row_of, order, kept);
         let (names, costs) = named.into_iter().map(|n| (n.name, n.cost)).unzip();
@@ -164,12 +168,12 @@ impl RunOverTime {
     pub(super) fn cells(
         &self,
         sample_type: usize,
-        row_of: &RowOf,
+        row_of: &RowAssignment,
         order: Order,
         rows: usize,
     ) -> Vec<f64> {
         let slices = self.grid().count();
-        let counted = self.counted(sample_type);
+        let counted = self.cost_number(sample_type);
         let first = self.taken.start;
         let mut cells = vec![0.0; rows * slices];
         let mut add = |row: u32, slice: u32, cost| {
@@ -178,19 +182,19 @@ impl RunOverTime {
             }
         };
         match row_of {
-            RowOf::Context(rows) => {
+            RowAssignment::Context(rows) => {
                 for cost in self.costs(sample_type) {
                     add(rows[cost.context.0 as usize], cost.slice.0, cost.cost);
                 }
             }
-            RowOf::Frame(row_of) if order == Order::SelfCost => {
+            RowAssignment::Frame(row_of) if order == Order::SelfCost => {
                 let frames = self.view.tree.frames();
                 for cost in self.costs(sample_type) {
                     let frame = frames[cost.node.get()];
                     add(row_of[frame.get()], cost.slice.0, cost.cost);
                 }
             }
-            RowOf::Frame(row_of) => {
+            RowAssignment::Frame(row_of) => {
                 let chains = Chains::new(&self.view.tree, row_of, rows);
                 for cost in self.costs(sample_type) {
                     for row in chains.rows(cost.node.0) {
@@ -202,7 +206,7 @@ impl RunOverTime {
         cells
     }
 
-    fn functions(&self, sample_type: usize, order: Order) -> (Vec<Named>, RowOf) {
+    fn functions(&self, sample_type: usize, order: Order) -> (Vec<Named>, RowAssignment) {
         let numbers = function_numbers(&self.view);
         let functions = functions(&self.view, sample_type);
         let named = functions.into_iter().map(|function| {
@@ -220,13 +224,13 @@ impl RunOverTime {
                 },
             }
         });
-        (named.collect(), RowOf::Frame(numbers))
+        (named.collect(), RowAssignment::Frame(numbers))
     }
 
-    fn modules(&self, sample_type: usize, order: Order) -> (Vec<Named>, RowOf) {
+    fn modules(&self, sample_type: usize, order: Order) -> (Vec<Named>, RowAssignment) {
         let (modules, numbers) = self.module_numbers();
         let self_costs = self.view.self_costs(sample_type);
-        let costs = costs_by(&self.view, &self_costs, &numbers);
+        let costs = sum_costs(&self.view, &self_costs, &numbers);
         let costs = costs.into_iter().map(|(own, total)| match order {
             Order::SelfCost => own,
             Order::Total => total,
@@ -237,7 +241,7 @@ impl RunOverTime {
             name: RowName::new(self.view.frames.string(module)),
             cost,
         });
-        (named.collect(), RowOf::Frame(numbers))
+        (named.collect(), RowAssignment::Frame(numbers))
     }
 
     /// Returns the modules, and the index of each frame's module.
@@ -256,7 +260,7 @@ impl RunOverTime {
         (modules, numbers)
     }
 
-    fn threads(&self, sample_type: usize) -> Result<(Vec<Named>, RowOf), TimelineError> {
+    fn threads(&self, sample_type: usize) -> Result<(Vec<Named>, RowAssignment), TimelineError> {
         let threads = || self.contexts().iter().map(|context| &context.thread);
         if threads().all(|thread| thread.tid == 0 && thread.name.is_empty()) {
             let build = full_name(&self.view.selection.build);
@@ -266,7 +270,11 @@ impl RunOverTime {
         Ok(self.contexts_by(sample_type, names))
     }
 
-    fn labels(&self, sample_type: usize, key: &str) -> Result<(Vec<Named>, RowOf), TimelineError> {
+    fn labels(
+        &self,
+        sample_type: usize,
+        key: &str,
+    ) -> Result<(Vec<Named>, RowAssignment), TimelineError> {
         let of_run = &self.view.selection.profiles[0].profile.labels;
         let sets = || distinct_label_sets(self.contexts());
         let has_key = |label: &SampleLabel| label.key == key;
@@ -275,7 +283,7 @@ impl RunOverTime {
             let of_samples = sets().flatten().map(|label| label.key.clone());
             let known = known.into_iter().chain(of_samples).collect();
             let build = full_name(&self.view.selection.build);
-            return Err(no_label(build, key, known).into());
+            return Err(unknown_label(build, key, known).into());
         }
         let of_run = of_run.get(key).map_or("", String::as_str);
         let names: HashMap<*const SampleLabel, Rc<str>> = sets()
@@ -293,7 +301,7 @@ impl RunOverTime {
         &self,
         sample_type: usize,
         names: impl Iterator<Item = Rc<str>>,
-    ) -> (Vec<Named>, RowOf) {
+    ) -> (Vec<Named>, RowAssignment) {
         let mut known: HashMap<Rc<str>, u32> = HashMap::new();
         let mut named: Vec<Named> = Vec::new();
         let number = |name: Rc<str>| {
@@ -310,7 +318,7 @@ impl RunOverTime {
         for cost in self.costs(sample_type) {
             named[numbers[cost.context.0 as usize] as usize].cost += cost.cost;
         }
-        (named, RowOf::Context(numbers))
+        (named, RowAssignment::Context(numbers))
     }
 }
 

@@ -107,14 +107,14 @@ impl RunOverTime {
     /// # Errors
     ///
     /// Returns an error if there is no such window.
-    pub(crate) fn within(
+    pub(crate) fn restrict(
         mut self,
         choose: impl FnOnce(&WholeRun) -> Result<RunWindow, WindowError>,
     ) -> Result<RunOverTime, WindowError> {
         let window = choose(&WholeRun::new(&self.view, &self.slices))?;
-        self.view.runs = vec![self.slices.costs_in(&window)];
+        self.view.runs = vec![self.slices.window_costs(&window)];
         for costs in &mut self.slices.costs {
-            costs.retain(|cost| window.has(cost.slice.0));
+            costs.retain(|cost| window.contains(cost.slice.0));
         }
         let ends = window.slices.first().zip(window.slices.last());
         self.taken = ends.map_or(0..1, |(first, last)| first.start..last.end);
@@ -125,7 +125,7 @@ impl RunOverTime {
     /// Returns the run without inlined frames; their costs go to the functions that contain them.
     #[must_use]
     pub fn without_inlined(mut self) -> RunOverTime {
-        let (view, moved_to) = self.view.moved_from_inlined();
+        let (view, moved_to) = self.view.merge_inlined();
         self.view = view;
         for cost in self.slices.costs.iter_mut().flatten() {
             cost.node = moved_to[cost.node.get()];
@@ -157,7 +157,7 @@ impl RunOverTime {
     }
 
     /// Returns the function that extracts the counted number: the value, or the samples if nothing has a value.
-    pub(super) fn counted(&self, sample_type: usize) -> fn(Cost) -> f64 {
+    pub(super) fn cost_number(&self, sample_type: usize) -> fn(Cost) -> f64 {
         if self.counts_samples(sample_type) {
             |cost| cost.samples as f64
         } else {

@@ -55,7 +55,7 @@ impl RunOverTime {
 
     /// Returns for each merged stack the highest share of its total in a part of the time.
     fn importance(&self, sample_type: usize, merged: &Merged) -> Vec<f64> {
-        let counted = self.counted(sample_type);
+        let counted = self.cost_number(sample_type);
         let slices = self.taken.len();
         let part = |slice: u32| (slice - self.taken.start) as usize * PARTS / slices;
         let mut parts: Vec<Vec<(u32, f64)>> = vec![Vec::new(); PARTS];
@@ -85,7 +85,7 @@ impl RunOverTime {
     }
 
     fn by_slice(&self, sample_type: usize, of_node: &[u32], grid: Grid) -> Vec<Vec<(u32, f64)>> {
-        let counted = self.counted(sample_type);
+        let counted = self.cost_number(sample_type);
         let per_slice = grid.count() as f64 / self.taken.len() as f64;
         let mut slices: Vec<Vec<(u32, f64)>> = vec![Vec::new(); grid.count()];
         for cost in self.costs(sample_type) {

@@ -108,7 +108,8 @@ impl<'v> Nodes<'v> {
         let window = run.and_then(|run| view.windows.get(run));
         let mut sums: BTreeMap<(ContextIx, NodeIx), Vec<Cost>> = BTreeMap::new();
         for (column, costs) in slices.costs.iter().enumerate() {
-            let is_taken = |cost: &&SliceCost| window.is_none_or(|window| window.has(cost.slice.0));
+            let is_taken =
+                |cost: &&SliceCost| window.is_none_or(|window| window.contains(cost.slice.0));
             for cost in costs.iter().filter(is_taken) {
                 let sum = sums
                     .entry((cost.context, cost.node))

@@ -21,12 +21,12 @@ impl View {
     ///
     /// # Errors
     ///
-    /// Returns an error if [`View::cut_by_label`] or [`View::cut_by_time`] does.
-    pub(crate) fn cut_by(self, store: &Snapshot, x: &str) -> Result<View, WindowError> {
-        let cut = self.clone().cut_by_label(store, x)?;
+    /// Returns an error if [`View::split_runs_by_label`] or [`View::split_runs_by_time`] does.
+    pub(crate) fn split_runs(self, store: &Snapshot, x: &str) -> Result<View, WindowError> {
+        let cut = self.clone().split_runs_by_label(store, x)?;
         match (cut.runs.is_empty(), x) {
             (false, _) => Ok(cut),
-            (true, TIME) => self.cut_by_time(store),
+            (true, TIME) => self.split_runs_by_time(store),
             (true, _) => Ok(self),
         }
     }
@@ -36,7 +36,7 @@ impl View {
     /// # Errors
     ///
     /// Returns an error if `store` lacks a profile or its slices.
-    pub(crate) fn numbers_of_samples(
+    pub(crate) fn numeric_label_keys(
         &self,
         store: &Snapshot,
     ) -> Result<BTreeSet<String>, StoreError> {
@@ -63,7 +63,7 @@ impl View {
     /// # Panics
     ///
     /// Panics if stacks were changed since the view was loaded from that store.
-    fn cut_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
+    fn split_runs_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
         let nodes = Nodes::new(&self);
         let (mut profiles, mut runs) = (Vec::new(), Vec::new());
         for stored in &self.selection.profiles {
@@ -111,12 +111,12 @@ impl View {
     /// # Panics
     ///
     /// Panics if stacks were changed since the view was loaded from that store.
-    fn cut_by_time(self, store: &Snapshot) -> Result<View, WindowError> {
+    fn split_runs_by_time(self, store: &Snapshot) -> Result<View, WindowError> {
         let mut middles = Vec::new();
-        let mut view = self.within(store, |run| {
+        let mut view = self.restrict(store, |run| {
             let whole = run.between(Nanoseconds(0), None)?;
             let count = u64::from(PARTS).min(whole.slice_count()) as u32;
-            let parts: Vec<RunWindow> = whole.parts(count);
+            let parts: Vec<RunWindow> = whole.split(count);
             let length = whole.duration.0 as f64 / 1e9;
             let middle = |ix: usize| length * (ix as f64 + 0.5) / f64::from(count);
             middles.extend((0..parts.len()).map(middle));

@@ -27,7 +27,7 @@ pub struct Function {
 pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     let self_costs = view.self_costs(sample_type);
     let function_of = function_numbers(view);
-    let costs = costs_by(view, &self_costs, &function_of);
+    let costs = sum_costs(view, &self_costs, &function_of);
     let mut frame_self = vec![Cost::ZERO; view.frames.len()];
     for (frame, &cost) in view.tree.frames().iter().zip(&self_costs) {
         frame_self[frame.get()] += cost;
@@ -67,7 +67,7 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
 
 /// Returns self and total cost for each number in `number_of`, which assigns frames to functions or
 /// modules. Recursion is counted once.
-pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> Vec<(Cost, Cost)> {
+pub(crate) fn sum_costs(view: &View, self_costs: &[Cost], number_of: &[u32]) -> Vec<(Cost, Cost)> {
     let totals = totals(&view.tree, self_costs);
     let mut costs = vec![(Cost::ZERO, Cost::ZERO); count_of(number_of)];
     // A sample counts once for a function, however often its stack contains the function. Otherwise
@@ -92,7 +92,7 @@ fn count_of(number_of: &[u32]) -> usize {
 
 /// Returns the cost of each function in direct calls by another, keyed by the numbers of caller and
 /// callee. Only the outermost calls of recursive functions count.
-pub(crate) fn costs_between(
+pub(crate) fn call_costs(
     view: &View,
     self_costs: &[Cost],
     number_of: &[u32],

@@ -3,7 +3,7 @@
 use super::View;
 use super::contexts::Nodes;
 use crate::select::full_name;
-use crate::text::{closest, printable};
+use crate::text::{find_closest, printable};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,20 +113,20 @@ impl View {
     ///
     /// # Errors
     ///
-    /// Returns an error if [`View::by_label`] or [`View::by_thread`] does.
+    /// Returns an error if [`View::with_label_roots`] or [`View::with_thread_roots`] does.
     ///
     /// # Panics
     ///
     /// Panics if stacks were changed since the view was loaded from that store.
-    pub(crate) fn by(
+    pub(crate) fn with_roots(
         &self,
         store: &Snapshot,
         by: &RootsBy,
         names: ThreadNames,
     ) -> Result<View, RootsError> {
         match by {
-            RootsBy::Thread => self.by_thread(store, names),
-            RootsBy::Label(key) => self.by_label(store, key),
+            RootsBy::Thread => self.with_thread_roots(store, names),
+            RootsBy::Label(key) => self.with_label_roots(store, key),
         }
     }
 
@@ -144,7 +144,7 @@ impl View {
     /// # Panics
     ///
     /// Panics if stacks were changed since the view was loaded from that store.
-    pub fn by_label(&self, store: &Snapshot, key: &str) -> Result<View, RootsError> {
+    pub fn with_label_roots(&self, store: &Snapshot, key: &str) -> Result<View, RootsError> {
         let profiles = &self.selection.profiles;
         let mut is_of_samples = vec![false; profiles.len()];
         let mut known = BTreeSet::new();
@@ -159,7 +159,7 @@ impl View {
             }
         }
         if !known.contains(key) {
-            return Err(no_label(full_name(&self.selection.build), key, known));
+            return Err(unknown_label(full_name(&self.selection.build), key, known));
         }
         let mut roots = Roots::default();
         let nodes = Nodes::new(self);
@@ -200,7 +200,11 @@ impl View {
     /// # Panics
     ///
     /// Panics if stacks were changed since the view was loaded from that store.
-    pub fn by_thread(&self, store: &Snapshot, names: ThreadNames) -> Result<View, RootsError> {
+    pub fn with_thread_roots(
+        &self,
+        store: &Snapshot,
+        names: ThreadNames,
+    ) -> Result<View, RootsError> {
         let build = || full_name(&self.selection.build);
         let nodes = Nodes::new(self);
         let mut roots = Roots::default();
@@ -308,11 +312,11 @@ impl View {
 }
 
 /// Returns the error for a label that a build lacks, given its other labels.
-pub(crate) fn no_label(build: String, key: &str, known: BTreeSet<String>) -> RootsError {
+pub(crate) fn unknown_label(build: String, key: &str, known: BTreeSet<String>) -> RootsError {
     RootsError::NoLabel {
         build,
         key: key.to_owned(),
-        closest: closest(key, known.iter().map(String::as_str)).map(str::to_owned),
+        closest: find_closest(key, known.iter().map(String::as_str)).map(str::to_owned),
         known: known.into_iter().collect(),
     }
 }

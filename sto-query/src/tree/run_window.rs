@@ -40,7 +40,7 @@ impl RunWindow {
     }
 
     /// Returns `true` if a slice is selected.
-    pub(crate) fn has(&self, slice: u32) -> bool {
+    pub(crate) fn contains(&self, slice: u32) -> bool {
         self.slices.iter().any(|slices| slices.contains(&slice))
     }
 
@@ -60,7 +60,7 @@ impl RunWindow {
     }
 
     /// Splits the window into consecutive parts of about the same length.
-    pub(crate) fn parts(&self, count: u32) -> Vec<RunWindow> {
+    pub(crate) fn split(&self, count: u32) -> Vec<RunWindow> {
         let slices: Vec<u32> = self.slices.iter().cloned().flatten().collect();
         let len = slices.len();
         let part = |ix: usize| {

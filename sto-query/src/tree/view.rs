@@ -181,11 +181,11 @@ impl View {
     ///
     /// Inlined frames at the root of a stack are kept.
     pub fn without_inlined(&self) -> View {
-        self.moved_from_inlined().0
+        self.merge_inlined().0
     }
 
     /// Like [`View::without_inlined`], and returns the new node of each node.
-    pub(crate) fn moved_from_inlined(&self) -> (View, Vec<NodeIx>) {
+    pub(crate) fn merge_inlined(&self) -> (View, Vec<NodeIx>) {
         let mut tree = StackTree::new();
         let mut moved_to: Vec<NodeIx> = Vec::with_capacity(self.tree.len());
         for node in self.tree.nodes() {

@@ -201,7 +201,7 @@ impl<'a> WholeRun<'a> {
     /// # Errors
     ///
     /// Returns an error if there is no such window, or its complement is empty.
-    pub(crate) fn rest(
+    pub(crate) fn complement(
         &self,
         from: Nanoseconds,
         to: Option<Nanoseconds>,
@@ -236,7 +236,7 @@ impl View {
     /// # Panics
     ///
     /// Panics if stacks were changed since the view was loaded from that store.
-    pub(crate) fn within<E: From<WindowError>>(
+    pub(crate) fn restrict<E: From<WindowError>>(
         self,
         store: &Snapshot,
         mut choose: impl FnMut(&WholeRun) -> Result<Vec<RunWindow>, E>,
@@ -259,7 +259,7 @@ impl View {
                 slices: &slices,
             })?;
             for window in chosen {
-                runs.push(slices.costs_in(&window));
+                runs.push(slices.window_costs(&window));
                 profiles.push(stored.clone());
                 windows.push(window);
             }
@@ -275,9 +275,9 @@ impl View {
 
 impl RunSlices {
     /// Returns the self costs by sample type in a window.
-    pub(crate) fn costs_in(&self, window: &RunWindow) -> Vec<SelfCosts> {
+    pub(crate) fn window_costs(&self, window: &RunWindow) -> Vec<SelfCosts> {
         let column = |costs: &Vec<sto_core::tree::SliceCost>| {
-            let within = costs.iter().filter(|cost| window.has(cost.slice.0));
+            let within = costs.iter().filter(|cost| window.contains(cost.slice.0));
             let mut column: SelfCosts = within.map(|cost| (cost.node, cost.cost)).collect();
             merge_equal_nodes(&mut column);
             column

@@ -183,7 +183,9 @@ fn on_two_hosts() -> View {
 fn each_value_of_a_label_has_a_root() {
     let view = on_two_hosts();
     let store = Store::in_memory().unwrap();
-    let by_host = view.by_label(&store.snapshot().unwrap(), "host").unwrap();
+    let by_host = view
+        .with_label_roots(&store.snapshot().unwrap(), "host")
+        .unwrap();
     let frames = drawn(&picture_with(&by_host, &FlameOptions::default()));
     assert_eq!(find(&frames, "host=a").samples, 30);
     assert_eq!(find(&frames, "host=&lt;b&gt;").samples, 70);
@@ -195,7 +197,7 @@ fn each_value_of_a_label_has_a_root() {
     );
 
     let error = view
-        .by_label(&store.snapshot().unwrap(), "hosts")
+        .with_label_roots(&store.snapshot().unwrap(), "hosts")
         .unwrap_err();
     let expected = "demo@v1: no profile has a label `hosts`; did you mean `host`?";
     assert_eq!(error.to_string(), expected);
@@ -208,7 +210,7 @@ fn runs_without_the_label_have_a_root_without_a_value() {
     view.selection.profiles[0].profile.labels.clear();
     let frames = drawn(&picture_with(
         &view
-            .by_label(&Store::in_memory().unwrap().snapshot().unwrap(), "host")
+            .with_label_roots(&Store::in_memory().unwrap().snapshot().unwrap(), "host")
             .unwrap(),
         &FlameOptions::default(),
     ));
@@ -251,7 +253,7 @@ fn roots_of_threads_add_up_to_the_total_cost() {
         .unwrap()
         .unwrap();
     let by_id = view
-        .by_thread(&store.snapshot().unwrap(), ThreadNames::NameAndId)
+        .with_thread_roots(&store.snapshot().unwrap(), ThreadNames::NameAndId)
         .unwrap();
     let frames = drawn(&picture_with(&by_id, &FlameOptions::default()));
     for (ix, context) in loaded.slices.contexts.iter().enumerate() {
@@ -266,7 +268,7 @@ fn roots_of_threads_add_up_to_the_total_cost() {
     assert_eq!(by_id.self_costs(0).into_iter().sum::<Cost>(), whole);
     let one = of_one_slice
         .1
-        .by_thread(&of_one_slice.0.snapshot().unwrap(), ThreadNames::NameAndId);
+        .with_thread_roots(&of_one_slice.0.snapshot().unwrap(), ThreadNames::NameAndId);
     assert_eq!(
         picture_with(&one.unwrap(), &FlameOptions::default()),
         picture_with(&by_id, &FlameOptions::default()),
@@ -278,7 +280,7 @@ fn roots_of_threads_add_up_to_the_total_cost() {
 fn profile_without_slices_has_no_threads() {
     let (store, view) = threads(None);
     let error = view
-        .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
+        .with_thread_roots(&store.snapshot().unwrap(), ThreadNames::Name)
         .unwrap_err();
     assert!(matches!(error, RootsError::NoThreads { .. }), "{error}");
 }
@@ -303,7 +305,7 @@ fn values_of_sample_labels_agree_with_go_tool_pprof() {
         ("request=search", 20),
     ];
     let by_request = view
-        .by_label(&store.snapshot().unwrap(), "request")
+        .with_label_roots(&store.snapshot().unwrap(), "request")
         .unwrap();
     assert_eq!(
         roots(&by_request),
@@ -317,12 +319,12 @@ fn values_of_sample_labels_agree_with_go_tool_pprof() {
     );
     // The profile does not distinguish threads.
     let error = view
-        .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
+        .with_thread_roots(&store.snapshot().unwrap(), ThreadNames::Name)
         .unwrap_err();
     assert_eq!(error.to_string(), "demo@v1: its samples have no threads");
 
     let error = view
-        .by_label(&store.snapshot().unwrap(), "tenants")
+        .with_label_roots(&store.snapshot().unwrap(), "tenants")
         .unwrap_err();
     let RootsError::NoLabel { closest, known, .. } = error else {
         panic!("{error}");
@@ -339,7 +341,9 @@ fn run_label_applies_to_samples_without_the_label() {
         let labels = &mut profile.profile.labels;
         labels.insert("tenant".to_owned(), tenant.to_owned());
     }
-    let by_tenant = view.by_label(&store.snapshot().unwrap(), "tenant").unwrap();
+    let by_tenant = view
+        .with_label_roots(&store.snapshot().unwrap(), "tenant")
+        .unwrap();
     let names: Vec<_> = roots(&by_tenant).into_keys().collect();
     let expected = ["blue", "green", "other", "own", "red"].map(|value| format!("tenant={value}"));
     assert_eq!(names, expected);
@@ -352,11 +356,15 @@ fn run_label_applies_to_samples_without_the_label() {
 #[test]
 fn numeric_labels_have_the_unit_of_their_run() {
     let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], Some(1));
-    let by_size = roots(&view.by_label(&store.snapshot().unwrap(), "bytes").unwrap());
+    let by_size = roots(
+        &view
+            .with_label_roots(&store.snapshot().unwrap(), "bytes")
+            .unwrap(),
+    );
     assert_eq!(by_size["bytes=1048576 bytes"], 2);
     let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], None);
     assert!(matches!(
-        view.by_label(&store.snapshot().unwrap(), "bytes"),
+        view.with_label_roots(&store.snapshot().unwrap(), "bytes"),
         Err(RootsError::NoLabel { .. })
     ));
 }

@@ -70,7 +70,7 @@ pub(crate) fn suspects(runs: &[String]) -> Suspects {
         benchmark: Some("startup".to_owned()),
     });
     let history = History::load(&store(runs).snapshot().unwrap(), &query).unwrap();
-    let judged = history.judged(None, 10).unwrap();
+    let judged = history.choose_judged(None, 10).unwrap();
     let mut found = Suspects::find(&history, judged, SuspectOptions::default());
     found.command = command(&["sto", "report"]);
     for suspect in &mut found.suspects {

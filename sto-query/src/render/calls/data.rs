@@ -3,7 +3,7 @@
 use super::command::PartCommand;
 use super::records::Numbers;
 use super::zoom::{Zoom, Zooms, zoomed};
-use crate::calls::{CalledRun, CallsError, ProminentFunction, nested};
+use crate::calls::{CalledRun, CallsError, ProminentFunction, nest_records};
 use crate::render::html::short_name;
 use crate::text::printable;
 use serde::Serialize;
@@ -84,7 +84,7 @@ impl Data {
         (command, without): (&PartCommand, &str),
     ) -> Result<(Data, Share), CallsError> {
         let (first, last) = run.time();
-        let (from, to) = run.part().unwrap_or((first, last));
+        let (from, to) = run.window().unwrap_or((first, last));
         let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
         let mut share = Share {
             below: least_duration(run),
@@ -95,7 +95,7 @@ impl Data {
         let threads = run.calls.threads.iter().zip(run.thread_names());
         let threads = threads.map(|(of, name)| {
             let gap = run.calls.thresholds.call_gap;
-            let nested = nested(&of.records, &run.view.tree);
+            let nested = nest_records(&of.records, &run.view.tree);
             let mut packed = numbers.records(&nested, first, share.below);
             share.left_out += packed.left_out;
             index.push(std::mem::take(&mut packed.index));

@@ -3,7 +3,9 @@
 use super::stack;
 use crate::calls::{InStack, Outliers, SlowCall, ThreadMeanwhile};
 use crate::render::header::full_name;
-use crate::text::{Cell, Column, Style, Table, counted, not_shown, quantity, seconds, title};
+use crate::text::{
+    Cell, Column, Style, Table, format_count, omitted_line, quantity, seconds, title,
+};
 use sto_core::units::{Nanoseconds, Unit};
 
 /// Maximum number of activities of other threads to list for each outlier.
@@ -15,7 +17,7 @@ pub fn text(report: &Outliers, style: Style) -> String {
     let said = title(style, &headline(report));
     let mut text = style.bold(said.trim_end()) + "\n";
     if report.runs > 1 {
-        let newest = format!("The newest of {}.", counted(report.runs as u64, "run"));
+        let newest = format!("The newest of {}.", format_count(report.runs as u64, "run"));
         text += &title(style, &newest);
     }
     if report.outliers.is_empty() {
@@ -23,10 +25,10 @@ pub fn text(report: &Outliers, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::number("lost"),
-        Column::number("took").dispensable(3),
-        Column::number("typical").dispensable(2),
-        Column::number("at").dispensable(1),
-        Column::text("thread").at_most(16).dispensable(4),
+        Column::number("took").with_drop_rank(3),
+        Column::number("typical").with_drop_rank(2),
+        Column::number("at").with_drop_rank(1),
+        Column::text("thread").with_max_width(16).with_drop_rank(4),
         Column::text("function < callers"),
     ]);
     let stacks = by_stack(report);
@@ -41,20 +43,21 @@ pub fn text(report: &Outliers, style: Style) -> String {
             0 => String::new(),
             others => format!("  (+{others})"),
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(time(worst.lost_ns)),
             Cell::from(time(worst.call.duration_ns)),
             Cell::from(typical),
             Cell::from(seconds(Nanoseconds(worst.call.start_ns))),
             Cell::from(&worst.call.thread),
-            Cell::from(stack(&worst.call.frames, style)).between(String::new(), others),
+            Cell::from(stack(&worst.call.frames, style))
+                .with_prefix_and_suffix(String::new(), others),
         ]);
         for line in meanwhile(worst, style) {
-            table.line(style.fit(&format!("    {line}"), 0));
+            table.add_line(style.shorten_to_fit(&format!("    {line}"), 0));
         }
     }
     text += &format!("\n{}", table.render(style));
-    text += &not_shown(report.omitted, "outlier");
+    text += &omitted_line(report.omitted, "outlier");
     let mut about =
         "Typical is the median of all calls of the function by these callers".to_owned();
     if stacks.iter().any(|of| of[0].typical_ns == 0) {
@@ -74,7 +77,7 @@ fn headline(report: &Outliers) -> String {
     let all = report.outliers.len() + report.omitted;
     let of = format!(
         "of {} in {}",
-        counted(report.calls, "call"),
+        format_count(report.calls, "call"),
         seconds(Nanoseconds(report.duration_ns))
     );
     match (report.outliers.first(), all) {
@@ -164,7 +167,7 @@ fn meanwhile(of: &SlowCall, style: Style) -> Vec<String> {
     if more > 0 {
         lines.push(format!(
             "and {} something else",
-            counted(more as u64, "thread")
+            format_count(more as u64, "thread")
         ));
     }
     lines

@@ -9,7 +9,7 @@ use crate::calls::{
 };
 use crate::render::header::full_name;
 use crate::render::html::{Page, name, number_head, script_data};
-use crate::text::{Words, counted, grouped, percent, printable, quantity, seconds};
+use crate::text::{Words, format_count, group_digits, percent, printable, quantity, seconds};
 use maud::{Markup, html};
 use sto_core::Hint;
 use sto_core::id::ProfileId;
@@ -75,7 +75,7 @@ pub fn html(
 
 /// Returns the message for expressions whose calls were not kept.
 fn without(words: Words) -> String {
-    let keep = words.within("; `", Hint::KeepCalls, "` keeps them");
+    let keep = words.hint_phrase("; `", Hint::KeepCalls, "` keeps them");
     format!("Single calls of expressions were not kept{keep}.")
 }
 
@@ -134,8 +134,8 @@ impl CallPage<'_> {
             (_, 0) => format!("{said}, to the shorter expressions in it."),
             _ => format!(
                 "{said}, to the shorter expressions in it, and down to its calls: {} of {} are on this page.",
-                grouped(calls),
-                counted(all, "call"),
+                group_digits(calls),
+                format_count(all, "call"),
             ),
         }
     }
@@ -164,8 +164,8 @@ impl CallPage<'_> {
         };
         format!(
             "{} made {} {when}, {}.{part}{run}",
-            counted(of.threads.len() as u64, "thread"),
-            counted(of.calls, "call"),
+            format_count(of.threads.len() as u64, "thread"),
+            format_count(of.calls, "call"),
             kept(of),
         )
     }
@@ -183,12 +183,12 @@ impl CallPage<'_> {
                     @for (ix, function) in self.functions.iter().take(LEGEND).enumerate() {
                         li data-function=(ix) {
                             (name(&function.name))
-                            small { (grouped(function.appearances)) " × " (grouped(function.threads)) }
+                            small { (group_digits(function.appearances)) " × " (group_digits(function.threads)) }
                         }
                     }
                 }
                 @if self.functions.len() > LEGEND {
-                    p.soft { (counted((self.functions.len() - LEGEND) as u64, "more function")) " can be searched for." }
+                    p.soft { (format_count((self.functions.len() - LEGEND) as u64, "more function")) " can be searched for." }
                 }
             }
         }
@@ -215,7 +215,7 @@ impl CallPage<'_> {
                                 tr data-outlier=(ix) {
                                     th scope="row" { (self.call(&names, outlier.thread, &outlier.call)) }
                                     td.number data-label="took" {
-                                        (length(&outlier.call)) small { (time(outlier.typical)) " of " (grouped(outlier.calls)) }
+                                        (length(&outlier.call)) small { (time(outlier.typical)) " of " (group_digits(outlier.calls)) }
                                     }
                                     td.number data-label="at" { (self.at(&outlier.call)) }
                                     td data-label="meanwhile" { (self.meanwhile(&names, outlier)) }
@@ -223,7 +223,7 @@ impl CallPage<'_> {
                             }
                         }
                     }
-                    @if outliers.len() > LISTED { p.soft { (grouped((outliers.len() - LISTED) as u64)) " more are marked above." } }
+                    @if outliers.len() > LISTED { p.soft { (group_digits((outliers.len() - LISTED) as u64)) " more are marked above." } }
                 }
             }
         }
@@ -248,7 +248,7 @@ impl CallPage<'_> {
                 few if few.len() <= 3 => ul { @for of in few { (said(of)) } },
                 [first, others @ ..] => {
                     ul { (said(first)) }
-                    details { summary { (grouped(others.len() as u64)) " more" } ul { @for of in others { (said(of)) } } }
+                    details { summary { (group_digits(others.len() as u64)) " more" } ul { @for of in others { (said(of)) } } }
                 }
             }
         }
@@ -289,7 +289,7 @@ impl CallPage<'_> {
                             }
                         }
                     }
-                    @if waits.len() > LISTED { p.soft { (counted((waits.len() - LISTED) as u64, "more wait")) " not listed." } }
+                    @if waits.len() > LISTED { p.soft { (format_count((waits.len() - LISTED) as u64, "more wait")) " not listed." } }
                 }
             }
         }
@@ -324,8 +324,8 @@ impl CallPage<'_> {
                         @for thread in &self.timeline.threads {
                             tr {
                                 th scope="row" { (printable(&thread.name)) }
-                                td.number data-label="calls" { (grouped(thread.calls)) }
-                                td.number data-label="records" { (grouped(thread.records)) }
+                                td.number data-label="calls" { (group_digits(thread.calls)) }
+                                td.number data-label="records" { (group_digits(thread.records)) }
                                 td.number data-label="time" {
                                     (seconds(Nanoseconds(thread.end_ns - thread.start_ns)))
                                     small { "from " (at(&self.timeline, thread.start_ns)) }
@@ -384,7 +384,7 @@ fn left_out_note(share: Share) -> Markup {
     html! {
         @if share.left_out > 0 {
             p.soft #left-out {
-                (counted(share.left_out, "record")) " of less than " (time(share.below))
+                (format_count(share.left_out, "record")) " of less than " (time(share.below))
                 " each are left out of the picture, so that the page stays small; tables and numbers have them."
             }
         }

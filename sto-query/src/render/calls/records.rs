@@ -1,6 +1,6 @@
 //! Encoding of records for the page's script, as base64.
 
-use crate::calls::{CalledRun, Nested, ProminentFunction};
+use crate::calls::{CalledRun, NestedRecord, ProminentFunction};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::collections::{HashMap, HashSet};
 use sto_core::trace::{CallRecord, CalledStack};
@@ -83,7 +83,7 @@ impl<'a> Numbers<'a> {
     /// begin is relative to `first`.
     pub(super) fn records(
         &mut self,
-        nested: &[Nested],
+        nested: &[NestedRecord],
         first: Nanoseconds,
         least: Nanoseconds,
     ) -> Packed {

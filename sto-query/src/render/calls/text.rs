@@ -1,12 +1,12 @@
 //! The calls of a run as text: one row per thread, and a list of the longest calls.
 
-use crate::answer::limited;
+use crate::answer::truncate;
 use crate::calls::{CallTimeline, CalledThread};
 use crate::render::header::full_name;
 use crate::render::timeline::axis_line;
 use crate::text::{
-    Cell, Column, Style, Table, counted, display_width, grouped, moment, not_shown, printable,
-    quantity, saving, seconds, shorten, title,
+    Cell, Column, Style, Table, compression_ratio, display_width, format_count, format_time,
+    group_digits, omitted_line, printable, quantity, seconds, shorten, title,
 };
 use crate::timeline::Grid;
 use std::cmp::Reverse;
@@ -49,22 +49,22 @@ pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
     text += &title(style, &about(timeline, grid, style));
     let mut table = Table::new(vec![
         Column::number("calls"),
-        Column::number("records").dispensable(1),
+        Column::number("records").with_drop_rank(1),
         Column::text("over time"),
         Column::text("thread"),
     ]);
     for thread in &timeline.threads {
-        table.row(vec![
-            Cell::from(grouped(thread.calls)),
-            Cell::from(grouped(thread.records)),
+        table.add_row(vec![
+            Cell::from(group_digits(thread.calls)),
+            Cell::from(group_digits(thread.records)),
             Cell::from(drawn(thread, grid)),
             Cell::from(&thread.name),
         ]);
     }
     let before = before(timeline);
-    table.line(format!("{:before$}{}", "", axis_line(grid)));
+    table.add_line(format!("{:before$}{}", "", axis_line(grid)));
     text += &format!("\n{}", table.render(style));
-    text += &not_shown(timeline.omitted, "thread");
+    text += &omitted_line(timeline.omitted, "thread");
     text += &title(style, &legend(timeline));
     let listed = if all {
         usize::MAX
@@ -83,7 +83,7 @@ pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
     if others > 0 {
         text += &format!(
             "\nCalls of {} not listed\n",
-            counted(others as u64, "more thread")
+            format_count(others as u64, "more thread")
         );
     }
     text
@@ -104,8 +104,8 @@ fn headline(timeline: &CallTimeline, style: Style) -> String {
     let mut said = format!(
         "{}: {} made {} {when}",
         full_name(&timeline.subject),
-        counted(threads as u64, "thread"),
-        counted(timeline.calls, "call"),
+        format_count(threads as u64, "thread"),
+        format_count(timeline.calls, "call"),
     );
     if timeline.records > 0 {
         said += &format!(", {}", kept(timeline));
@@ -116,10 +116,10 @@ fn headline(timeline: &CallTimeline, style: Style) -> String {
 
 /// Formats `kept as 1,024 records (144x fewer)`.
 pub(super) fn kept(timeline: &CallTimeline) -> String {
-    let records = counted(timeline.records, "record");
+    let records = format_count(timeline.records, "record");
     match timeline.calls as f64 / timeline.records.max(1) as f64 {
         ..1.05 => format!("kept as {records}"),
-        ratio => format!("kept as {records} ({} fewer)", saving(ratio)),
+        ratio => format!("kept as {records} ({} fewer)", compression_ratio(ratio)),
     }
 }
 
@@ -134,7 +134,7 @@ fn shown(timeline: &CallTimeline) -> (u64, u64) {
 pub(super) fn at(timeline: &CallTimeline, time: u64) -> String {
     match timeline.window {
         None => seconds(Nanoseconds(time)),
-        Some(of) => moment(
+        Some(of) => format_time(
             Nanoseconds(time),
             Nanoseconds(of.end_ns),
             Nanoseconds(of.end_ns - of.start_ns),
@@ -156,7 +156,7 @@ fn about(timeline: &CallTimeline, grid: Grid, style: Style) -> String {
             "These are the records that overlap it, with their calls before and after it, as not every call was kept{}.",
             style
                 .words
-                .within("; `", Hint::KeepCalls, "` keeps every one"),
+                .hint_phrase("; `", Hint::KeepCalls, "` keeps every one"),
         ),
         _ => {
             format!("Kept each: calls over {duration}, gaps over {gap} of a thread's time{within}.")
@@ -179,7 +179,10 @@ fn threshold(written: &str) -> String {
 /// Returns the width of the columns before the time.
 fn before(timeline: &CallTimeline) -> usize {
     let widest = |title: &str, number: fn(&CalledThread) -> u64| {
-        let numbers = timeline.threads.iter().map(|of| grouped(number(of)).len());
+        let numbers = timeline
+            .threads
+            .iter()
+            .map(|of| group_digits(number(of)).len());
         numbers.max().unwrap_or(0).max(title.len()) + 2
     };
     widest("calls", |of| of.calls) + widest("records", |of| of.records)
@@ -303,7 +306,7 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
         Column::number("self"),
         Column::number("total"),
         Column::number("calls"),
-        Column::text("at").dispensable(1),
+        Column::text("at").with_drop_rank(1),
         Column::text("function < callers"),
     ]);
     let mut omitted = 0;
@@ -314,7 +317,7 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
                 .then(a.begin.cmp(&b.begin))
                 .then(a.frames.cmp(b.frames))
         });
-        omitted += limited(&mut listed, Some(most));
+        omitted += truncate(&mut listed, Some(most));
         for of in listed {
             let time = |ns| quantity(ns, Unit::Nanoseconds).unwrap_or_default();
             let mut callers = of.frames.iter().rev().map(String::as_str);
@@ -331,26 +334,27 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
                 }
             };
             let at = of.begin.map(|begin| at(timeline, begin));
-            table.row(vec![
+            table.add_row(vec![
                 Cell::from(time(of.own)),
                 Cell::from(time(of.duration)),
-                Cell::from(grouped(of.calls)),
+                Cell::from(group_digits(of.calls)),
                 Cell::from(at.unwrap_or_default()),
-                Cell::from(function).between(String::new(), printable(&callers).into_owned()),
+                Cell::from(function)
+                    .with_prefix_and_suffix(String::new(), printable(&callers).into_owned()),
             ]);
         }
     }
     let about = format!(
         "{}: {}, {}",
         thread.name,
-        counted(thread.long_calls.len() as u64, "long call"),
-        counted(thread.expressions.len() as u64, "expression"),
+        format_count(thread.long_calls.len() as u64, "long call"),
+        format_count(thread.expressions.len() as u64, "expression"),
     );
     let heading = style.bold(title(style, &about).trim_end());
-    let table = table.indented(2).render(style);
+    let table = table.with_indent(2).render(style);
     let more = match omitted {
         0 => String::new(),
-        _ => format!("  {}", not_shown(omitted, "stack")),
+        _ => format!("  {}", omitted_line(omitted, "stack")),
     };
     format!("{heading}\n{table}{more}")
 }

@@ -4,7 +4,8 @@ use super::stack;
 use crate::calls::Waits;
 use crate::render::header::full_name;
 use crate::text::{
-    Cell, Column, Style, Table, counted, grouped, not_shown, percent, quantity, seconds, title,
+    Cell, Column, Style, Table, format_count, group_digits, omitted_line, percent, quantity,
+    seconds, title,
 };
 use sto_core::units::{Nanoseconds, Unit};
 
@@ -14,7 +15,7 @@ pub fn text(report: &Waits, style: Style) -> String {
     let said = title(style, &headline(report));
     let mut text = style.bold(said.trim_end()) + "\n";
     if report.runs > 1 {
-        let newest = format!("The newest of {}.", counted(report.runs as u64, "run"));
+        let newest = format!("The newest of {}.", format_count(report.runs as u64, "run"));
         text += &title(style, &newest);
     }
     if report.functions.is_empty() && report.longest.is_empty() {
@@ -22,30 +23,30 @@ pub fn text(report: &Waits, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::number("waited"),
-        Column::number("calls").dispensable(1),
-        Column::number("longest").dispensable(2),
+        Column::number("calls").with_drop_rank(1),
+        Column::number("longest").with_drop_rank(2),
         Column::text("function < caller"),
     ]);
     for of in &report.functions {
         let names = [Some(&of.function), of.caller.as_ref()];
         let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(time(of.total_ns)),
-            Cell::from(grouped(of.calls)),
+            Cell::from(group_digits(of.calls)),
             Cell::from(time(of.longest_ns)),
             Cell::from(names.join(" < ")),
         ]);
     }
     text += &format!("\n{}", table.render(style));
-    text += &not_shown(report.omitted_functions, "function");
+    text += &omitted_line(report.omitted_functions, "function");
     let mut table = Table::new(vec![
         Column::number("longest"),
-        Column::number("at").dispensable(1),
-        Column::text("thread").at_most(16).dispensable(2),
+        Column::number("at").with_drop_rank(1),
+        Column::text("thread").with_max_width(16).with_drop_rank(2),
         Column::text("function < callers"),
     ]);
     for wait in &report.longest {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(time(wait.call.duration_ns)),
             Cell::from(seconds(Nanoseconds(wait.call.start_ns))),
             Cell::from(&wait.call.thread),
@@ -57,11 +58,11 @@ pub fn text(report: &Waits, style: Style) -> String {
                 by.thread,
                 stack(&by.frames, style)
             );
-            table.line(style.fit(&line, 0));
+            table.add_line(style.shorten_to_fit(&line, 0));
         }
     }
     text += &format!("\n{}", table.render(style));
-    text += &not_shown(report.omitted_longest, "wait");
+    text += &omitted_line(report.omitted_longest, "wait");
     text
 }
 
@@ -75,7 +76,7 @@ fn headline(report: &Waits) -> String {
     let share = report.waited_ns as f64 / report.thread_time_ns.max(1) as f64;
     format!(
         "{name}: {} waited {} of {} time ({} of {}), longest in {}",
-        counted(report.threads as u64, "thread"),
+        format_count(report.threads as u64, "thread"),
         percent(share),
         if report.threads == 1 { "its" } else { "their" },
         time(report.waited_ns),

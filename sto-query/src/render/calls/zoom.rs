@@ -1,7 +1,7 @@
 //! The content of expressions, as far as it fits on a page.
 
 use super::records::Numbers;
-use crate::calls::{CalledRun, CallsError, ZoomTarget, nested};
+use crate::calls::{CalledRun, CallsError, ZoomTarget, nest_records};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -75,7 +75,7 @@ pub(super) fn zoomed(
         shown.push(of);
     };
     for (thread, (of, index)) in run.calls.threads.iter().zip(index).enumerate() {
-        for (ix, target) in ZoomTarget::among(&of.records, thread, 0) {
+        for (ix, target) in ZoomTarget::find_zoom_targets(&of.records, thread, 0) {
             found.all += target.calls();
             if let Some(record) = index[ix] {
                 let of = Shown {
@@ -100,7 +100,7 @@ pub(super) fn zoomed(
             expected += each.min(EXPRESSION_BYTES);
         }
         let targets: Vec<&ZoomTarget> = chosen.iter().map(|&ix| &shown[ix].target).collect();
-        let zoomed = run.zoomed(&targets)?;
+        let zoomed = run.zoom_in(&targets)?;
         for (ix, within) in chosen.into_iter().zip(zoomed) {
             let Shown {
                 target,
@@ -108,11 +108,13 @@ pub(super) fn zoomed(
                 record,
             } = &shown[ix];
             // It may be the same single expression again.
-            if let ([CallRecord::Expression(_)], false) = (&within.records[..], target.is_each()) {
+            if let ([CallRecord::Expression(_)], false) =
+                (&within.records[..], target.is_complete())
+            {
                 continue;
             }
             let stacks = numbers.of.len();
-            let nested = nested(&within.records, &run.view.tree);
+            let nested = nest_records(&within.records, &run.view.tree);
             let packed = numbers.records(&nested, target.begin, Default::default());
             let new_stacks = (numbers.of.len() - stacks) * 12;
             let bytes = (packed.text_length() + new_stacks) as u64 + 60;
@@ -127,7 +129,7 @@ pub(super) fn zoomed(
                 None => &mut found.of_threads[target.thread],
             };
             zooms.push([*record, zoom]);
-            let each = target.is_each();
+            let each = target.is_complete();
             found.calls += target.calls();
             found.zooms.push(Zoom {
                 calls: target.calls(),
@@ -140,7 +142,8 @@ pub(super) fn zoomed(
                 continue;
             }
             let (thread, first) = (target.thread, target.numbers.start);
-            let inner: Vec<_> = ZoomTarget::among(&within.records, thread, first).collect();
+            let inner: Vec<_> =
+                ZoomTarget::find_zoom_targets(&within.records, thread, first).collect();
             for (ix, target) in inner {
                 // These are on the page only once they are zoomed into in turn.
                 found.calls -= target.calls();

@@ -3,7 +3,7 @@
 //! Source: `protos/perfetto/trace` of <https://github.com/google/perfetto>.
 
 use crate::QueryError;
-use crate::calls::{CalledRun, nested};
+use crate::calls::{CalledRun, nest_records};
 use crate::error::ExportError;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
@@ -35,7 +35,7 @@ pub fn perfetto(run: &CalledRun, writer: impl Write) -> Result<(), QueryError> {
         open: Vec::new(),
     };
     let everything = (Nanoseconds(0), Nanoseconds(u64::MAX));
-    let part = run.part().unwrap_or(everything);
+    let part = run.window().unwrap_or(everything);
     for (ix, of) in run.calls.threads.iter().enumerate() {
         trace.thread(&of.thread).map_err(ExportError::Io)?;
         let written = match &run.kept {
@@ -149,7 +149,7 @@ impl<W: Write> Trace<'_, W> {
 
     fn records(&mut self, records: &[CallRecord<NodeIx>]) -> io::Result<()> {
         let mut depths: Vec<usize> = Vec::with_capacity(records.len());
-        for of in nested(records, &self.run.view.tree) {
+        for of in nest_records(records, &self.run.view.tree) {
             let depth = of.caller.map_or(0, |caller| depths[caller] + 1);
             depths.push(depth);
             match of.record {

@@ -2,7 +2,7 @@
 
 use crate::error::ExportError;
 use crate::models::{CostModels, FunctionModels};
-use crate::text::some_of;
+use crate::text::list_names;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -105,7 +105,7 @@ pub(super) fn lacks(models: &CostModels) -> Option<String> {
         .map(|(name, _)| &**name)
         .collect();
     (!names.is_empty()).then(|| {
-        let names = some_of(&names, 5);
+        let names = list_names(&names, 5);
         format!("Perun knows neither n log n nor cubic curves, so these are left out; one is the best of {names}")
     })
 }

@@ -8,8 +8,8 @@ use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
 use crate::text::names::shorten_name;
 use crate::text::{
-    Cell, Column, Style, Table, counted, display_width, grouped, paragraph, percent, printable,
-    shell,
+    Cell, Column, Style, Table, display_width, format_count, group_digits, paragraph, percent,
+    printable, shell,
 };
 use std::fmt::Write;
 use std::iter::zip;
@@ -94,7 +94,7 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
     });
     let mut names: Vec<String> = names.collect();
     if all.len() > most.len() {
-        names.push(counted((all.len() - most.len()) as u64, "more caller"));
+        names.push(format_count((all.len() - most.len()) as u64, "more caller"));
     }
     if !names.is_empty() {
         let indent = " ".repeat(INDENT);
@@ -112,7 +112,7 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
     let kind = finding.kind.name();
     let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
     let head = format!("{number}. {kind}{ignored}  ");
-    let function = style.fit(&printable(&finding.function), display_width(&head));
+    let function = style.shorten_to_fit(&printable(&finding.function), display_width(&head));
     let mut text = format!(
         "{number}. {}{ignored}  {}\n",
         mark_of(finding.kind)(style, kind),
@@ -129,7 +129,7 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
         .flatten();
     let location: Vec<&str> = location.filter(|name| !name.is_empty()).collect();
     if !location.is_empty() {
-        let location = style.fit(&printable(&location.join(", ")), INDENT);
+        let location = style.shorten_to_fit(&printable(&location.join(", ")), INDENT);
         let _ = writeln!(text, "{indent}{}", style.dim(&location));
     }
     text += &paragraph(style, &indent, &finding.reason, INDENT);
@@ -151,22 +151,22 @@ fn changes(finding: &Finding, style: Style) -> String {
     let mut table = Table::new(vec![
         Column::text(""),
         Column::number("before"),
-        Column::number("samples").dispensable(2),
+        Column::number("samples").with_drop_rank(2),
         Column::number("now"),
-        Column::number("samples").dispensable(2),
-        Column::number("change").dispensable(1),
-        Column::number("interval").dispensable(3),
+        Column::number("samples").with_drop_rank(2),
+        Column::number("change").with_drop_rank(1),
+        Column::number("interval").with_drop_rank(3),
         Column::text("q"),
     ])
-    .indented(INDENT);
+    .with_indent(INDENT);
     let samples = |change: &Change| (change.baseline_samples, change.candidate_samples);
     let mut row = |label: &str, change: &Change| {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(label),
             Cell::from(percent(change.baseline_share)),
-            Cell::from(grouped(change.baseline_samples)),
+            Cell::from(group_digits(change.baseline_samples)),
             Cell::from(percent(change.candidate_share)),
-            Cell::from(grouped(change.candidate_samples)),
+            Cell::from(group_digits(change.candidate_samples)),
             Cell::from(ratio(change.change, change.candidate_samples > 0)),
             Cell::from(interval(change)),
             Cell::from(q(change)),
@@ -183,8 +183,8 @@ fn changes(finding: &Finding, style: Style) -> String {
 fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
     let mut table = path_table(&finding.call_paths, style, detail);
     if finding.more_call_paths > 0 {
-        let more = counted(finding.more_call_paths as u64, "more path");
-        table.line(format!("and {more} with a similar change"));
+        let more = format_count(finding.more_call_paths as u64, "more path");
+        table.add_line(format!("and {more} with a similar change"));
     }
     table.render(style)
 }
@@ -193,10 +193,10 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
     let mut table = Table::new(vec![
         Column::number("before"),
         Column::number("now"),
-        Column::number("change").dispensable(1),
+        Column::number("change").with_drop_rank(1),
         Column::text("called by"),
     ])
-    .indented(PATH_INDENT);
+    .with_indent(PATH_INDENT);
     // Columns are two spaces apart.
     let taken = PATH_INDENT + "100.00%  100.00%  +100.0%  ".len();
     let width = style
@@ -204,7 +204,7 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
         .map_or(usize::MAX, |width| width.saturating_sub(taken));
     let short = callers(paths, width);
     for (path, short) in zip(paths, short) {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(path.baseline_share)),
             Cell::from(percent(path.candidate_share)),
             Cell::from(ratio(path.change, path.candidate_samples > 0)),
@@ -221,7 +221,7 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
             let whole = paragraph(style, &indent, &steps(path, PATH_ENDS, width), PATH_INDENT);
             whole
                 .lines()
-                .for_each(|line| table.line(line.trim_start().to_owned()));
+                .for_each(|line| table.add_line(line.trim_start().to_owned()));
         }
     }
     table
@@ -235,13 +235,13 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
     let mut table = Table::new(vec![
         Column::number("before"),
         Column::number("now"),
-        Column::number("change").dispensable(1),
+        Column::number("change").with_drop_rank(1),
         Column::text("inherited by its callers"),
     ])
-    .indented(PATH_INDENT);
+    .with_indent(PATH_INDENT);
     let shown = most_affected(all, detail);
     for caller in shown.iter().map(|&ix| &all[ix]) {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(caller.baseline_share)),
             Cell::from(percent(caller.candidate_share)),
             Cell::from(ratio(caller.change, caller.candidate_share > 0.0)),
@@ -250,7 +250,7 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
     }
     let more = all.len() - shown.len();
     if more > 0 {
-        table.line(format!("and {}", counted(more as u64, "more caller")));
+        table.add_line(format!("and {}", format_count(more as u64, "more caller")));
     }
     table.render(style)
 }

@@ -120,7 +120,7 @@ fn capped(mut annotations: Vec<Annotation>, words: Words) -> Vec<Annotation> {
             message: format!(
                 "{more} more of this kind are not shown here, as GitHub shows \
                  {MAX_OF_A_KIND} of a step.{}",
-                words.within(" `", Hint::Check, "` lists all of them.")
+                words.hint_phrase(" `", Hint::Check, "` lists all of them.")
             ),
         });
     }

@@ -9,7 +9,7 @@ use super::words::{
     q, ranked, ratio, reason, side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Comparison, Verdict};
-use crate::text::{Command, Words, counted, percent, printable, shorten};
+use crate::text::{Command, Words, format_count, percent, printable, shorten};
 use std::fmt::Write;
 use sto_core::Hint;
 
@@ -89,11 +89,11 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     }
     let more = findings.len() - shown.len();
     if more > 0 {
-        let more = counted(more as u64, "more finding");
+        let more = format_count(more as u64, "more finding");
         let _ = writeln!(
             page.text,
             "… and {more}{}.\n",
-            words.within(", which `", Hint::CheckInFull, "` lists")
+            words.hint_phrase(", which `", Hint::CheckInFull, "` lists")
         );
     }
     let in_full = shown.into_iter().filter(|f| group(f.finding) == 0);
@@ -123,7 +123,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         let _ = writeln!(
             page.text,
             "Left out, as the page would be too long: {left_out}.{}",
-            words.within(" `", Hint::Check, "` prints all.")
+            words.hint_phrase(" `", Hint::Check, "` prints all.")
         );
     }
     page.text
@@ -154,11 +154,11 @@ impl Page {
         let beyond = rows.len().saturating_sub(MAX_ROWS);
         let left_out = self.pieces(rows.take(MAX_ROWS)) + beyond;
         if left_out > 0 {
-            let more = counted(left_out as u64, &format!("more {noun}"));
+            let more = format_count(left_out as u64, &format!("more {noun}"));
             let _ = writeln!(
                 self.text,
                 "\n… and {more}{}.",
-                self.words.within(", which `", Hint::Check, "` lists")
+                self.words.hint_phrase(", which `", Hint::Check, "` lists")
             );
         }
         self.text.push('\n');
@@ -287,7 +287,7 @@ fn details(
         );
     }
     if finding.more_call_paths > 0 {
-        let more = counted(finding.more_call_paths as u64, "more path");
+        let more = format_count(finding.more_call_paths as u64, "more path");
         let _ = writeln!(text, "\n… and {more} with a similar change.");
     }
     text + &shell("\n", &finding.command) + "</details>\n\n"

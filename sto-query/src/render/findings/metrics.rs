@@ -3,7 +3,7 @@
 use crate::compare::{
     Comparison, Measured, MetricChange, MetricOutcome, MetricUnit, TOTAL_COST, WorseIf,
 };
-use crate::text::{Cell, Column, Style, Table, grouped, printable, probability};
+use crate::text::{Cell, Column, Style, Table, group_digits, printable, probability};
 use std::fmt::Write;
 use sto_core::units::Unit;
 
@@ -85,9 +85,9 @@ pub(super) fn table(comparison: &Comparison, style: Style) -> String {
         } else {
             "each run"
         })
-        .at_most(LONGEST_NAME),
-        Column::number("baseline").dispensable(2),
-        Column::number("candidate").dispensable(1),
+        .with_max_width(LONGEST_NAME),
+        Column::number("baseline").with_drop_rank(2),
+        Column::number("candidate").with_drop_rank(1),
         Column::number("change"),
         Column::text(""),
     ]);
@@ -101,12 +101,12 @@ pub(super) fn table(comparison: &Comparison, style: Style) -> String {
             "" => row.evidence,
             word => format!("{word}, {}", row.evidence),
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(row.name),
             Cell::from(row.baseline),
             Cell::from(row.candidate),
             Cell::from(row.change),
-            Cell::from(evidence).marked(mark),
+            Cell::from(evidence).with_style(mark),
         ]);
     }
     table.render(style)
@@ -173,7 +173,7 @@ impl Scale {
         let number = |number: f64| {
             let number = number / self.divisor;
             match self.decimals {
-                0 if (1e4..1e15).contains(&number) => grouped(number.round() as u64),
+                0 if (1e4..1e15).contains(&number) => group_digits(number.round() as u64),
                 decimals => format!("{number:.decimals$}"),
             }
         };

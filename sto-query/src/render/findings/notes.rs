@@ -1,7 +1,7 @@
 //! Descriptions of how a comparison was tested.
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
-use crate::text::{Words, counted, quantity};
+use crate::text::{Words, format_count, quantity};
 use sto_core::Hint;
 use sto_core::units::{Nanoseconds, Unit};
 
@@ -55,7 +55,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
             deviation(dispersion.self_),
             deviation(dispersion.total),
         ) } else { variation(dispersion) });
-    let top = words.within(", as in `", Hint::TopInlined, "`");
+    let top = words.hint_phrase(", as in `", Hint::TopInlined, "`");
     let library = format!(
         "Self is without inlined functions{top}. What standard libraries and runtimes cost is \
          attributed to the functions that call them"
@@ -78,7 +78,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
          least {}, in functions with at least {} of a side's samples, with a false discovery rate \
          (q) of at most {}. Intervals have a confidence of {}.",
         tested.self_,
-        counted(tested.total as u64, "function"),
+        format_count(tested.total as u64, "function"),
         tested.shared,
         threshold(thresholds.min_effect),
         threshold(thresholds.min_share),
@@ -89,8 +89,8 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
         "A change of {} in a function with a tenth of all samples is detected with about {} and {} \
          per side.",
         threshold(thresholds.min_effect),
-        counted(needed.samples, "sample"),
-        counted(
+        format_count(needed.samples, "sample"),
+        format_count(
             needed.runs,
             if comparison.within_runs {
                 "part"

@@ -12,7 +12,7 @@ use super::words::{
 use crate::check::Check;
 use crate::compare::{Change, Comparison, Finding, Side, TestedFunction, Verdict};
 use crate::render::models::changes;
-use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable};
+use crate::text::{Cell, Column, Style, Table, format_count, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::SampleType;
@@ -41,7 +41,7 @@ pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
     text += &verdicts(&check.comparisons).render(style);
     for comparison in &check.comparisons {
         let heading = format!("=== {} ===", printable(comparison.benchmark_name()));
-        text += &format!("\n{}\n\n", style.bold(&style.fit(&heading, 0)));
+        text += &format!("\n{}\n\n", style.bold(&style.shorten_to_fit(&heading, 0)));
         text += &findings_text(comparison, style, detail);
     }
     text
@@ -51,7 +51,7 @@ pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
 fn verdicts(comparisons: &[Comparison]) -> Table {
     let mut table = Table::new(vec![
         Column::text("verdict"),
-        Column::text("benchmark").at_most(LONGEST_NAME),
+        Column::text("benchmark").with_max_width(LONGEST_NAME),
         Column::text("cause"),
     ]);
     for comparison in comparisons {
@@ -63,8 +63,8 @@ fn verdicts(comparisons: &[Comparison]) -> Table {
         let cause = cause
             .filter(|_| comparison.verdict == Verdict::Regression)
             .unwrap_or("");
-        table.row(vec![
-            Cell::from(verdict_word(comparison.verdict)).marked(mark(comparison.verdict)),
+        table.add_row(vec![
+            Cell::from(verdict_word(comparison.verdict)).with_style(mark(comparison.verdict)),
             Cell::from(comparison.benchmark_name()),
             Cell::from(cause),
         ]);
@@ -120,7 +120,7 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
         let left_out = format!(
             "Not shown: {}.{}",
             left_out.join(", "),
-            style.words.within(" ", Hint::ShowAll, " shows all.")
+            style.words.hint_phrase(" ", Hint::ShowAll, " shows all.")
         );
         text += &paragraph(style, "", &left_out, 0);
     }
@@ -163,7 +163,7 @@ fn side(
         );
         return text.replacen(label, &style.bold(label), 1);
     }
-    let name = style.bold(&style.fit(&name, FACTS));
+    let name = style.bold(&style.shorten_to_fit(&name, FACTS));
     let facts = facts(side, sample_type);
     let facts = paragraph(style, &" ".repeat(FACTS), &facts, FACTS);
     format!("{}{name}\n{facts}", style.bold(&format!("{label:FACTS$}")))
@@ -206,7 +206,10 @@ impl<'a> Findings<'a> {
         let others = (1..4).flat_map(shown).copied().collect::<Vec<_>>();
         // A single finding needs no table, as its details follow.
         if self.worse.len() > 1 {
-            let heading = format!("{} got worse", counted(self.worse.len() as u64, "function"));
+            let heading = format!(
+                "{} got worse",
+                format_count(self.worse.len() as u64, "function")
+            );
             *text += &format!("\n{}\n", style.bold(&heading));
             *text += &table(shown(0), style);
         }
@@ -256,12 +259,12 @@ impl<'a> Findings<'a> {
 /// change of the count it is based on.
 fn table(findings: &[Numbered], style: Style) -> String {
     let mut table = Table::new(vec![
-        Column::number("#").dispensable(2),
+        Column::number("#").with_drop_rank(2),
         Column::text("kind"),
-        Column::number("attributed").dispensable(3),
+        Column::number("attributed").with_drop_rank(3),
         Column::number("total"),
-        Column::number("change").dispensable(1),
-        Column::number("q").dispensable(4),
+        Column::number("change").with_drop_rank(1),
+        Column::number("q").with_drop_rank(4),
         Column::text("function"),
     ]);
     for (number, finding) in findings {
@@ -271,9 +274,9 @@ fn table(findings: &[Numbered], style: Style) -> String {
             (None, Some(to)) => format!("{} (now {})", finding.function, to.function),
             (None, None) => finding.function.clone(),
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(number.to_string()),
-            Cell::from(finding.kind.name()).marked(mark_of(finding.kind)),
+            Cell::from(finding.kind.name()).with_style(mark_of(finding.kind)),
             Cell::from(before_and_now(&finding.attributed_self)),
             Cell::from(before_and_now(&finding.total)),
             Cell::from(ratio(basis.change, basis.candidate_samples > 0)),
@@ -282,7 +285,7 @@ fn table(findings: &[Numbered], style: Style) -> String {
         ]);
         if let Some(why) = not_counted(finding) {
             let why = paragraph(style, &" ".repeat(INDENT), &format!("It {why}"), INDENT);
-            why.lines().for_each(|line| table.line(line.to_owned()));
+            why.lines().for_each(|line| table.add_line(line.to_owned()));
         }
     }
     table.render(style)
@@ -301,12 +304,12 @@ fn before_and_now(change: &Change) -> String {
 fn all(functions: &[TestedFunction], style: Style) -> String {
     let heading = format!("All functions that were tested ({})", functions.len());
     let mut table = Table::new(vec![
-        Column::number("self").dispensable(1),
-        Column::number("change").dispensable(1),
-        Column::number("q").dispensable(1),
+        Column::number("self").with_drop_rank(1),
+        Column::number("change").with_drop_rank(1),
+        Column::number("q").with_drop_rank(1),
         Column::number("total"),
         Column::number("change"),
-        Column::number("q").dispensable(2),
+        Column::number("q").with_drop_rank(2),
         Column::text("function"),
     ]);
     for function in functions {
@@ -320,7 +323,7 @@ fn all(functions: &[TestedFunction], style: Style) -> String {
             cells.push(Cell::from(q(change)));
         }
         cells.push(Cell::from(&function.function));
-        table.row(cells);
+        table.add_row(cells);
     }
     format!("\n{}\n{}", style.bold(&heading), table.render(style))
 }

@@ -6,7 +6,7 @@ use crate::render::header::taken;
 use crate::select::shortened_revision;
 
 pub(super) use crate::check::reason;
-use crate::text::{counted, printable, probability, quantity};
+use crate::text::{format_count, printable, probability, quantity};
 use std::fmt::Write;
 use sto_core::units::SampleType;
 
@@ -125,14 +125,14 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleType>) -> String {
 
 /// Returns the runs and samples of a side.
 pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
-    let mut facts = vec![counted(side.runs as u64, "run")];
+    let mut facts = vec![format_count(side.runs as u64, "run")];
     facts.extend(taken(&side.windows()));
     if side.profiles.len() > side.runs {
         facts.push(format!("in {} parts", side.profiles.len()));
     }
     let mut samples = match side.calls {
-        Some(calls) => counted(calls, "call"),
-        None => counted(side.samples, "sample"),
+        Some(calls) => format_count(calls, "call"),
+        None => format_count(side.samples, "sample"),
     };
     if let Some(sample_type) = sample_type {
         let _ = write!(samples, " of {}", printable(&sample_type.event));

@@ -4,7 +4,7 @@ use super::picture::{Color, Frame, Picture};
 use crate::compare::{StackNode, Stacks};
 use crate::render::findings::words::ratio;
 use crate::render::html::short_name;
-use crate::text::{grouped, percent};
+use crate::text::{group_digits, percent};
 use maud::{Markup, html};
 
 /// Stacks that cost less on both sides (about half a pixel), in parts of a baseline run, are not
@@ -126,9 +126,9 @@ impl FlameGraph<'_> {
         };
         let [before, after] = self.sides.runs;
         let in_runs = |samples: u64, runs| match runs {
-            1 => grouped(samples),
-            _ if before == after => grouped(samples),
-            _ => format!("{} in {runs} runs", grouped(samples)),
+            1 => group_digits(samples),
+            _ if before == after => group_digits(samples),
+            _ => format!("{} in {runs} runs", group_digits(samples)),
         };
         let part = |cost: f64, all: f64| if all > 0.0 { cost / all } else { 0.0 };
         Frame {
@@ -155,7 +155,7 @@ impl FlameGraph<'_> {
     fn note(&self, drawn: usize, min_cost: f64) -> String {
         let all = self.stacks.nodes.len();
         if drawn == all {
-            return format!("All {} stacks are drawn.", grouped(all as u64));
+            return format!("All {} stacks are drawn.", group_digits(all as u64));
         }
         let is_deep = |node: &StackNode| node.depth >= MAX_LEVELS;
         let levels = if self.stacks.nodes.iter().any(is_deep) {
@@ -165,8 +165,8 @@ impl FlameGraph<'_> {
         };
         format!(
             "{} of {} stacks are drawn: those that cost at least {} of {} on either side{levels}.",
-            grouped(drawn as u64),
-            grouped(all as u64),
+            group_digits(drawn as u64),
+            group_digits(all as u64),
             percent(min_cost),
             self.sides.unit,
         )

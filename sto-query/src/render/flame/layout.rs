@@ -5,7 +5,7 @@ use super::label::Label;
 use super::picture::{Color, Frame, Picture};
 use super::{FULL_COLOR_SHARE, Palette};
 use crate::render::findings::words::ratio;
-use crate::text::{counted, grouped, percent, quantity};
+use crate::text::{format_count, group_digits, percent, quantity};
 use crate::tree::share;
 use sto_core::units::{Cost, Unit};
 
@@ -33,8 +33,8 @@ impl Drawing {
                 .flatten();
             let value = value.map_or_else(String::new, |value| value + " in ");
             let samples = match self.called_in {
-                Some(_) => counted(calls, "call"),
-                None => counted(cost.samples, "sample"),
+                Some(_) => format_count(calls, "call"),
+                None => format_count(cost.samples, "sample"),
             };
             let part = 100.0 * share(cost, self.drawn[self.side as usize]);
             format!("{value}{samples}, {part:.2}%")
@@ -150,7 +150,7 @@ impl Drawing {
         let ((before, old), (after, new)) = (side(Side::Baseline), side(Side::Candidate));
         let each = old.zip(new).map(|(old, new)| ratio(Some(new / old), true));
         let each = each.map_or(String::new(), |each| format!(", each {each}"));
-        let calls = |calls: f64| grouped(calls.round() as u64);
+        let calls = |calls: f64| group_digits(calls.round() as u64);
         format!("; {} → {} calls a run{each}", calls(before), calls(after))
     }
 

@@ -20,7 +20,7 @@ use super::header::{first_line, full_name, taken};
 use super::html::Page;
 use crate::compare::Focus;
 use crate::error::FlameError;
-use crate::text::{Style, counted, percent, printable, quantity, shorten};
+use crate::text::{Style, format_count, percent, printable, quantity, shorten};
 use crate::tree::{Subject, View};
 use drawing::{Drawing, Side};
 pub(super) use figure::{FlameGraph, FlameSides, change_legend};
@@ -148,7 +148,7 @@ fn difference_title(before: &Subject, after: &Subject) -> String {
         let sample_type = subject.sample_type.as_ref();
         sample_type
             .and_then(|sample_type| quantity(subject.value, sample_type.unit))
-            .unwrap_or_else(|| counted(subject.samples, "sample"))
+            .unwrap_or_else(|| format_count(subject.samples, "sample"))
     };
     title + &format!(" ({} → {})", amount(before), amount(after))
 }

@@ -1,6 +1,6 @@
 //! Parts that several pages have: the sides of a comparison and the table of options.
 
-use crate::text::{Words, counted, quantity};
+use crate::text::{Words, format_count, quantity};
 use maud::{Markup, html};
 use sto_core::units::{Cost, SampleType};
 
@@ -48,7 +48,7 @@ pub(crate) fn recorded(first: Option<&String>, last: Option<&String>) -> String 
 
 /// Formats `1,234 samples of cpu-clock, 1.23 s`.
 pub(crate) fn measured(cost: Cost, sample_type: Option<&SampleType>) -> String {
-    let mut text = counted(cost.samples, "sample");
+    let mut text = format_count(cost.samples, "sample");
     let Some(sample_type) = sample_type else {
         return text;
     };

@@ -2,7 +2,7 @@
 
 use super::{asked, run_of};
 use crate::compare::CurveCalibration;
-use crate::text::{Cell, Column, Style, Table, counted, paragraph, percent, printable, title};
+use crate::text::{Cell, Column, Style, Table, format_count, paragraph, percent, printable, title};
 
 /// Returns the calibration as text, with one row per method of comparing curves.
 pub fn calibrated(report: &CurveCalibration, style: Style) -> String {
@@ -13,20 +13,20 @@ pub fn calibrated(report: &CurveCalibration, style: Style) -> String {
         let little = format!("TOO LITTLE DATA: it takes two or more runs of each {x}.");
         return text + &paragraph(style, "", &little, 0);
     };
-    let times = counted(first.comparisons.comparisons as u64, "time");
+    let times = format_count(first.comparisons.comparisons as u64, "time");
     let sentence = format!(
         "Runs of each {} were dealt to two sides {times}. This often, equal builds were reported as a degradation:",
         printable(&report.of.x)
     );
     let mut table = Table::new(vec![
         Column::number("any function"),
-        Column::number("95% interval").dispensable(1),
+        Column::number("95% interval").with_drop_rank(1),
         Column::number("of functions"),
         Column::text(""),
     ]);
     for way in &report.ways {
         let any = way.comparisons;
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(percent(any.share)),
             Cell::from(format!("{} to {}", percent(any.low), percent(any.high))),
             Cell::from(percent(way.functions.share)),

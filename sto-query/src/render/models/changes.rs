@@ -3,7 +3,7 @@
 use super::{run_of, unit, without_x};
 use crate::models::{Detected, FunctionChange, ModelChange, ModelChanges, SideModel};
 use crate::text::names::shorten_name;
-use crate::text::{Style, counted, line, not_shown, paragraph, printable, short, title};
+use crate::text::{Style, format_count, line, omitted_line, paragraph, printable, short, title};
 use sto_core::units::Unit;
 use sto_stats::models::changes::ChangeKind;
 
@@ -64,13 +64,13 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
         "other function"
     };
     if same > 0 {
-        let same = counted(same as u64, noun);
+        let same = format_count(same as u64, noun);
         let sentence = format!("The cost of {same} grows with {x} as before.");
         text += &line(style, &sentence, 0);
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
-    text + &not_shown(report.omitted, "function")
+    text + &omitted_line(report.omitted, "function")
 }
 
 /// Formats `main, run and 14 more change with it`.

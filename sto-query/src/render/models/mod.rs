@@ -16,7 +16,8 @@ pub use two::of_two;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
 use crate::text::{
-    Cell, Column, Style, Table, counted, line, not_shown, paragraph, printable, short, title,
+    Cell, Column, Style, Table, format_count, line, omitted_line, paragraph, printable, short,
+    title,
 };
 use formula::{amount, formula, kind};
 use plot::{Axis, Plot};
@@ -41,7 +42,7 @@ pub fn all(report: &CostModels, style: Style) -> String {
     let mut table = Table::new(vec![
         Column::number("largest"),
         Column::text("model"),
-        Column::text("formula").dispensable(1),
+        Column::text("formula").with_drop_rank(1),
         Column::number("R²"),
         Column::text("function"),
     ]);
@@ -50,7 +51,7 @@ pub fn all(report: &CostModels, style: Style) -> String {
             continue;
         };
         let largest = function.points.last().map_or(0.0, |point| point.y);
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(amount(largest, unit)),
             Cell::from(kind(best.kind)),
             Cell::from(formula(best, &report.of.x, unit).unwrap_or_default()),
@@ -59,7 +60,7 @@ pub fn all(report: &CostModels, style: Style) -> String {
         ]);
     }
     let _ = write!(text, "\n{}", table.render(style));
-    text += &not_shown(report.omitted, "function");
+    text += &omitted_line(report.omitted, "function");
     text + &without_x(&report.of, style)
 }
 
@@ -84,7 +85,7 @@ fn heading(report: &CostModel) -> String {
 fn about(of: &Modelled) -> String {
     match of.build {
         Some(_) => format!("{}, {}", asked(of), run_of(of)),
-        None => format!("{}, {}", asked(of), counted(of.runs as u64, "point")),
+        None => format!("{}, {}", asked(of), format_count(of.runs as u64, "point")),
     }
 }
 
@@ -100,7 +101,7 @@ fn asked(of: &Modelled) -> String {
 /// Formats `14 runs of demo@v1`.
 fn run_of(of: &Modelled) -> String {
     let name = |name: &Option<String>| printable(name.as_deref().unwrap_or_default()).into_owned();
-    let runs = counted(of.runs as u64, "run");
+    let runs = format_count(of.runs as u64, "run");
     format!("{runs} of {}@{}", name(&of.executable), name(&of.build))
 }
 
@@ -133,12 +134,12 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
     }
     let mut table = Table::new(vec![
         Column::text("model"),
-        Column::text("formula").dispensable(2),
+        Column::text("formula").with_drop_rank(2),
         Column::number("R²"),
-        Column::number("AICc").dispensable(1),
+        Column::number("AICc").with_drop_rank(1),
     ]);
     for model in function.models.iter().take(LISTED) {
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(kind(model.kind)),
             Cell::from(formula(model, &x, unit).unwrap_or_default()),
             Cell::from(format!("{:.3}", model.r_square)),
@@ -150,7 +151,7 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
         ]);
     }
     let _ = write!(text, "\n{}", table.render(style));
-    text += &not_shown(function.models.len().saturating_sub(LISTED), "model");
+    text += &omitted_line(function.models.len().saturating_sub(LISTED), "model");
     text + &left_out(&function.left_out, style)
 }
 
@@ -170,8 +171,10 @@ fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
 /// Formats the smoothing parameter: ` of 12 buckets`.
 fn smoothed(kind: ModelKind, by: f64) -> String {
     match kind {
-        ModelKind::Regressogram => format!(" of {}", counted(by as u64, "bucket")),
-        ModelKind::MovingAverage if by >= 1.0 => format!(" of {}", counted(by as u64, "point")),
+        ModelKind::Regressogram => format!(" of {}", format_count(by as u64, "bucket")),
+        ModelKind::MovingAverage if by >= 1.0 => {
+            format!(" of {}", format_count(by as u64, "point"))
+        }
         ModelKind::MovingAverage => format!(" with a decay of {}", short(by)),
         ModelKind::KernelRidge => format!(" with a gamma of {}", short(by)),
         _ => format!(" with a bandwidth of {}", short(by)),
@@ -204,7 +207,7 @@ fn left_out(kinds: &[(ModelKind, Why)], style: Style) -> String {
 }
 
 fn without_x(of: &Modelled, style: Style) -> String {
-    let runs = counted(of.without_x as u64, "run");
+    let runs = format_count(of.without_x as u64, "run");
     let sentence = format!("{runs} left out: without a number `{}`", of.x);
     match of.without_x {
         0 => String::new(),

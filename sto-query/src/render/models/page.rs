@@ -5,7 +5,7 @@ use super::svg::picture;
 use super::{heading, sentence, sure, unit};
 use crate::models::CostModel;
 use crate::render::html::{Page, number_head, numbers};
-use crate::text::{counted, short};
+use crate::text::{format_count, short};
 use maud::{Markup, html};
 use sto_stats::models::Coefficient;
 
@@ -115,13 +115,13 @@ fn method(report: &CostModel) -> Markup {
     html! {
         h2 { "Points" }
         p {
-            (counted(function.points.len() as u64, "point"))
+            (format_count(function.points.len() as u64, "point"))
             @if let Some(largest) = largest {
                 "; the largest is " (report.of.x) " = " (short(largest.x)) " with " (amount(largest.y, unit(&report.of)))
             }
             "."
             @if report.of.without_x > 0 {
-                " " (counted(report.of.without_x as u64, "run")) " without a number " code { (report.of.x) } " left out."
+                " " (format_count(report.of.without_x as u64, "run")) " without a number " code { (report.of.x) } " left out."
             }
             @if let Some(spread) = function.spread {
                 " Points are weighed by how much they vary: their spread grows with the cost to the power of "

@@ -2,7 +2,7 @@
 
 use super::formula::{powers, sum};
 use crate::models::ModelOfTwo;
-use crate::text::{Style, counted, line, paragraph, printable, title};
+use crate::text::{Style, format_count, line, paragraph, printable, title};
 use sto_stats::models::{Powers, SurfaceTerm};
 
 /// Returns the formula of a function's cost by two numbers.
@@ -14,7 +14,7 @@ pub fn of_two(report: &ModelOfTwo, style: Style) -> String {
         printable(&report.function),
         report.cost.name(),
         printable(event),
-        counted(report.runs as u64, "run"),
+        format_count(report.runs as u64, "run"),
         printable(&report.executable),
         printable(&report.build),
     );
@@ -47,7 +47,7 @@ pub fn of_two(report: &ModelOfTwo, style: Style) -> String {
         (None, None) => line(style, "No model can be fitted.", 0),
     };
     if report.without_x > 0 {
-        let runs = counted(report.without_x as u64, "run");
+        let runs = format_count(report.without_x as u64, "run");
         text += &line(style, &format!("{runs} left out: without both numbers"), 0);
     }
     text

@@ -5,7 +5,7 @@ use super::header::{first_line, taken};
 use super::html::{Page, name, number_head, numbers, recorded, short_name};
 use crate::error::ExportError;
 use crate::select::{full_name, shortened_revision};
-use crate::text::{Style, counted, grouped, percent, some_of};
+use crate::text::{Style, format_count, group_digits, list_names, percent};
 use crate::tree::{Order, Subject, Top, TopFunction, View, top};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ fn facts(view: &View) -> Markup {
     let all = |of: fn(&Origin) -> Option<&str>| {
         let distinct: BTreeSet<&str> = origins().filter_map(of).collect();
         let distinct: Vec<&str> = distinct.into_iter().collect();
-        (!distinct.is_empty()).then(|| some_of(&distinct, NAMED))
+        (!distinct.is_empty()).then(|| list_names(&distinct, NAMED))
     };
     let times = || origins().filter_map(|origin| origin.recorded);
     let [first, last] =
@@ -134,9 +134,9 @@ fn functions(id: &str, view: &View, event: usize) -> Markup {
                     tr data-total=(by_total) {
                         (numbers([
                             &percent(own.share),
-                            &grouped(own.samples),
+                            &group_digits(own.samples),
                             &percent(total.share),
-                            &grouped(total.samples),
+                            &group_digits(total.samples),
                         ]))
                         td { (short_name(&frame.module)) }
                         td {
@@ -150,7 +150,7 @@ fn functions(id: &str, view: &View, event: usize) -> Markup {
             }
         }
         @if omitted > 0 {
-            p.soft { (counted(omitted as u64, "function")) " that cost less are not listed." }
+            p.soft { (format_count(omitted as u64, "function")) " that cost less are not listed." }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::list::{cell, status};
 use super::signed;
 use crate::expand::{ExpandedContext, Expansion};
 use crate::render::html::{folded, name, number_head};
-use crate::text::{grouped, percent};
+use crate::text::{group_digits, percent};
 use crate::tree::Link;
 use maud::{Markup, html};
 
@@ -80,7 +80,7 @@ impl Columns<'_> {
             details.traces {
                 summary {
                     (self.fold) (name(&first.function.function))
-                    @if more > 0 { " and " (grouped(more as u64)) " more" }
+                    @if more > 0 { " and " (group_digits(more as u64)) " more" }
                 }
                 table.scores {
                     thead { tr {

@@ -5,7 +5,7 @@ use crate::render::html::{name, number_head};
 use crate::render::series::rests_on;
 use crate::series::Status;
 use crate::suspects::Suspects;
-use crate::text::{Words, counted};
+use crate::text::{Words, format_count};
 use maud::{Markup, html};
 
 /// Returns the table of suspects, with the meaning of each column.
@@ -82,7 +82,7 @@ pub(super) fn table(found: &Suspects, words: Words) -> Markup {
         }
         @if found.omitted > 0 {
             p.soft {
-                (counted(found.omitted as u64, "more suspect")) " with less extreme scores; "
+                (format_count(found.omitted as u64, "more suspect")) " with less extreme scores; "
                 code { (words.option) "limit" } " shows more."
             }
         }

@@ -13,7 +13,7 @@ use super::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use super::html::{Page, short_name};
 use super::series::minute;
 use crate::suspects::Suspects;
-use crate::text::{Style, Words, counted, grouped, paragraph, printable};
+use crate::text::{Style, Words, format_count, group_digits, paragraph, printable};
 use maud::{Markup, html};
 
 /// Returns the suspects of a run as a self-contained HTML page that loads nothing and runs only its
@@ -65,7 +65,7 @@ fn verdict(found: &Suspects) -> String {
         (None, _) => "Nothing to expect".to_owned(),
         (Some(_), 0) => "As expected".to_owned(),
         (Some(_), number) => {
-            let functions = counted(number as u64, "function");
+            let functions = format_count(number as u64, "function");
             format!("{functions} far from expected")
         }
     }
@@ -99,14 +99,14 @@ fn reason(found: &Suspects) -> String {
             Some(_) => {
                 format!(
                     "In {run}, none of {} deviated from the mean of the {before} by more than chance explains.",
-                    counted(found.tested as u64, "function"),
+                    format_count(found.tested as u64, "function"),
                 )
             }
         };
     };
     let functions = match found.suspects.len() + found.omitted {
         1 => "one function".to_owned(),
-        number => counted(number as u64, "function"),
+        number => format_count(number as u64, "function"),
     };
     format!(
         "In {run}, {functions} of {} deviated from the mean of the {before} by more than chance explains. \
@@ -122,7 +122,7 @@ fn reason(found: &Suspects) -> String {
 fn runs_before(found: &Suspects) -> String {
     format!(
         "{} before it",
-        counted(found.judged.window.len() as u64, "run")
+        format_count(found.judged.window.len() as u64, "run")
     )
 }
 
@@ -157,8 +157,8 @@ fn suspect_id(number: usize) -> String {
 fn mean(samples: f64) -> String {
     let tenths = (samples * 10.0).round() as u64;
     match tenths % 10 {
-        0 => grouped(tenths / 10),
-        tenth => format!("{}.{tenth}", grouped(tenths / 10)),
+        0 => group_digits(tenths / 10),
+        tenth => format!("{}.{tenth}", group_digits(tenths / 10)),
     }
 }
 

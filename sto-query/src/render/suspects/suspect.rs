@@ -6,7 +6,7 @@ use crate::render::html::{name, short_name, whole_name};
 use crate::render::series::rests_on;
 use crate::series::{FunctionScore, Status};
 use crate::suspects::{Suspect, Suspects};
-use crate::text::{counted, percent};
+use crate::text::{format_count, percent};
 use maud::{Markup, html};
 
 pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Markup {
@@ -15,7 +15,7 @@ pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Mar
     let samples = suspect.samples.iter().zip(&found.runs).enumerate();
     let samples = samples.map(|(at, (&samples, run))| {
         let part = samples / (run.whole.samples.max(1)) as f64;
-        let counted = counted(samples as u64, "sample");
+        let counted = format_count(samples as u64, "sample");
         (
             at,
             samples,

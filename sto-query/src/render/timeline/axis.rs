@@ -1,6 +1,6 @@
 //! Labels of the time axis and of values.
 
-use crate::text::{counted, quantity, short};
+use crate::text::{format_count, quantity, short};
 use crate::timeline::Grid;
 use sto_core::units::Unit;
 
@@ -38,7 +38,7 @@ pub(super) fn ticks(grid: Grid, least: f64) -> Vec<(f64, String)> {
 /// Formats a cost per second: `998 ms/s`.
 pub(super) fn rate(rate: f64, unit: Unit) -> String {
     let shown = quantity(rate.round() as u64, unit);
-    let shown = shown.unwrap_or_else(|| counted(rate.round() as u64, "sample"));
+    let shown = shown.unwrap_or_else(|| format_count(rate.round() as u64, "sample"));
     format!("{shown}/s")
 }
 

@@ -9,7 +9,7 @@ use crate::render::flame::{FrameLabels, boxes, change_legend};
 use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
-use crate::text::{Words, counted, grouped, percent, printable};
+use crate::text::{Words, format_count, group_digits, percent, printable};
 use crate::timeline::{Grid, RowsBy, StacksOverTime, Timeline, TimelineMetric};
 use crate::tree::Order;
 use maud::{Markup, html};
@@ -220,7 +220,7 @@ impl<'a> TimePage<'a> {
             }
             @if self.omitted_metrics > 0 {
                 p.soft {
-                    (counted(self.omitted_metrics as u64, "more metric")) " not shown: " (self.words.option)
+                    (format_count(self.omitted_metrics as u64, "more metric")) " not shown: " (self.words.option)
                     "metric names others."
                 }
             }
@@ -269,7 +269,7 @@ impl<'a> TimePage<'a> {
                     ul.shares { @for row in &timeline.rows { li { (percent(row.cost.share)) } } }
                 }
                 @if timeline.omitted > 0 {
-                    p.soft { (counted(timeline.omitted as u64, "more row")) " not shown." }
+                    p.soft { (format_count(timeline.omitted as u64, "more row")) " not shown." }
                 }
             }
         }
@@ -313,7 +313,7 @@ impl<'a> TimePage<'a> {
         let number = begins.len() as u64 + 1;
         format!(
             "{}: others begin at {}",
-            counted(number, "phase"),
+            format_count(number, "phase"),
             begins.join(", ")
         )
     }
@@ -348,14 +348,14 @@ impl<'a> TimePage<'a> {
     fn left_out(&self) -> String {
         let slices = format!(
             "Time is cut into {} slices of {}.",
-            grouped(self.grid.count() as u64),
+            group_digits(self.grid.count() as u64),
             seconds(self.grid.step())
         );
         match self.stacks.omitted {
             0 => slices,
             omitted => format!(
                 "{slices} {} that cost less than {} of any fiftieth of the time are added up as (others).",
-                counted(omitted as u64, "stack"),
+                format_count(omitted as u64, "stack"),
                 percent(self.stacks.least_share),
             ),
         }

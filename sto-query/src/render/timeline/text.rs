@@ -3,7 +3,7 @@
 use super::axis::{rate, shown, ticks};
 use crate::render::header::{header, with_inlined};
 use crate::text::{
-    Cell, Column, Style, Table, display_width, not_shown, percent, printable, quantity, title,
+    Cell, Column, Style, Table, display_width, omitted_line, percent, printable, quantity, title,
 };
 use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resample};
 use sto_core::units::Unit;
@@ -57,12 +57,20 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
             .width
             .is_none_or(|width| beside + display_width(&name) <= width);
         if is_beside {
-            table.line(format!("{:BEFORE$}{name}: {range}", ""))
+            table.add_line(format!("{:BEFORE$}{name}: {range}", ""))
         } else {
-            table.line(format!("{:BEFORE$}{}", "", style.fit(&name, BEFORE)));
-            table.line(format!("{:BEFORE$}{}", "", style.fit(&range, BEFORE)));
+            table.add_line(format!(
+                "{:BEFORE$}{}",
+                "",
+                style.shorten_to_fit(&name, BEFORE)
+            ));
+            table.add_line(format!(
+                "{:BEFORE$}{}",
+                "",
+                style.shorten_to_fit(&range, BEFORE)
+            ));
         }
-        table.row(vec![Cell::from(""), Cell::from(line), Cell::from("")]);
+        table.add_row(vec![Cell::from(""), Cell::from(line), Cell::from("")]);
     }
     let rows = timeline.rows.iter();
     let rows: Vec<Vec<f64>> = rows.map(|row| resample(&row.values, own, grid)).collect();
@@ -75,7 +83,7 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
             "" => "[unknown]",
             name => name,
         };
-        table.row(vec![
+        table.add_row(vec![
             Cell::from(format!("{:>SHARE$}", percent(row.cost.share))),
             Cell::from(
                 cells
@@ -83,16 +91,16 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
                     .map(|cell| shade(cell / highest))
                     .collect::<String>(),
             ),
-            Cell::from(name).between(String::new(), module.collect()),
+            Cell::from(name).with_prefix_and_suffix(String::new(), module.collect()),
         ]);
     }
-    table.line(format!("{:BEFORE$}{}", "", axis_line(grid)));
+    table.add_line(format!("{:BEFORE$}{}", "", axis_line(grid)));
     if !timeline.phases.is_empty() {
         let line = phases(timeline, grid);
-        table.line(format!("{:>SHARE$}  {line}", "phase"));
+        table.add_line(format!("{:>SHARE$}  {line}", "phase"));
     }
     text += &format!("\n{}", table.render(style));
-    text += &not_shown(timeline.omitted, noun(&timeline.by));
+    text += &omitted_line(timeline.omitted, noun(&timeline.by));
     text + &title(style, &legend(timeline, highest / grid.step()))
 }
 

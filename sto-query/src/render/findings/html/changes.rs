@@ -6,7 +6,7 @@ use crate::render::findings::metrics;
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::{basis, q, ratio};
 use crate::render::html::{number_head, numbers};
-use crate::text::{grouped, percent};
+use crate::text::{group_digits, percent};
 use maud::{Markup, html};
 
 /// Returns a table of time, total cost and other metrics of whole runs, if there are any.
@@ -75,8 +75,8 @@ fn row(name: &str, meaning: &str, change: &Change) -> Markup {
         tr {
             th scope="row" { (name) small { (meaning) } }
             @for (shown, detail) in [
-                (percent(change.baseline_share), grouped(change.baseline_samples)),
-                (percent(change.candidate_share), grouped(change.candidate_samples)),
+                (percent(change.baseline_share), group_digits(change.baseline_samples)),
+                (percent(change.candidate_share), group_digits(change.candidate_samples)),
                 (change_shown, interval(change)),
             ] {
                 td.number { (shown) small { (detail) } }

@@ -3,7 +3,7 @@
 use crate::compare::Comparison;
 use crate::models::ModelChanges;
 use crate::render::findings::curves::{Weight, changed};
-use crate::text::counted;
+use crate::text::format_count;
 use maud::{Markup, html};
 
 /// Returns the changed functions, and the number of unchanged ones.
@@ -23,7 +23,7 @@ pub(super) fn section(comparison: &Comparison, curves: &ModelChanges) -> Markup 
             }
         }
         @if same > 0 {
-            p { "The cost of " (counted(same as u64, "function")) " grows with " (curves.candidate.x) " as before." }
+            p { "The cost of " (format_count(same as u64, "function")) " grows with " (curves.candidate.x) " as before." }
         }
     }
 }

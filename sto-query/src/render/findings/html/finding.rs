@@ -6,7 +6,7 @@ use crate::compare::{CallPath, Finding, FindingKind};
 use crate::render::findings::steps::{Step, folded_steps, links};
 use crate::render::findings::words::{not_counted, ratio};
 use crate::render::html::{folded, name, number_head, numbers, short_name, step, whole_name};
-use crate::text::{counted, grouped, percent};
+use crate::text::{format_count, group_digits, percent};
 use maud::{Markup, html};
 
 /// Returns the kind of a finding in its colour.
@@ -85,7 +85,7 @@ fn call_paths(finding: &Finding) -> Markup {
                 }
             }
             @if finding.more_call_paths > 0 {
-                p.soft { (counted(finding.more_call_paths as u64, "more path")) " changed less." }
+                p.soft { (format_count(finding.more_call_paths as u64, "more path")) " changed less." }
             }
         }
     }
@@ -98,7 +98,7 @@ fn steps(path: &CallPath) -> Markup {
         @for (ix, part) in folded_steps(&links, path.omitted).into_iter().enumerate() {
             @if ix > 0 { (step()) }
             @match part {
-                Step::Omitted(frames) => em { (grouped(frames as u64)) " more" },
+                Step::Omitted(frames) => em { (group_digits(frames as u64)) " more" },
                 Step::Folded(frames) => (folded(frames)),
                 Step::Frame(frame) => (name(frame.symbol)),
             }
@@ -125,7 +125,7 @@ fn callers(finding: &Finding) -> Markup {
     html! {
         @if !callers.is_empty() {
             details {
-                summary { "Inherited by " (counted(callers.len() as u64, "caller")) }
+                summary { "Inherited by " (format_count(callers.len() as u64, "caller")) }
                 table.paths {
                     (shares_head("Caller", "innermost first"))
                     tbody {

@@ -12,7 +12,7 @@ mod verdict;
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
 use crate::render::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use crate::render::html::{Page, name};
-use crate::text::{Words, counted};
+use crate::text::{Words, format_count};
 use maud::{Markup, html};
 
 /// Minimum number of frames of each flame graph. All of them together have about as many frames as
@@ -56,7 +56,7 @@ pub fn html(comparisons: &[Comparison], words: Words) -> String {
 fn title(comparisons: &[Comparison]) -> String {
     match comparisons {
         [one] => subject(one),
-        _ => counted(comparisons.len() as u64, "comparison"),
+        _ => format_count(comparisons.len() as u64, "comparison"),
     }
 }
 
@@ -144,7 +144,7 @@ impl Section<'_> {
             @for &(number, finding) in first { (self.finding(number, finding, number == 1)) }
             @if !others.is_empty() {
                 details.others {
-                    summary { (counted(others.len() as u64, "more finding")) " in full" }
+                    summary { (format_count(others.len() as u64, "more finding")) " in full" }
                     @for &(number, finding) in others { (self.finding(number, finding, false)) }
                 }
             }
@@ -161,7 +161,7 @@ impl Section<'_> {
                 @if !first.is_empty() { (self.table(first)) }
                 @if !rest.is_empty() {
                     details {
-                        summary { (counted(rest.len() as u64, "more row")) }
+                        summary { (format_count(rest.len() as u64, "more row")) }
                         (self.table(rest))
                     }
                 }
@@ -196,7 +196,7 @@ impl Section<'_> {
     fn functions(&self, functions: &[TestedFunction]) -> Markup {
         html! {
             details.all {
-                summary { "All " (counted(functions.len() as u64, "function")) " that were tested" }
+                summary { "All " (format_count(functions.len() as u64, "function")) " that were tested" }
                 table.changes {
                     (changes::head(self.comparison))
                     @for function in functions {

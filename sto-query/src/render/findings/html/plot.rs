@@ -6,7 +6,7 @@ use crate::render::findings::notes::threshold;
 use crate::render::findings::words::basis;
 use crate::render::html::short_name;
 use crate::render::plot::{Axis, Percent, Px, vertical};
-use crate::text::{counted, grouped, percent};
+use crate::text::{format_count, group_digits, percent};
 use maud::{Markup, html};
 
 /// Distance of runs in pixels, and minimum and maximum height of a side.
@@ -87,9 +87,9 @@ impl Section<'_> {
                 svg role="img" width="100%" height=(Px(bottom + AXIS_HEIGHT)) {
                     title {
                         "Cost of " (short_name(&finding.function)) " by run: "
-                        (counted(baseline.costs.len() as u64, "run")) " of the baseline, "
+                        (format_count(baseline.costs.len() as u64, "run")) " of the baseline, "
                         (percent(means[0])) " on average; "
-                        (counted(candidate.costs.len() as u64, "run")) " of the candidate, "
+                        (format_count(candidate.costs.len() as u64, "run")) " of the candidate, "
                         (percent(means[1]))
                     }
                     (grid(&axis, bottom))
@@ -148,8 +148,8 @@ fn describe(number: usize, runs: usize, cost: &RunCost, run: &Run) -> String {
     let mut text = format!(
         "run {number} of {runs}: {} ({} of {})",
         percent(cost.cost),
-        grouped(cost.samples),
-        counted(run.samples, "sample"),
+        group_digits(cost.samples),
+        format_count(run.samples, "sample"),
     );
     if let Some(recorded) = &run.recorded {
         text += &format!(", recorded {recorded}");

@@ -4,7 +4,7 @@ use crate::compare::{self, Comparison};
 use crate::render::header::taken;
 use crate::render::html::{Side, measured, recorded, sides};
 use crate::select::shortened_revision;
-use crate::text::{grouped, percent};
+use crate::text::{group_digits, percent};
 use maud::Markup;
 use sto_core::units::Cost;
 
@@ -26,7 +26,7 @@ fn side(heading: &'static str, comparison: &Comparison, side: &compare::Side) ->
         samples: side.samples,
         value: side.value,
     };
-    shown.fact("runs", grouped(side.runs as u64));
+    shown.fact("runs", group_digits(side.runs as u64));
     shown.fact("time", taken(&side.windows()));
     shown.fact("measured", measured(cost, comparison.sample_type.as_ref()));
     let (first, last) = (&side.first_recorded, &side.last_recorded);

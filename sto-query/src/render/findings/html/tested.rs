@@ -3,7 +3,7 @@
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
 use crate::render::html::options_table;
-use crate::text::{Words, grouped};
+use crate::text::{Words, group_digits};
 use maud::{Markup, html};
 use sto_core::Hint;
 
@@ -27,7 +27,7 @@ pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
         ),
         (
             "min-samples",
-            grouped(thresholds.min_samples),
+            group_digits(thresholds.min_samples),
             "With fewer samples on a side, the verdict “clean” is not given.",
         ),
     ];

@@ -9,7 +9,7 @@ const WORKERS: usize = 8;
 
 /// Does some work for each element concurrently. If several fail, returns the error of the first in order; elements
 /// not yet started are then skipped.
-pub(crate) fn at_once<T: Sync, E: Send>(
+pub(crate) fn run_concurrently<T: Sync, E: Send>(
     all: &[T],
     work: impl Fn(&T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {

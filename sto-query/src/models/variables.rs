@@ -8,7 +8,7 @@ use crate::tree::{Order, View};
 use sto_core::store::{Snapshot, StoreError};
 
 /// The variables of a model: x, and the cost of functions.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ModelVariables<'a> {
     /// Name of x: a metric of the runs or a numeric label of them. If no run has it, a numeric label of samples, or
     /// `time`, by which runs are split. Otherwise an argument of calls, or their `order`.
     pub(crate) x: &'a str,
@@ -18,7 +18,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) inlined: bool,
 }
 
-impl Asked<'_> {
+impl ModelVariables<'_> {
     /// Returns the costs for a view of this store, measured in one of its sample types.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Asked<'_> {
         sample_type: usize,
         program: &str,
     ) -> Result<Costs, ModelError> {
-        let cut = view.clone().cut_by(store, self.x)?;
+        let cut = view.clone().split_runs(store, self.x)?;
         if is_given(&cut, self.x) {
             return self.of_runs(&cut, sample_type, program);
         }
@@ -119,7 +119,7 @@ fn numbers(view: &View, store: &Snapshot) -> Result<Numbers, StoreError> {
         is_order_known |= store.kept_calls(stored.id)?.is_some();
     }
     Ok(Numbers {
-        samples: view.numbers_of_samples(store)?,
+        samples: view.numeric_label_keys(store)?,
         calls: calls.map(|(name, of)| (name, of.len())).collect(),
         is_order_known,
         ..numbers_of_runs(view)

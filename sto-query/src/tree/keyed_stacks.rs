@@ -9,21 +9,21 @@ use sto_core::model::{Frame, FrameIx, FrameTable};
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
 
 /// Stacks whose symbols are replaced by function keys. Stacks that became equal are merged.
-pub(crate) struct Matched {
+pub(crate) struct KeyedStacks {
     pub(crate) frames: FrameTable,
     pub(crate) tree: StackTree,
     /// The new node of each node of the original stacks.
     merged_into: Vec<NodeIx>,
 }
 
-impl Matched {
+impl KeyedStacks {
     /// Replaces the symbols of stacks by function keys. `main` has the names of the program's own
     /// files, which are replaced by the module `program`.
     pub(crate) fn new(
         (frames, tree): (&FrameTable, &StackTree),
         (main, program): (&BTreeSet<&str>, &str),
         options: KeyOptions,
-    ) -> Matched {
+    ) -> KeyedStacks {
         let mut unsorted = FrameTable::new();
         let insert = |(_, frame): (FrameIx, Frame)| {
             let (symbol, module) = function_key(frame, main, options);
@@ -41,7 +41,7 @@ impl Matched {
         let ranks = unsorted.ranks();
         let frame_of: Vec<FrameIx> = inserted.iter().map(|ix| FrameIx(ranks[ix.get()])).collect();
         let (tree, merged_into) = merged(tree, &frame_of);
-        Matched {
+        KeyedStacks {
             frames: in_order(&unsorted, &ranks),
             tree,
             merged_into,
@@ -62,10 +62,10 @@ impl Matched {
 impl View {
     /// Returns the view with function keys instead of symbols. Stacks that become equal are merged,
     /// as in [`compare`](crate::compare::compare).
-    pub(crate) fn matched(&self, options: KeyOptions) -> View {
+    pub(crate) fn with_function_keys(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
         let main = main_modules(build, profiles);
-        let matched = Matched::new(
+        let matched = KeyedStacks::new(
             (&self.frames, &self.tree),
             (&main, &build.executable),
             options,
