@@ -2,8 +2,8 @@
 
     python3 benches/agreement.py PATH_OF_STO PERF.DATA...
 
-Prints a line of Markdown for each recording, and every function on which the two differ. perf
-writes an address where it has no symbol; these samples are counted together by module.
+Prints a line of Markdown for each recording, and every function with different counts. perf prints
+an address for code without a symbol; these samples are counted together by module.
 """
 
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How often find-regressions reports what is not there between traces of every call of one build.
+"""Counts false findings of find-regressions between traces of calls of one build.
 
     python3 benches/call_regressions.py [RUNS]
 
-Fetches three programs as Debian has them (`apt-get source`), builds them with `clang -fxray-instrument`, records
-RUNS runs of each (12), every call of them, while the machine does what it does; and again with the highest priority.
-`sto calibrate` compares the runs of each with each other. Appends the table to benches/results/call_regressions.md.
-Needs root for the priority, apt sources of the type deb-src, and 3 GB in TMPDIR.
+Downloads three programs from Debian (`apt-get source`), builds them with `clang -fxray-instrument`, and records every
+call of RUNS runs of each (default 12), with the default and with the highest priority. `sto calibrate` compares the
+runs of each program with each other. Appends the table to benches/results/call_regressions.md. Needs root for the
+priority, apt sources of the type deb-src, and 3 GB in TMPDIR.
 """
 
 import json
@@ -46,13 +46,13 @@ print(tables(5000), #strings(1000), match(4), sort(1500), fib(12))
 
 
 def source(package, work):
-    """The unpacked source of a Debian package."""
+    """Returns the unpacked source of a Debian package."""
     run("apt-get", "source", "-qq", package, cwd=work, stderr=subprocess.DEVNULL)
     return next(path for path in work.iterdir() if path.is_dir() and path.name.startswith(package))
 
 
 def programs(work):
-    """What is recorded: a name, a command, and its input."""
+    """Returns the programs to record: name, command and input."""
     lua = source("lua5.4", work) / "src"
     config = lua / "luaconf.h"
     multiarch = '#include "lua5.4-deb-multiarch.h"'
@@ -86,7 +86,7 @@ def programs(work):
 
 
 def record(work, name, command, text, nice):
-    """One run's log of every call."""
+    """Returns the log of every call of one run."""
     environment = {
         **os.environ,
         "XRAY_OPTIONS": f"patch_premain=true xray_mode=xray-basic verbosity=0 xray_logfile_base={work}/log.",
@@ -129,7 +129,7 @@ def main():
                     cells.append(f"{reports['reports']} of {reports['comparisons']}")
                 rows.append([name, machine, *cells])
     more = [f"{runs} runs of each program; load average before: {load:.1f}"]
-    columns = ["program", "machine", *(f"{side} a side" for side in SIDES)]
+    columns = ["program", "machine", *(f"{side} per side" for side in SIDES)]
     append("call_regressions.md", [*heading("equal builds, every call traced", *more), "", *table(columns, rows)])
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a trace of calls costs to read, compress and store, beside the NonSequitur project's own program.
+"""Measures reading, compressing and storing a trace of calls, compared with the NonSequitur project's program.
 
     python3 benches/calls.py NONSEQUITUR [PYTHON]
 
-NONSEQUITUR is a checkout of https://github.com/auggywonger/nonsequitur_vis, and PYTHON one that has pandas and tqdm.
-Writes a trace of 50 million calls of 28 threads (`call_trace`), and one of 1.4 million, which both programs read: all
-that the project's program does before it draws. Appends the figures to benches/results/calls.md. Needs 4 GB in TMPDIR.
+NONSEQUITUR is a checkout of https://github.com/auggywonger/nonsequitur_vis, and PYTHON an interpreter with pandas and
+tqdm. Writes a trace of 50 million calls of 28 threads (`call_trace`), and one of 1.4 million, which the project's
+program also reads, without drawing it. Appends the figures to benches/results/calls.md. Needs 4 GB in TMPDIR.
 """
 
 import os
@@ -20,10 +20,10 @@ from session import append, build, heading, run, table, verdict
 
 LARGE, SMALL = 50_000_000, 1_400_000
 REPEAT = 3
-# Those of the project.
+# The project's thresholds.
 THRESHOLDS = ["--call-duration", "0.5%", "--call-gap", "0.1%", "--total-time", "2%"]
 
-# Reads each file, removes what is never called for long, and compresses what is left.
+# Reads each file, removes functions without long calls, and compresses the rest.
 PEER = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -38,8 +38,8 @@ print(records, "records")
 
 
 def measured(command, made=None):
-    """The least seconds by the clock of some runs, those of the processors then, the most memory in MB, and what it
-    printed; what it made is removed before each."""
+    """Returns the wall time of the fastest of some runs in seconds, its processor time, the peak memory in MB, and the
+    output. Removes created files before each run."""
     best, memory = None, 0
     for _ in range(REPEAT):
         if made:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What comparing two large builds costs, and what the Sto document's SQL costs on the same sums.
+"""Measures comparing two large builds, and the design document's SQL on the same sums.
 
     python3 benches/comparison.py
 
-Fills a store with 10 generated runs of each of two builds, a million nodes a build, compares them
-with `sto find-regressions`, and puts one sum a build into PostgreSQL, which answers the document's
-question; appends the figures to benches/results/comparison.md. Needs cargo and Debian's
-postgresql-15 (it starts a server of its own). As root it also empties the page cache. It takes some
-ten minutes and 3 GB in TMPDIR.
+Fills a store with 10 generated runs of each of two builds, a million nodes per build, compares them
+with `sto find-regressions`, and puts one sum per build into PostgreSQL, which runs the document's
+query; appends the figures to benches/results/comparison.md. Needs cargo and Debian's postgresql-15
+(it starts a separate server). As root it also empties the page cache. It takes about ten minutes and
+3 GB in TMPDIR.
 """
 
 import csv
@@ -22,7 +22,7 @@ import postgres
 from session import append, build, heading, run, table, verdict
 
 RUNS = 10
-# Of one run: a build of ten has a million.
+# Nodes of one run; ten runs of a build have a million.
 NODES = 640_000
 FUNCTIONS = 40_000
 BUILDS = ["v00000", "v00001"]
@@ -32,8 +32,8 @@ SAMPLES = """
 coalesce(sum(sample_count) FILTER (WHERE version = 1), 0) AS old,
 coalesce(sum(sample_count) FILTER (WHERE version = 2), 0) AS new"""
 
-# Samples of each location in both builds, largest growth first. There is nothing but these two
-# builds, so that no index would help.
+# Samples of each location in both builds, largest growth first. The tables only have these two builds,
+# so an index would not help.
 QUERIES = {
     "with names joined first": f"""
 SELECT * FROM (
@@ -54,7 +54,7 @@ ORDER BY new - old DESC""",
 
 
 def compare(programs, store, *options):
-    """Seconds from the start of the process to its end, and what it printed."""
+    """Returns the seconds from the start of the process to its end, and its output."""
     command = [programs / "sto", "--store", store, "find-regressions", *BUILDS, *options]
     start = time.monotonic()
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
@@ -65,7 +65,7 @@ def compare(programs, store, *options):
 
 
 def empty_page_cache():
-    """Whether the system let us, as it does for root on a machine that is not shared."""
+    """Empties the page cache. Returns True if this is permitted, as for root on a machine that is not shared."""
     os.sync()
     try:
         Path("/proc/sys/vm/drop_caches").write_text("3\n")
@@ -75,7 +75,7 @@ def empty_page_cache():
 
 
 def commands(programs, store):
-    """The whole command: fastest and median, from a warm page cache and from an empty one."""
+    """Measures the whole command: fastest and median, with a warm and an empty page cache."""
     rows, medians = [], []
     for name, options in [
         ("defaults", []),
@@ -94,7 +94,7 @@ def commands(programs, store):
 
 
 def parts(programs, store):
-    """The parts within one process; and by part its rows, as a dictionary."""
+    """Measures the parts within one process. Returns a table, and the rows."""
     words = [programs / "store_comparison", store, "--repeat", REPEAT]
     rows = list(csv.DictReader(run(*words).splitlines()))
     cells = []
@@ -106,7 +106,7 @@ def parts(programs, store):
 
 
 def peer(programs, store, folder, load, sums):
-    """The same sums in PostgreSQL, beside those parts of sto."""
+    """Measures the same sums in PostgreSQL, compared with these parts of sto."""
     run(programs / "store_export", store, folder, "--sums")
     names = sorted(file.stem for file in folder.glob("*.stack_node"))
     seconds = {}

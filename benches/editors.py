@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws what editors show of the demo, for README.md: the real editors in a terminal (tmux), as SVG.
+"""Draws screenshots of editors with the demo, for README.md: the real editors in a terminal (tmux), as SVG.
 
     benches/editors.py [EDITOR...]      writes sto-cli/editors/EDITOR.svg: neovim, emacs
 
-Needs `sto` on the path, tmux, and the editors: Neovim from 0.11 on, which is set up as sto-cli/editors/README.md says;
-Emacs.
+Needs `sto` on the path, tmux, and the editors: Neovim 0.11 or later, set up as described in
+sto-cli/editors/README.md, and Emacs.
 """
 
 import html
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EDITORS = ROOT / "sto-cli/editors"
 DEMO = ROOT / "testdata/demo"
 ROWS = 22
-# Of the font's size of 14: most monospaced fonts are 0.6 of it wide, and `textLength` holds the others to it.
+# For a font size of 14: most monospaced fonts are 0.6 of it wide, and `textLength` forces the others to that width.
 CELL, LINE, SIZE = 8.4, 18, 14
 FOREGROUND, BACKGROUND = "#e0e2ea", "#14161b"
 BASIC = (
@@ -44,7 +44,7 @@ def emacs(folder):
       (setq-default tab-width 4) (find-file "demo.c") (compile "sto hot -n 8 2>/dev/null")
       (other-window 1) (delete-other-windows) (switch-to-buffer "demo.c")
       (set-window-buffer (split-window-below -11) "*compilation*"))"""
-    # The first place, as `M-g n` shows it.
+    # The first location, like `M-g n` shows it.
     return ["emacs", "-nw", "-Q", "--eval", setup], "finished", ["M-g", "n"]
 
 
@@ -54,7 +54,7 @@ def screen(server, *more):
 
 
 def settled(server, expected):
-    """What the terminal shows once it has the text, and does not change any more."""
+    """Returns the content of the terminal once it contains the text and no longer changes."""
     before, end = None, time.monotonic() + PATIENCE
     while time.monotonic() < end:
         now = screen(server, "-e", "-N")
@@ -97,7 +97,7 @@ def rgb(parts):
 
 
 class Look:
-    """How characters look (SGR of ECMA-48)."""
+    """The style of characters (SGR of ECMA-48)."""
 
     def __init__(self):
         self.colour, self.behind, self.flags = None, None, frozenset()
@@ -130,7 +130,7 @@ class Look:
 
 
 def runs(line, look):
-    """(column, text, look) of the pieces of a line that look the same."""
+    """Returns (column, text, style) of the parts of a line with equal style."""
     column = 0
     for codes, text in re.findall(r"(?:\x1b\[([\d;:]*)m)?([^\x1b]*)", line):
         if codes or line.startswith("\x1b[m"):
@@ -166,7 +166,7 @@ def drawn(text, columns, title):
             style += ' text-decoration="underline"' if 4 in flags else ""
             words = html.escape(re.sub(" +", lambda gap: "\u00a0" * len(gap[0]), inner), quote=False)
             svg.append(f"<text {style}>{words}</text>")
-    # One colour for what names none.
+    # One colour for text without a colour.
     svg[2] += f'<g fill="{FOREGROUND}">'
     return "\n".join([*svg, "</g></svg>"]) + "\n"
 
@@ -177,7 +177,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             shutil.copy(DEMO / "demo.c", folder)
-            # It was not edited since the recordings.
+            # The source has not been edited since the recordings.
             os.utime(folder / "demo.c", (0, 0))
             for build in ("v1", "v2"):
                 recording = DEMO / f"{build}.perf.data"

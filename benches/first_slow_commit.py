@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What finding the first slow commit of 64 takes, beside `git bisect run` with one run a step.
+"""Measures finding the first slow one of 64 commits, compared with `git bisect run` with one run per step.
 
     python3 benches/first_slow_commit.py [SEARCHES]
 
-A repository of 65 commits, each of which changes a file of a C program that runs for a second; one commit, another in each of
-the SEARCHES (3), makes one of its functions slower: by 100 %, and by 20 %. `git bisect run` calls a commit bad whose run took
-longer than halfway between the two. Each search has a new store. Appends the figures to benches/results/first_slow_commit.md.
+Creates a repository of 65 commits, each of which changes a file of a C program that runs for a second. One commit, different in
+each of the SEARCHES (default 3), makes a function slower: by 100 %, and by 20 %. `git bisect run` uses one run per commit, with a
+limit halfway between the two times. Each search has a new store. Appends the figures to benches/results/first_slow_commit.md.
 """
 
 import json
@@ -46,7 +46,7 @@ def seconds(program):
 
 
 def repository(folder, first_slow, factor, rounds):
-    """Commits, the first of which that is slow has this number."""
+    """Creates commits; `first_slow` is the number of the first slow one."""
     git = lambda *words: run("git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words)
     run("git", "init", "-q", "-b", "main", folder)
     (folder / "bench.c").write_text(PROGRAM)
@@ -102,12 +102,12 @@ def main():
     rows, ratios = [], []
     with tempfile.TemporaryDirectory(prefix="sto-bisect-") as work:
         work = Path(work)
-        # Rounds of which a run takes a second.
+        # Number of rounds that take a second.
         repository(work / "try", COMMITS + 1, 1, 100_000)
         run("make", "-s", "-C", work / "try")
         rounds = round(100_000 / seconds(work / "try/bench"))
         for factor in [2, 1.2]:
-            # The other function takes half of the time.
+            # The other function takes half the time.
             limit = (1 + (1 + factor) / 2) / 2
             sums = {"git": [0, 0], "sto": [0, 0]}
             runs = 0

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What reading text and pprof costs, beside the programs that read the same.
+"""Measures reading text and pprof, compared with other programs that read the same.
 
     python3 benches/formats.py FILE.perf.data
 
-Makes the inputs out of a recording: what `perf script` prints of it, the folded stacks that inferno
-makes of that, and a pprof profile, the last two over and over until they are large. Appends the figures
-to benches/results/formats.md. Needs cargo, perf, inferno-collapse-perf (cargo install --locked inferno)
-and Go's pprof, and some 2 GB in TMPDIR.
+Derives the inputs from a recording: the output of `perf script`, the folded stacks that inferno makes
+of it, and a pprof profile, the last two repeated until they are large. Appends the figures to
+benches/results/formats.md. Needs cargo, perf, inferno-collapse-perf (cargo install --locked inferno)
+and Go's pprof, and about 2 GB in TMPDIR.
 """
 
 import gzip
@@ -27,7 +27,7 @@ REPEAT = 3
 
 
 def measured(command, stdout=subprocess.DEVNULL, **env):
-    """Median seconds of a command, and the most memory that it took, in MB."""
+    """Returns the median seconds of a command, and its peak memory in MB."""
     seconds, memory = [], []
     for _ in range(REPEAT):
         start = time.monotonic()
@@ -47,7 +47,7 @@ def measured(command, stdout=subprocess.DEVNULL, **env):
 
 
 def repeat_samples(profile, size):
-    """A pprof profile with its samples (field 2) over and over."""
+    """Returns a pprof profile with its samples (field 2) repeated."""
     samples, rest = bytearray(), bytearray()
     place = 0
     while place < len(profile):
@@ -63,7 +63,7 @@ def repeat_samples(profile, size):
 
 
 def inputs(sto, recording, work):
-    """The files to be read: text of perf script, folded stacks, pprof."""
+    """Writes the input files: text of perf script, folded stacks, pprof."""
     script, folded, pprof = work / "script.txt", work / "large.folded", work / "large.pb"
     with open(script, "wb") as file:
         command = ["perf", "script", "--no-inline", "-i", recording]

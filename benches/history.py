@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What questions about many runs over time cost, and how that grows with the runs.
+"""Measures queries of many runs over time, and their growth with the number of runs.
 
     python3 benches/history.py --profiles 1000
 
-Fills stores with an eighth of the profiles, a quarter, a half and all of them, of 30,000 nodes each and
-ten of each build, and puts the questions of a history to them: each command from its start to its exit,
-and the parts within one process. Appends the figures to benches/results/history.md and draws
+Fills stores with an eighth, a quarter, a half and all of the profiles, with 30,000 nodes each and ten
+per build, and runs the queries of a history: each command from its start to its exit, and the parts
+within one process. Appends the figures to benches/results/history.md and draws
 benches/results/history.svg. Needs cargo. As root it also empties the page cache.
 """
 
@@ -23,20 +23,20 @@ from comparison import empty_page_cache
 from session import RESULTS, append, build, heading, run, table, verdict
 
 NODES = 30_000
-# Of the one profile that potentials are asked of.
+# Nodes of the profile for potentials.
 LARGE = 1_000_000
 REPEAT = 5
 
 
 def fill(programs, store, *options):
-    """Fills a store; returns what store_growth tells of each profile, and the seconds of it all."""
+    """Fills a store. Returns the rows of store_growth for each profile, and the total seconds."""
     start = time.monotonic()
     rows = csv.DictReader(run(programs / "store_growth", store, *options).splitlines())
     return list(rows), time.monotonic() - start
 
 
 def commands(programs, store):
-    """The commands by name; they are about the function with the tenth largest total."""
+    """Returns the commands by name, which query the function with the tenth largest total."""
     sto = [programs / "sto", "--store", store]
     runs = json.loads(run(*sto, "runs", "--format", "json"))["runs"]
     newest = runs[-1]["build"]
@@ -58,7 +58,7 @@ def commands(programs, store):
 
 
 def seconds(command):
-    """From the start of a command to its end."""
+    """Returns the seconds from the start of a command to its end."""
     start = time.monotonic()
     words = [str(word) for word in command]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The questions of the thesis on profiles in a graph database, in SQL, in pandas and by sto.
+"""Measures the queries of the thesis on profiles in a graph database, in SQL, in pandas and in sto.
 
     VENV/bin/python benches/history_peers.py --profiles 50
 
-Its three queries (potential, section 5.2; time series, A.1; correlation, A.2), put to PostgreSQL with the
-three tables of the Sto document, to pandas with the same tables in memory, and to the commands of sto.
-Every profile is of a build of its own, as the tables have no runs. Appends the figures to
-benches/results/history.md. Needs cargo, Debian's postgresql-15 (it starts a server of its own) and pandas.
+Runs its three queries (potential, section 5.2; time series, A.1; correlation, A.2) in PostgreSQL with the
+three tables of the design document, in pandas with the same tables in memory, and with the commands of sto.
+Every profile is a separate build, because the tables have no runs. Appends the figures to
+benches/results/history.md. Needs cargo, Debian's postgresql-15 (it starts a separate server) and pandas.
 """
 
 import argparse
@@ -27,7 +27,7 @@ DEGREE = 10
 WINDOW = 10
 LEAST_OCCURRENCES = 5
 
-# Each stack's samples, once for each location among its innermost ones.
+# Each stack's samples, once for each of its innermost locations.
 STACKS = """
 WITH RECURSIVE up AS (
     SELECT stack_node.id AS node, parent_id, data_id, executable_id, sample_count, 0 AS level
@@ -44,7 +44,7 @@ SELECT symbol, sum(sample_count) AS potential
 FROM stacks JOIN stack_node_data ON stack_node_data.id = data_id
 GROUP BY symbol ORDER BY potential DESC"""
 
-# The newest version against the window before it; versions without the location count as zero.
+# The newest version compared with the window before it; versions without the location count as zero.
 TIME_SERIES = """
 , totals AS (
     SELECT symbol, version = {newest} AS judged, version, sum(sample_count)::float8 AS samples
@@ -71,7 +71,7 @@ GROUP BY symbol HAVING count(*) >= {least} ORDER BY coefficient DESC NULLS LAST"
 
 
 def timed(answer):
-    """The seconds, and the answer."""
+    """Returns the seconds and the result."""
     start = time.monotonic()
     answered = answer()
     return time.monotonic() - start, answered
@@ -85,7 +85,7 @@ class Sql:
         cluster.sql("VACUUM ANALYZE;")
 
     def ask(self, query):
-        """Locations of the answer, highest first, and its seconds."""
+        """Returns the locations of the result, highest first, and the seconds."""
         rows = f"SELECT * FROM ({query}) AS answer"
         seconds, answer = timed(lambda: self.cluster.sql(f"{rows};"))
         return seconds, [line.rsplit("|", 1) for line in answer.splitlines()]
@@ -103,7 +103,7 @@ class Sql:
 
 
 class Frames:
-    """The tables as data frames, ids made dense."""
+    """Returns the tables as data frames with dense ids."""
 
     def __init__(self, folder):
         start = time.monotonic()
@@ -115,7 +115,7 @@ class Frames:
         data = read("stack_node_data", ["id", "line", "file", "symbol"]).drop_duplicates("id")
         self.runs = read("executable", ["id", "name", "version", "samples"])
         columns = ["id", "executable", "data", "parent", "samples"]
-        # Ids have 63 bits, more than a number with a fraction.
+        # Ids have 63 bits, more than a floating-point number can represent.
         nodes = read("stack_node", columns, dtype={"parent": "Int64"})
         symbols, _ = pd.factorize(data["symbol"])
         place = pd.Index(data["id"]).get_indexer(nodes["data"])
@@ -127,7 +127,7 @@ class Frames:
         self.loading = time.monotonic() - start
 
     def stacks(self, chosen, levels):
-        """Run, function and samples of each stack, once for each function among its innermost ones."""
+        """Returns run, function and samples of each stack, once for each of its innermost functions."""
         node = at = np.flatnonzero(chosen & (self.samples > 0))
         found = []
         for _ in range(levels + 1):

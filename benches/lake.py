@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What shipped questions to a dataset of Parquet files take, by the number of its rows.
+"""Measures the shipped queries of a dataset of Parquet files, by the number of its rows.
 
     python3 benches/lake.py FOLDER [--profiles 1000 10000 100000] [--spark 10000]
 
-Writes datasets of so many runs of 10,000 stacks each into FOLDER, unless they are there, as `sto export --format parquet`
-lays them out: half of the runs are of the program that is asked about, and a tenth of these of each of ten builds. Of each
-dataset, DuckDB, DataFusion and Spark, a cluster of two workers, answer every question of `sto sql --examples` twice, and the
-second time counts, unless the first took 20 seconds. Appends the figures to benches/results/lake.md. Needs PyPI's numpy,
-pyarrow, duckdb, datafusion and pyspark, a JDK, and 14 GB.
+Writes datasets of these numbers of runs with 10,000 stacks each to FOLDER, unless they exist, in the layout of `sto export
+--format parquet`: half of the runs are of the queried program, and a tenth of these of each of ten builds. DuckDB, DataFusion
+and Spark, a cluster of two workers, run every query of `sto sql --examples` twice on each dataset; the second time counts,
+unless the first took 20 seconds. Appends the figures to benches/results/lake.md. Needs PyPI's numpy, pyarrow, duckdb,
+datafusion and pyspark, a JDK, and 14 GB.
 """
 
 import argparse
@@ -38,7 +38,7 @@ QUESTIONS = REPOSITORY / "sto-query/lake/src/lake/questions"
 
 
 class Program:
-    """Stacks that all runs have, callers before what they call, and what they cost on average."""
+    """Returns the stacks of all runs, callers before callees, with their average costs."""
 
     def __init__(self):
         choose = random.Random(1)
@@ -115,7 +115,7 @@ def write(folder, runs):
 
 
 def made(folder, profiles):
-    """Writes runs on every core, unless they are there; the bytes of a row."""
+    """Writes runs on every core, unless they exist. Returns the bytes per row."""
     if not folder.exists():
         cores = os.cpu_count()
         new = folder.with_suffix(".new")
@@ -128,7 +128,7 @@ def made(folder, profiles):
 
 
 def seconds(dataset, sql):
-    """Of the second time, unless the first is long."""
+    """Returns the second time, or the first if it is long."""
     for _ in range(2):
         start = time.perf_counter()
         dataset.rows(sql)
@@ -145,7 +145,7 @@ def main():
     arguments.add_argument("--spark", type=int, default=10_000, help="ask Spark up to this many")
     asked = arguments.parse_args()
     questions = {path.stem: path.read_text() for path in sorted(QUESTIONS.glob("*.sql"))}
-    # The answer of `counts` is for a file, and its rows not for Python.
+    # The result of `counts` is meant for a file, so its rows are not passed to Python.
     questions["counts"] = f"SELECT count(*), sum(total_samples) FROM ({questions['counts']}) counts"
     rows = []
     for profiles in asked.profiles:

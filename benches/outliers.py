@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How often `sto outliers` names a planted slow call first, in programs that it was not made with.
+"""Counts how often `sto outliers` lists a planted slow call first, in programs that were not used to develop it.
 
     python3 benches/outliers.py [PLANTED]
 
-Fetches three programs as Debian has them (`apt-get source`) and builds them with `clang -fxray-instrument`, and with a hook
-at the start of each function. PLANTED runs (10) of each record every call; in each, one call of one function waits, both
-chosen at random: of functions that are called a hundred times or more. It is named first where the first outlier is of the
-function, or was in it for most of its time. Appends the table to benches/results/outliers.md. Needs apt sources of the type deb-src.
+Downloads three programs from Debian (`apt-get source`) and builds them with `clang -fxray-instrument`, and with a hook at the
+start of each function. PLANTED runs (default 10) of each record every call; in each run, one random call of a random function
+with at least a hundred calls waits. It counts as listed first if the first outlier is a call of the function, or was in it for
+most of its time. Appends the table to benches/results/outliers.md. Needs apt sources of the type deb-src.
 """
 
 import json
@@ -46,7 +46,7 @@ WORDS = b"".join(b"%d the quick brown fox %d jumps over\n" % (number * 7919 % 10
 
 
 def source(package, work):
-    """The unpacked source of a Debian package."""
+    """Returns the unpacked source of a Debian package."""
     before = set(work.iterdir())
     run("apt-get", "source", "-qq", package, cwd=work, stderr=subprocess.DEVNULL)
     return next(path for path in set(work.iterdir()) - before if path.is_dir())
@@ -59,7 +59,7 @@ def make(folder, *words):
 
 
 def programs(work, hook):
-    """What is recorded: a name, the program, and what runs it in a folder."""
+    """Returns the programs to record: a name, the program, and a function that runs it in a folder."""
     flags = f"{FLAGS}"
     link = f"-fxray-instrument {hook} -lpthread -lm"
     zstd = source("zstd", work)
@@ -73,7 +73,7 @@ def programs(work, hook):
     yield "xz", xz / "src/xz/xz", lambda program: [program, "-0", "-T2", "--block-size=64KiB", "-k", "-f", "words"]
     redis = source("redis", work)
     make(redis / "src", "redis-server", "CC=clang", "MALLOC=libc", "BUILD_TLS=no", f"CFLAGS={flags}", f"LDFLAGS={link}", "OPTIMIZATION=-O2")
-    # The client is there before the server, which would wait for it.
+    # Start the client first, because the server would wait for it.
     serve = "rm -f s; python3 {client} $PWD/s & {program} --port 0 --unixsocket $PWD/s --save '' --io-threads 2; wait"
     client = work / "client.py"
     client.write_text(CLIENT)
@@ -99,7 +99,7 @@ s.recv(65536)
 
 
 def record(folder, command, plant):
-    """The log of every call of a run."""
+    """Returns the log of every call of a run."""
     options = f"patch_premain=true xray_mode=xray-basic verbosity=0 xray_logfile_base={folder}/log."
     environment = {**os.environ, **plant, "XRAY_OPTIONS": options, "XRAY_BASIC_OPTIONS": "func_duration_threshold_us=0"}
     subprocess.run([str(word) for word in command], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -150,7 +150,7 @@ def main():
                 log = record(folder, command(program), plant)
                 ingest(log, f"planted{number}")
                 outliers = ask("outliers", f"planted{number}")["outliers"]
-                # An outlier, and what its thread was in for most of it.
+                # An outlier, and the functions that its thread was in for most of its time.
                 named = [{outlier["frames"][-1], *(outlier["within"][0]["frames"][-1:])} for outlier in outliers]
                 alone += bool(outliers) and outliers[0]["frames"][-1] == function
                 first += bool(named) and function in named[0]

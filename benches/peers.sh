@@ -4,8 +4,8 @@
 #     bash benches/peers.sh FILE.perf.data
 #
 # Needs hyperfine, jq, perf, and the peers: cargo install --locked inferno samply
-# sto symbolizes with inlined functions; `perf script --no-inline` leaves those out, and
-# `samply import` leaves symbols to the viewer. RUNS sets the number of runs of each (default 5).
+# sto resolves inlined functions; `perf script --no-inline` omits them, and `samply import` leaves
+# symbols to the viewer. RUNS sets the number of runs of each (default 5).
 set -euo pipefail
 input=$(realpath "${1:?usage: bash benches/peers.sh FILE.perf.data}")
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ hyperfine --shell 'bash -o pipefail' --warmup 1 --runs "${RUNS:-5}" --export-jso
 	--command-name 'samply import --save-only' \
 	"samply import --save-only -o '$work/peer' '$input'"
 
-# inferno's programs do not tell their version, but cargo keeps it beside them.
+# inferno's programs do not print their version, but cargo stores it.
 inferno=$(grep -o 'inferno [0-9.]*' "$(dirname "$(command -v inferno-collapse-perf)")/../.crates.toml")
 {
 	echo

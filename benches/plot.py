@@ -1,11 +1,11 @@
-"""A scatter plot as SVG, with nothing but the standard library."""
+"""Draws scatter plots as SVG with only the standard library."""
 
 WIDTH, HEIGHT = 720, 400
 LEFT, TOP, RIGHT, BOTTOM = 70, 40, 20, 50
 
 
 def ticks(end, most):
-    """Round numbers from 0 to the first that reaches `end`: `most` steps or fewer."""
+    """Returns round numbers from 0 to the first that reaches `end`, in at most `most` steps."""
     power = 10.0**-6
     while True:
         for factor in (1, 2, 5):
@@ -20,7 +20,7 @@ COLOURS = ["#1a56b0", "#b0471a", "#2a8a3e", "#7a3fa0"]
 
 
 def scatter(title, x_label, y_label, series):
-    """Draws the points (x, y), none negative, of at most four series by name."""
+    """Draws nonnegative points (x, y) of at most four named series."""
     points = [point for series in series.values() for point in series]
     x_ticks = ticks(max(x for x, _ in points), 10)
     y_ticks = ticks(max(y for _, y in points), 6)

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL with the three tables of the Sto document, as a peer of the store."""
+"""A temporary PostgreSQL with the three tables of the design document, as a peer of the store."""
 
 import os
 import shutil
@@ -10,9 +10,9 @@ from session import run
 
 PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 
-# As the document has them: an executable is a build. References are not enforced, which spares
-# PostgreSQL a look-up a row; the indexes are those that walking to callees and comparing one
-# location between builds need.
+# The document's tables, whose executables are builds. References are not enforced, which saves
+# PostgreSQL a lookup per row; walking to callees and comparing a location between builds need the
+# indexes.
 SCHEMA = """
 CREATE TABLE stack_node_data (
     id bigint PRIMARY KEY, line integer NOT NULL, file text NOT NULL, symbol text NOT NULL);
@@ -33,7 +33,7 @@ CONFLICTS = {
 
 
 class Cluster:
-    """A server with default settings that listens on a socket in a folder of its own."""
+    """A server with default settings that listens on a socket in a separate folder."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="sto-postgres."))
@@ -63,7 +63,7 @@ class Cluster:
         return run(*self.user, PROGRAMS / name, *arguments, cwd="/", **options)
 
     def sql(self, text):
-        """Runs SQL; returns what it printed, unaligned."""
+        """Runs SQL and returns the unaligned output."""
         flags = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
         return self.program("psql", "-h", self.folder, "-d", "postgres", *flags, input=text)
 
@@ -71,7 +71,7 @@ class Cluster:
         return f"PostgreSQL {self.sql('SHOW server_version').split()[0]}"
 
     def load(self, folder, names):
-        """Loads profiles that store_export wrote; returns the seconds that each took."""
+        """Loads profiles that store_export wrote. Returns the seconds of each."""
         now = "SELECT extract(epoch FROM clock_timestamp());"
         script = [now]
         for name in names:
@@ -87,7 +87,7 @@ class Cluster:
         return [end - start for start, end in zip(times, times[1:])]
 
     def sizes(self):
-        """Bytes of the three tables: all, and without the two indexes that are not keys."""
+        """Returns the bytes of the three tables: all, and without the two indexes that are not keys."""
         self.sql("VACUUM FULL;")
         total = " + ".join(f"pg_total_relation_size('{table}')" for table in CONFLICTS)
         keys = "pg_relation_size('stack_node_parent') + pg_relation_size('stack_node_data_id')"

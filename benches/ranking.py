@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What ranking 2,000 metrics of 10,000 points by all eight correlators costs.
+"""Measures ranking 2,000 metrics of 10,000 points by all eight correlators.
 
     python3 benches/ranking.py
 
-The metrics are seeded random walks with a share of the target's. All of `sto correlate` is measured, with reading the
-table (165 MB of CSV); of its repetitions the fastest counts. Appends the figures to benches/results/ranking.md.
+The metrics are seeded random walks mixed with a share of the target. Measures the whole `sto correlate`, including
+reading the table (165 MB of CSV), and uses the fastest repetition. Appends the figures to benches/results/ranking.md.
 """
 
 import random
@@ -40,7 +40,7 @@ def write_table(path):
 
 
 def measured(*command):
-    """Seconds by the clock, and of the processor."""
+    """Returns the wall time and the processor time in seconds."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
     clock, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

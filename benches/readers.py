@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What reading each format costs, in time of one core and in memory.
+"""Measures the processor time and memory to read each format.
 
     python3 benches/readers.py [FORMAT...]
 
-Makes about 100 MB of each format out of a real file of testdata, its samples, events or calls over and over, and
-ingests that into an empty store with one thread. Appends the figures to benches/results/readers.md. Needs cargo, zstd
-and 200 MB in TMPDIR.
+Makes about 100 MB of each format by repeating the samples, events or calls of a real file in testdata, and ingests
+them into an empty store with one thread. Appends the figures to benches/results/readers.md. Needs cargo, zstd and
+200 MB in TMPDIR.
 """
 
 import copy
@@ -26,7 +26,7 @@ from session import REPOSITORY, append, build, heading, table, varint, verdict
 TESTDATA = REPOSITORY / "testdata"
 SIZE = 100_000_000
 GOAL = 200
-# Functions, not samples: what programs write of them is far from 100 MB.
+# Formats with functions instead of samples, whose real files are much smaller than 100 MB.
 NOT_MEASURED = {
     "cProfile": "has each function and pair of them once",
     "pyinstrument": "has each call path once",
@@ -60,12 +60,12 @@ def over_and_over(part, size=SIZE):
 
 
 def times(part):
-    """How often a part goes into the size, counting from 0."""
+    """Returns the numbers of the repetitions of a part that fill the size, from 0."""
     return range(max(1, SIZE // len(part)))
 
 
 def lines_after(name, last_of_head, tail=b""):
-    """A text whose lines after one are repeated, up to those that end it."""
+    """Returns a text with the lines between its head and its end repeated."""
     text = file(name)
     at = text.index(last_of_head)
     at = text.index(b"\n", at) + 1
@@ -74,7 +74,7 @@ def lines_after(name, last_of_head, tail=b""):
 
 
 def repeated_json(name, repeat):
-    """A JSON file, after `repeat` made lists in it so many times as long."""
+    """Returns a JSON file, after `repeat` made its lists longer."""
     text = file(name)
 
     def made(times):
@@ -86,14 +86,14 @@ def repeated_json(name, repeat):
 
 
 def repeat_columns(table, times):
-    """Makes the lists of a table longer, which are its columns."""
+    """Repeats the lists of a table, which are its columns."""
     for key, value in table.items():
         if isinstance(value, list):
             table[key] = value * times
 
 
 def shifted(text, pattern, step):
-    """A text over and over, with numbers larger by a step each time."""
+    """Repeats a text with numbers that grow by a step each time."""
     places = re.compile(pattern)
     return b"".join(
         places.sub(lambda number: str(int(number[0]) + ix * step).encode(), text) for ix in times(text)
@@ -104,7 +104,7 @@ def shifted(text, pattern, step):
 
 
 def fields(message):
-    """The numbers of a message's fields, and their bytes with the tag and without."""
+    """Yields the number of each field of a message, and its bytes with and without the tag."""
     place = 0
     while place < len(message):
         start = place
@@ -136,7 +136,7 @@ def part(field, message):
 
 
 def pprof():
-    """Sample types, then samples, as writers order them."""
+    """Returns sample types and then samples, in the order of real writers."""
     profile = list(fields(file("pprof/go-cpu.pb.gz")))
     types, samples = (b"".join(whole for number, whole, _ in profile if number == wanted) for wanted in (1, 2))
     rest = b"".join(whole for number, whole, _ in profile if number > 2)
@@ -160,7 +160,7 @@ def otlp_messages():
 
 
 def perfetto():
-    """Packets whose times (field 8) have room for larger ones."""
+    """Returns packets whose times (field 8) have room for larger ones."""
     made, stamps = bytearray(), []
     for _, _, packet in fields(file("perfetto/tracks.pftrace.zst")):
         inner, at = bytearray(), []
@@ -185,7 +185,7 @@ def perfetto():
 
 
 def perf_data():
-    """The samples of the data section over and over, each time a round of perf; what follows the section moves."""
+    """Repeats the samples of the data section, each time as a round of perf, and moves the following sections."""
     data = file("demo/v1.perf.data")
     at, size = struct.unpack_from("<QQ", data, 40)
     records, samples = [], []
@@ -208,7 +208,7 @@ def perf_data():
 def xray():
     log = file("xray/basic.xray")
     records = [(log[at : at + 8], *struct.unpack("<Q", log[at + 8 : at + 16]), log[at + 16 : at + 32]) for at in range(32, len(log), 32)]
-    # Others are arguments.
+    # Other records are arguments.
     is_call = lambda start: start[:2] == b"\0\0"
     stamps = [stamp for start, stamp, _ in records if is_call(start)]
     span = 1 + max(stamps) - min(stamps)
@@ -287,7 +287,7 @@ def chrome(trace, times):
 
 
 def chrome_profile(trace, times):
-    """The chunks without what they have once, nodes and the end."""
+    """Returns the chunks without nodes and end, which occur once."""
     chunks = [event for event in trace["traceEvents"] if event["name"] == "ProfileChunk"]
     chunks = copy.deepcopy([chunk for chunk in chunks if "cpuProfile" in chunk["args"]["data"]])
     for chunk in chunks:
@@ -351,7 +351,7 @@ FORMATS = {
 
 
 def ingested(sto, recording, store):
-    """Seconds of the processor, and the most memory in MB."""
+    """Returns the processor time in seconds, and the peak memory in MB."""
     shutil.rmtree(store, ignore_errors=True)
     command = [sto, "--store", store, "ingest", recording, "--exe", "app", "--build", "v1"]
     child = subprocess.Popen(
@@ -379,7 +379,7 @@ def main():
                 uftrace(recording)
                 size = sum(one.stat().st_size for one in recording.iterdir())
             else:
-                # By a process of its own: a child is charged with the memory that its parent had when it began.
+                # In a separate process, because a child's peak memory includes its parent's memory when it starts.
                 making = multiprocessing.Process(target=lambda: recording.write_bytes(FORMATS[name]()))
                 making.start()
                 making.join()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Records the two large inputs of benches/peers.sh and benches/store_size.py: a release build of this
 # workspace with frame-pointer call chains (some 50 MB) and with DWARF stack dumps (some 1.5 GB).
-# It records the whole system, so leave the machine alone meanwhile.
+# It records the whole system, so do not use the machine at the same time.
 #     bash benches/record.sh FOLDER        a folder outside the repository; as root
 set -euo pipefail
 out=$(realpath "${1:?usage: bash benches/record.sh FOLDER}")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Whether RegTime compresses traces as the NonSequitur project's own Python does.
+"""Checks that RegTime compresses traces like the NonSequitur project's Python.
 
     python3 benches/regtime.py NONSEQUITUR
 
-NONSEQUITUR is a checkout of that project; its Python needs `tqdm`. Nothing is fetched. Compared are its example trace and
-seeded ones, at its thresholds: of each thread the time of each function in sum, and the expressions, stack by stack. What
-sto-core/model/src/trace/regtime.md says that differs is taken into account: functions without time are left out before both, and
-stacks are compared in one order. Appends the figures to benches/results/regtime.md.
+NONSEQUITUR is a checkout of that project; its Python needs `tqdm`. Compares its example trace and seeded traces at its
+thresholds: the total time of each function in each thread, and the expressions, stack by stack. Accounts for the differences in
+sto-core/model/src/trace/regtime.md: functions without time are removed first, and stacks are compared in one order. Appends the
+figures to benches/results/regtime.md.
 """
 
 import contextlib
@@ -28,16 +28,16 @@ SEEDS = 20
 
 
 def project(checkout):
-    """What reads a trace and compresses it, of their checkout."""
+    """Returns the checkout's functions that read and compress a trace."""
     sys.path.insert(0, str(checkout))
-    # It imports these, and needs no more of them.
+    # The checkout imports these modules, but does not use them here.
     sys.modules.setdefault("pandas", types.ModuleType("pandas"))
     read = importlib.import_module("traceFilter").filter_trace_file
     return read, importlib.import_module("regtime_alg").regtime
 
 
 def generated(folder, seed):
-    """Threads of nested calls, of which a few are long, with a few gaps."""
+    """Returns threads of nested calls, a few of them long, with a few gaps."""
     chance = random.Random(seed)
     for thread in range(chance.randint(1, 4)):
         now, lines = chance.randrange(1 << 40), []
@@ -60,7 +60,7 @@ def generated(folder, seed):
 
 
 def without_timeless(file, folder):
-    """The trace without functions whose calls took no time, as theirs leaves these out."""
+    """Returns the trace without functions whose calls took no time, because their program omits these."""
     took, open_calls = Counter(), []
     lines = [line.split() for line in file.read_text().splitlines()]
     for kind, function, at in lines:
@@ -73,7 +73,7 @@ def without_timeless(file, folder):
 
 
 def theirs(read, compress, file):
-    """(records, time of each function, expressions as (start, end, stacks)) of their Python."""
+    """Returns (records, time of each function, expressions as (start, end, stacks)) from their Python."""
     with contextlib.redirect_stderr(io.StringIO()):
         events = compress(read(str(file)))
     first = events[0]["start_time"]
@@ -91,7 +91,7 @@ def theirs(read, compress, file):
             if current:
                 current[2][path] += event["duration"]
             elif kind == "" and event["parens"] == 0:
-                # A call without callees: long, or an expression of one stack, which has no brackets.
+                # A call without callees: a long call, or an expression of one stack, which has no brackets.
                 single = (event["start_time"] - first, event["end_time"] - first, Counter({path: event["duration"]}))
                 expressions.append((*single, "single"))
             if kind == ">>":
@@ -104,7 +104,7 @@ def theirs(read, compress, file):
 
 
 def ours(sto, folder):
-    """The same by sto, by the thread's name."""
+    """Returns the same from sto, by the thread's name."""
     command = [sto, "timeline", folder, *THRESHOLDS, "--format", "json"]
     answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     threads = {}
@@ -124,7 +124,7 @@ def ours(sto, folder):
 
 
 def differences(mine, other):
-    """What is not the same of a thread."""
+    """Returns the differences of a thread."""
     records, times, expressions, long_calls = mine
     their_records, their_times, their_expressions = other
     long_calls = Counter(long_calls)

@@ -1,4 +1,4 @@
-"""What every benchmark script needs: fresh programs, and a heading that says what ran where."""
+"""Shared code of the benchmark scripts: building programs, and formatting results."""
 
 import datetime
 import json
@@ -11,14 +11,14 @@ RESULTS = REPOSITORY / "benches/results"
 
 
 def run(*command, **options):
-    """Runs a command and returns what it printed."""
+    """Runs a command and returns its output."""
     command = [str(word) for word in command]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options)
     return done.stdout
 
 
 def build():
-    """Builds sto and the programs of the benchmarks; returns the folder that has them."""
+    """Builds sto and the programs of the benchmarks. Returns their folder."""
     packages = ["-p", "sto-cli", "-p", "sto-benches"]
     run("cargo", "build", "--release", "--locked", "--bins", *packages, cwd=REPOSITORY)
     metadata = run("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=REPOSITORY)
@@ -26,13 +26,13 @@ def build():
 
 
 def proc(file, key):
-    """The value of a key in a file of /proc."""
+    """Returns the value of a key in a file of /proc."""
     lines = Path("/proc", file).read_text().splitlines()
     return next(line.split(":", 1)[1].strip() for line in lines if line.startswith(key))
 
 
 def heading(title, *more):
-    """The head of a section of results: date, versions, machine, and more lines."""
+    """Returns the heading of a section of results: date, versions, machine, and more lines."""
     revision = run("git", "describe", "--always", "--dirty", cwd=REPOSITORY).strip()
     memory = round(int(proc("meminfo", "MemTotal").split()[0]) / 2**20)
     system = os.uname()
@@ -47,18 +47,18 @@ def heading(title, *more):
 
 
 def table(columns, rows):
-    """The lines of a table in Markdown."""
+    """Returns the lines of a table in Markdown."""
     lines = [columns, ["---"] * len(columns), *rows]
     return ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
 
 
 def verdict(what, measured, goal, reached):
-    """A line that sets a measurement beside its goal."""
+    """Returns a line that compares a measurement with its goal."""
     return f"- {what}: {measured}; the goal is {goal}: **{'reached' if reached else 'missed'}**"
 
 
 def append(name, lines):
-    """Adds a section to a file of results, and prints it."""
+    """Appends a section to a file of results, and prints it."""
     text = "\n" + "\n".join(lines) + "\n"
     with open(RESULTS / name, "a") as file:
         file.write(text)
@@ -66,7 +66,7 @@ def append(name, lines):
 
 
 def varint(data, place):
-    """A number of Protocol Buffers, and where what follows it begins."""
+    """Decodes a varint of Protocol Buffers. Returns it and the offset after it."""
     value = shift = 0
     while True:
         byte = data[place]

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""What questions in SQL take: beside PostgreSQL, and how many rows a second are read.
+"""Measures queries in SQL, compared with PostgreSQL and DuckDB, and the rows read per second.
 
     python3 benches/sql.py
 
-Fills a store with a run of each of two builds of 104,000 stacks, asks `sto sql` the document's question from a cold start,
-and PostgreSQL, which has the same rows in its tables and in memory, and DuckDB, which reads them from the dataset that `sto export`
-writes, from a cold start too. Then with 96 runs more, reads ten million rows
-of `sample`. Appends the figures to benches/results/sql.md. Needs cargo, Debian's postgresql-15 (it starts a server of its
-own) and PyPI's duckdb-cli.
+Fills a store with a run of each of two builds of 104,000 stacks, and runs the design document's query in `sto sql` from a cold
+start, in PostgreSQL with the same rows in memory, and in DuckDB on the dataset that `sto export` writes, also from a cold start.
+Then adds 96 runs, and reads ten million rows of `sample`. Appends the figures to benches/results/sql.md. Needs cargo, Debian's
+postgresql-15 (it starts a separate server) and PyPI's duckdb-cli.
 """
 
 import random
@@ -25,7 +24,7 @@ NODES = 104_000
 FUNCTIONS = 20_000
 RUNS = 98
 REPEAT = 9
-# What the document asks, of the columns of a dataset.
+# The document's query, for the columns of a dataset.
 OF_DATASET = """
 SELECT symbol, file, line,
        coalesce(sum(samples) FILTER (WHERE build = 1), 0) AS old,
@@ -38,7 +37,7 @@ ORDER BY new - old DESC
 
 
 def stacks():
-    """Stacks as folded text, the callers of each before it."""
+    """Returns stacks as folded text, callers first."""
     choose = random.Random(1)
     stacks = ["main"]
     while len(stacks) < NODES:
@@ -56,7 +55,7 @@ def ingest(sto, store, folder, stacks, version, number):
 
 
 def timed(*command):
-    """Median of the seconds from the start of a process to its end, and the lines that it printed."""
+    """Returns the median seconds from the start of a process to its end, and the lines of its output."""
     times = []
     for _ in range(REPEAT):
         start = time.perf_counter()
@@ -70,17 +69,17 @@ def asked(sto, store, sql):
 
 
 def in_duckdb(sto, store, folder):
-    """The same of DuckDB over the dataset."""
+    """Like `asked`, for DuckDB on the dataset."""
     dataset = folder / "dataset"
     run(sto, "--store", store, "export", "--format", "parquet", "-o", dataset)
     return timed("duckdb", "-csv", "-c", OF_DATASET.format(dataset))
 
 
 def in_postgres(programs, store, folder):
-    """The median of each query, in tables that are in memory."""
+    """Returns the median time of each query, with tables in memory."""
     exported = folder / "exported"
     exported.mkdir()
-    # PostgreSQL reads it as a user of its own.
+    # PostgreSQL reads it as another user.
     folder.chmod(0o755)
     run(programs / "store_export", store, exported, "--sums")
     seconds = {}

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""How a store bears growth: time of each profile that goes in, memory, and times of questions.
+"""Measures a growing store: time of each added profile, memory, and times of queries.
 
     python3 benches/store_growth.py --profiles 1000 --saturating 1000 --small 10000
 
-Fills a new store with generated profiles of 100,000 nodes, ten of each build, and at last one of a
-million, asks it questions, and loads the first 20 profiles into PostgreSQL. Of these profiles each shows
-stacks that no other has: the worst case. With --saturating, another store is filled with profiles whose
-new stacks become fewer, a hundred of each build, as those of real programs do (see benches/src/generate.rs). Appends the figures to
-benches/results/growth.md and draws benches/results/growth.svg. With --small, a third store is filled with
-profiles of a tenth of the size, whose new stacks become fewer too, so that many more go in within the
-time: benches/results/growth-small.svg. Needs cargo and Debian's
-postgresql-15 (it starts a server of its own). The store stands in TMPDIR: 100 kB a profile.
+Fills a new store with generated profiles of 100,000 nodes, ten per build, and finally one of a million,
+runs queries, and loads the first 20 profiles into PostgreSQL. Each of these profiles has stacks that no
+other has, which is the worst case. With --saturating, fills another store with profiles that have fewer
+and fewer new stacks, like real programs, a hundred per build (see benches/src/generate.rs). Appends the
+figures to benches/results/growth.md and draws benches/results/growth.svg. With --small, fills a third
+store with many more such profiles of a tenth of the size: benches/results/growth-small.svg. Needs cargo
+and Debian's postgresql-15 (it starts a separate server). The store is in TMPDIR: 100 kB per profile.
 """
 
 import argparse
@@ -24,21 +23,21 @@ import plot
 import postgres
 from session import RESULTS, append, build, heading, run, table, verdict
 
-# Nodes of a small profile, and functions of its program.
+# Number of nodes of a small profile, and of functions of its program.
 SMALL = 10_000
 
-# Single times are rough, since a commit waits for the disk.
+# Single times vary, because a commit waits for the disk.
 WINDOW = 20
 
-# Nodes of the one large run, which questions are put to.
+# Number of nodes of the large run that is queried.
 LARGE = 1_000_000
 
-# Profiles that PostgreSQL takes too.
+# Number of profiles that are also loaded into PostgreSQL.
 PEER = 20
 
 
 def fill(programs, store, options, csv_file):
-    """Fills a store; returns what store_growth tells of each profile."""
+    """Fills a store. Returns the rows of store_growth for each profile."""
     words = [str(word) for word in [programs / "store_growth", store, *options]]
     with open(csv_file, "w") as out:
         subprocess.run(words, check=True, stdout=out)
@@ -47,23 +46,23 @@ def fill(programs, store, options, csv_file):
 
 
 def medians(rows):
-    """The middle time of every so many profiles, with the number of the last of them."""
+    """Returns the median time of each group of profiles, with the number of its last profile."""
     ends = range(WINDOW, len(rows) + 1, WINDOW)
     return [(end, at(rows, end)) for end in ends]
 
 
 def at(rows, count):
-    """What an addition took when the store held so many: the middle time of the last few."""
+    """Returns the time of an addition when the store had `count` profiles: the median of the last few."""
     return statistics.median(row["seconds"] for row in rows[max(0, count - WINDOW) : count])
 
 
 def within(what, seconds, goal):
-    """A verdict on a time in seconds."""
+    """Returns a verdict on a time in seconds."""
     return verdict(what, f"{seconds * 1e3:,.1f} ms", f"{goal * 1e3:.0f} ms", seconds < goal)
 
 
 def growth(rows):
-    """What the additions cost."""
+    """Returns the results of the additions."""
     milestones = {100, 300, 1_000, 3_000, 10_000, len(rows)}
     cells = []
     for count in sorted(n for n in milestones if WINDOW <= n <= len(rows)):
@@ -101,13 +100,13 @@ def growth(rows):
 
 
 def builds(profiles):
-    """The builds that so many profiles are of: ten are of each."""
+    """Returns the number of builds for a number of profiles: ten per build."""
     return -(-profiles // 10)
 
 
 def saturating(programs, folder, profiles):
-    """Additions of profiles whose new stacks become fewer, and the points to draw of them."""
-    # A build brings stacks for good, so there must not be too many.
+    """Measures adding profiles with fewer and fewer new stacks. Returns the results and the points to draw."""
+    # Each build has permanently new stacks, so there must not be too many builds.
     options = ["--profiles", profiles, "--builds", -(-profiles // 100), "--saturating"]
     rows = fill(programs, folder / "saturating", options, folder / "saturating.csv")
     lines = ["", f"{profiles:,} profiles whose new stacks become fewer:", *growth(rows)]
@@ -115,7 +114,7 @@ def saturating(programs, folder, profiles):
 
 
 def small(programs, folder, profiles):
-    """Additions of small profiles, drawn by themselves."""
+    """Measures adding small profiles, in a separate drawing."""
     options = ["--profiles", profiles, "--builds", -(-profiles // 100), "--saturating"]
     options += ["--nodes", SMALL, "--functions", SMALL]
     rows = fill(programs, folder / "small", options, folder / "small.csv")
@@ -131,7 +130,7 @@ def small(programs, folder, profiles):
 
 
 def questions(programs, store):
-    """What asking costs, in a process of its own."""
+    """Measures queries, each in a separate process."""
     rows = list(csv.DictReader(run(programs / "store_questions", store).splitlines()))
     cells = []
     for row in rows:
@@ -148,7 +147,7 @@ def questions(programs, store):
 
 
 def peer(programs, folder, arguments):
-    """The first profiles, into PostgreSQL and into a store of their own."""
+    """Measures adding the first profiles to PostgreSQL and to a separate store."""
     count = min(PEER, arguments.profiles)
     store, peers = folder / "first", folder / "peers"
     options = ["--profiles", count, "--builds", builds(count)]

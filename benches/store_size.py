@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Sizes of a store beside its peers, on the same recordings; appended to benches/results/size.md.
+"""Compares sizes of a store and its peers for the same recordings. Appends them to benches/results/size.md.
 
     python3 benches/store_size.py --builds A.perf.data B.perf.data --runs A.perf.data B.perf.data...
 
 --builds are recordings of two builds of a program, --runs are recordings of one build with DWARF
-stacks; benches/record.sh makes both kinds. As two recordings of few samples share far fewer stacks than
-their programs do, there is also a pair that shares 97 %: the first build, and a second one that
-store_rebuild makes up out of it (see there how). Needs cargo, gzip, zstd, and Debian's postgresql-15
-(it starts a server of its own, and asks for none that runs).
+stacks; benches/record.sh makes both kinds. Two recordings with few samples share far fewer stacks than
+their programs, so there is also a pair that shares 97 %: the first build, and a second one that
+store_rebuild derives from it (see its documentation). Needs cargo, gzip, zstd, and Debian's
+postgresql-15 (it starts a separate server).
 
-The size of a store is that of its folder. The peers get exactly the stacks that sto has, with
-inlined functions: folded text is written out of the store, and so are the rows for PostgreSQL.
+The size of a store is the size of its folder. The peers get exactly the stacks of sto, with inlined
+functions: folded text and the rows for PostgreSQL are written from the store.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PACKERS = {"gzip -9": ["gzip", "-9"], "zstd -19": ["zstd", "-19", "-q"]}
 
 
 class Stored:
-    """A store that recordings go into one by one."""
+    """A store to which recordings are added one by one."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder = programs, folder
@@ -34,7 +34,7 @@ class Stored:
         self.bytes = 0
 
     def ingest(self, recording, version):
-        """Adds a recording; returns what sto says of it, and by how much the folder grew."""
+        """Adds a recording. Returns sto's output and the growth of the folder."""
         before = self.bytes
         words = ["ingest", recording, "--build", version, "--store", self.store]
         summary = run(self.programs / "sto", *words, "--report", "json", stderr=subprocess.DEVNULL)
@@ -43,23 +43,23 @@ class Stored:
         return profile, self.bytes - before
 
     def rebuild(self):
-        """Adds a build that is made up out of the first; returns the share of stacks in common."""
+        """Adds a synthetic build derived from the first. Returns the share of common stacks."""
         share = run(self.programs / "store_rebuild", self.store)
         self.bytes = sum(file.stat().st_size for file in self.store.iterdir())
         return share
 
     def export(self):
-        """Writes the store as its peers have it; returns the number of distinct nodes."""
+        """Writes the store in the formats of its peers. Returns the number of distinct nodes."""
         self.peers.mkdir()
         return int(run(self.programs / "store_export", self.store, self.peers))
 
     def folded(self):
-        """The files of folded text, in the order of the profiles."""
+        """Returns the files of folded text, in the order of the profiles."""
         return sorted(self.peers.glob("*.folded"))
 
 
 def packed(files):
-    """Bytes of files, one behind the other, as they are and by each packer."""
+    """Returns the size of concatenated files, uncompressed and with each compressor."""
     text = b"".join(file.read_bytes() for file in files)
     sizes = {"uncompressed": len(text)}
     for name, command in PACKERS.items():
@@ -70,7 +70,7 @@ def packed(files):
 
 
 def against_sto(sto, peers):
-    """A table of sizes, and how many times as large as the store each is."""
+    """Returns a table of sizes, with their ratio to the store's size."""
     rows = [
         [name, f"{size:,}", f"{size / sto:.2f}"] for name, size in {"**sto**": sto, **peers}.items()
     ]
@@ -112,7 +112,7 @@ def two_builds(programs, folder, recordings):
 
 
 def pair_that_shares(programs, folder, recording):
-    """The first build, and the next one that is made up out of it."""
+    """Measures the first build, and a synthetic build derived from it."""
     stored = Stored(programs, folder)
     stored.ingest(recording, "1")
     share = float(stored.rebuild())
@@ -120,7 +120,7 @@ def pair_that_shares(programs, folder, recording):
 
 
 def against_postgres(what, stored, more):
-    """Sizes of a store of two builds beside its peers, with the sizes of some more."""
+    """Compares the sizes of a store of two builds and its peers, with additional sizes."""
     nodes = stored.export()
     with postgres.Cluster() as cluster:
         cluster.load(stored.peers, [file.stem for file in stored.folded()])

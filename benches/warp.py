@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What dynamic time warping costs, beside dtaidistance (in C) and dtw-python.
+"""Measures dynamic time warping, compared with dtaidistance (in C) and dtw-python.
 
     pip install numpy dtaidistance dtw-python && python3 benches/warp.py
 
 Aligns seeded random walks by the same cost, |x - y|, and checks that all find the same error. Each measurement
-is a process of its own, on one core; of its repetitions the fastest counts, by the clock and by the processor.
-Appends the figures to benches/results/warp.md.
+is a separate process on one core; the fastest repetition counts, in wall time and processor time. Appends the
+figures to benches/results/warp.md.
 """
 
 import importlib.metadata
@@ -35,7 +35,7 @@ def dtaidistance(a, b, band, with_path):
 
 
 def dtaidistance_of_squares(a, b, band, with_path):
-    """The only path of dtaidistance that does not need a table of all cells; it has squares as cost."""
+    """The only path of dtaidistance that does not need a table of all cells; its cost is squared."""
     from dtaidistance import dtw
 
     return dtw.warping_path_fast(a, b, window=band + 1, include_distance=True)[1]
@@ -52,7 +52,7 @@ PEERS = {peer.__name__: peer for peer in [dtaidistance, dtaidistance_of_squares,
 
 
 def measure_peer(name, files, band, with_path):
-    """In a process of its own: the same as the program `warp` prints."""
+    """Runs in a separate process, and prints the same output as the program `warp`."""
     import numpy
 
     a, b = (numpy.loadtxt(file) for file in files)

@@ -1,13 +1,13 @@
-# What other methods say of the comparisons that study_splits drew:
+# Results of other methods for the comparisons that study_splits drew:
 #     Rscript benches/study/peers.R FOLDER
 # Reads counts.csv and splits.csv of FOLDER, and writes peers.csv: for each comparison and method the
-# least threshold at which it would report anything, or a slower target, with a minimum effect of 1 and
-# of 10 %. Needs edgeR (Debian: r-bioc-edger).
+# smallest threshold at which it would report anything, or a slower target, with a minimum effect of 1
+# and of 10 %. Needs edgeR (Debian: r-bioc-edger).
 #
-# - ratio: the share of a function's samples on one side divided by that on the other, no test
+# - ratio: the share of a function's samples on one side divided by the share on the other, no test
 # - t: Student's two-sample test of the shares of a function, by run; Bonferroni
 # - edger: edgeR's quasi-likelihood F-test with its defaults, on self counts; Benjamini-Hochberg
-# - edger_both: the same on self and on total counts, adjusted together, as sto's findings rest on both
+# - edger_both: the same on self and on total counts, adjusted together, because sto tests both
 suppressMessages(library(edgeR))
 library(parallel)
 
@@ -28,7 +28,7 @@ all <- of_kind("n")[1, ]
 self <- of_kind("a")
 total <- of_kind("t")
 
-# The functions that sto tests too.
+# The functions that sto also tests.
 tested <- function(counts, n, side) {
   share <- sapply(1:2, function(s) rowSums(counts[, side == s, drop = FALSE]) / sum(n[side == s]))
   rowSums(share) >= min_share & pmax(share[, 1], share[, 2]) >= min_share

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Records the runs of the study: rounds FIRST to LAST, each with two runs of the unchanged program
-# and one of each slowdown, one after the other, so that whatever drifts in the machine drifts for
-# all of them. A round takes some 6 s and 3 MB. Rounds that are there already are left alone.
+# and one of each slowdown, one after the other, so that drift of the machine affects all of them. A
+# round takes about 6 s and 3 MB. Existing rounds are kept.
 #     bash benches/study/record.sh FOLDER FIRST LAST        a folder outside the repository
 set -euo pipefail
 out=$(realpath "${1:?usage: bash benches/study/record.sh FOLDER FIRST LAST}")

@@ -1,9 +1,9 @@
-"""Appends what the study of regressions found to benches/results/regressions.md, and plots it anew.
+"""Appends the results of the study of regressions to benches/results/regressions.md, and updates the plot.
 
     python3 benches/study/report.py NAME=FOLDER...
 
-Each FOLDER has splits.csv, sto.csv and peers.csv of one set of recordings, as study_splits and peers.R
-write them; NAME says which it is (idle, busy).
+Each FOLDER has splits.csv, sto.csv and peers.csv of one set of recordings, written by study_splits and
+peers.R; NAME is the name of the set (idle, busy).
 """
 
 import csv
@@ -35,7 +35,7 @@ def rows(folder, name):
 
 
 def load(folder):
-    """Scores by (method, runs per side, slowdown): a dict of columns each."""
+    """Loads scores by (method, runs per side, slowdown), each as a dict of columns."""
     splits = {row["split"]: (int(row["runs"]), int(row["slower"])) for row in rows(folder, "splits.csv")}
     scores = {}
     sto = [{**row, "method": "sto"} for row in rows(folder, "sto.csv")]
@@ -53,7 +53,7 @@ def rate(values, threshold):
 
 
 def at_equal_false_findings(equal):
-    """The largest threshold at which at most 5 % of comparisons of equal builds report anything."""
+    """Returns the largest threshold at which at most 5 % of comparisons of equal builds report anything."""
     allowed = math.floor(ALPHA * len(equal))
     return math.nextafter(sorted(equal)[allowed], -math.inf)
 
@@ -70,7 +70,7 @@ def percent(share):
 
 
 def defaults(scores):
-    """What sto says with its defaults."""
+    """Returns a table of sto's results with its defaults."""
     lines = []
     for runs in RUNS_A_SIDE:
         equal = scores["sto", runs, 0]
@@ -91,7 +91,7 @@ def defaults(scores):
 
 
 def power(scores, effect):
-    """Power of each method, as it comes and at 5 % false findings; the plotted figures too."""
+    """Returns a table of each method's power at its nominal threshold and at 5 % false findings, and the curves to plot."""
     lines, curves = [], {}
     for runs in RUNS_A_SIDE:
         for method, name in METHODS.items():
@@ -113,7 +113,7 @@ def power(scores, effect):
 
 
 def behind(curves):
-    """Where sto is behind a peer, in points of power at equal false findings."""
+    """Returns a table of sto's power minus the power of peers, in percentage points at equal false findings."""
     lines = []
     for runs in RUNS_A_SIDE:
         sto = curves[runs, "sto"]
@@ -125,7 +125,7 @@ def behind(curves):
 
 
 def plot(sets):
-    """Power by slowdown, a panel for each number of runs and set of recordings."""
+    """Plots power by slowdown, with a panel for each number of runs and set of recordings."""
     width, height, left, top, gap = 190, 150, 50, 60, 18
     panels = RUNS_A_SIDE
     full = (left + len(panels) * (width + gap), top + len(sets) * (height + 60) + 20)
@@ -145,7 +145,7 @@ def plot(sets):
             x0 = left + number * (width + gap)
             x = lambda slower, x0=x0: x0 + width * slower / 25
             y = lambda share, bottom=bottom: bottom - height * share
-            out.append(f'<text x="{x0}" y="{bottom - height - 6}">{title}, {runs} a side</text>')
+            out.append(f'<text x="{x0}" y="{bottom - height - 6}">{title}, {runs} per side</text>')
             for share in (0, 0.25, 0.5, 0.75, 1):
                 out.append(f'<line x1="{x0}" y1="{y(share)}" x2="{x0 + width}" y2="{y(share)}" stroke="#eee"/>')
                 if number == 0:

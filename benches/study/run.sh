@@ -1,7 +1,7 @@
 #!/bin/bash
-# Repeats the study of regressions on new recordings: records rounds FIRST to LAST, asks sto and its
-# peers, and appends what they say to benches/results/regressions.md under NAME (idle, busy). A round
-# takes some 6 s, the rest some minutes. Needs edgeR (Debian: r-bioc-edger).
+# Repeats the study of regressions on new recordings: records rounds FIRST to LAST, runs sto and its
+# peers, and appends the results to benches/results/regressions.md under NAME (idle, busy). A round
+# takes about 6 s, the rest some minutes. Needs edgeR (Debian: r-bioc-edger).
 #     bash benches/study/run.sh NAME FOLDER FIRST LAST      a folder outside the repository
 set -euo pipefail
 name=${1:?usage: bash benches/study/run.sh NAME FOLDER FIRST LAST}
@@ -10,7 +10,7 @@ mkdir -p "$out"
 out=$(realpath "$out")
 cd "$(dirname "$0")/../.."
 
-# Built before, so that idle is idle.
+# Build first, so that the machine is idle while recording.
 cargo build --release --locked -p sto-cli -p sto-benches --bins
 bin=$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release
 
