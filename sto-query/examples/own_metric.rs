@@ -13,7 +13,7 @@ const STORE: &str = concat!(
 );
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let view = Sources::of_folder(Path::new(STORE)).view(&"0.10.0".into(), &Filter::default())?;
+    let view = Sources::from_folder(Path::new(STORE)).view(&"0.10.0".into(), &Filter::default())?;
     // Callers stand before what they call, so one pass forward gives every node its depth.
     let mut depth = vec![0_u64; view.tree.len()];
     for node in view.tree.nodes() {

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut request = CheckRequest::default();
     request.baseline = Some(Baseline::Any("0.9.6".into()));
     request.candidate = "0.10.0".into();
-    let check = check(&Sources::of_folder(Path::new(STORE)), &request)?;
+    let check = check(&Sources::from_folder(Path::new(STORE)), &request)?;
     println!("{:#}", summary(&check));
     assert_eq!(check.verdict, Verdict::Regression);
     Ok(())

@@ -40,7 +40,7 @@ pub mod history {
 pub mod hot {
     pub use crate::hot::{
         FileNo, FunctionNo, HotChanges, HotCosts, HotFunction, HotHistory, HotIndex, HotLine,
-        HotRequest, InText, Placed, newest_of_branch,
+        HotRequest, PlacedFiles, TextCosts, newest_of_branch,
     };
 }
 

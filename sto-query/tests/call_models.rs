@@ -72,7 +72,7 @@ fn sources(keep_calls: bool) -> Sources {
         let recording = read_bytes(path, trace(power).as_bytes(), &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 fn modelled(function: &str, x: &str, cost: Order) -> Result<CostModel, QueryError> {
@@ -222,7 +222,7 @@ fn exported_perun_profile_round_trips() {
     let mut request = ModelRequest::default();
     request.named = Named::from("app@v1");
     request.x = "structure-unit-size".to_owned();
-    let read = Sources::of_snapshot(store.snapshot().unwrap());
+    let read = Sources::from_snapshot(store.snapshot().unwrap());
     let read = model(&read, &request, "search").unwrap();
     let whole = modelled("search", "found", Order::Total).unwrap();
     assert_eq!(read.function, whole.function);

@@ -10,7 +10,7 @@ use sto_query::QueryError;
 use sto_query::check::{Baseline, Check, CheckRequest, check};
 use sto_query::policy::Policy;
 use sto_query::results::Verdict;
-use sto_query::sources::{Named, Sources, Surroundings};
+use sto_query::sources::{Environment, Named, Sources};
 
 fn history() -> PathBuf {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -66,7 +66,7 @@ fn library_finds_what_the_command_prints() {
     for pair in releases.windows(2) {
         for (old, new) in pair[0].1.iter().zip(&pair[1].1).take(3) {
             let run = |id: &ProfileId| Named::Selector(id.to_string());
-            let sources = Sources::of_folder(&store);
+            let sources = Sources::from_folder(&store);
             let check = check(&sources, &between(run(old), run(new))).unwrap();
             text += &written(&check);
         }
@@ -93,11 +93,11 @@ fn checks_run_in_parallel_on_two_stores() {
     }
     let questions = [
         (
-            Sources::of_folder(&history().join("history.sto")),
+            Sources::from_folder(&history().join("history.sto")),
             between("0.9.6".into(), "0.10.0".into()),
         ),
         (
-            Sources::of_folder(&other),
+            Sources::from_folder(&other),
             between("v1".into(), "v2".into()),
         ),
     ];
@@ -125,7 +125,7 @@ fn checks_run_in_parallel_on_two_stores() {
 /// A machine that counts the files that it reads.
 struct Counting(Mutex<Vec<PathBuf>>);
 
-impl Surroundings for Counting {
+impl Environment for Counting {
     fn read(
         &self,
         memory: &Store,
@@ -146,7 +146,8 @@ fn files_are_checked_without_a_store() {
         file
     });
     let machine = Arc::new(Counting(Mutex::new(Vec::new())));
-    let sources = Sources::of_folder(&folder.path().join("no store")).within(machine.clone());
+    let sources =
+        Sources::from_folder(&folder.path().join("no store")).with_environment(machine.clone());
     let path = |file: &PathBuf| Named::File(file.clone());
     let check = check(&sources, &between(path(&old), path(&new))).unwrap();
     assert_eq!(check.verdict, Verdict::Clean);
@@ -160,7 +161,7 @@ fn files_are_checked_without_a_store() {
 fn runs_of_one_build_are_named_by_their_ids() {
     let store = history().join("history.sto");
     let releases = releases(&store);
-    let sources = Sources::of_folder(&store);
+    let sources = Sources::from_folder(&store);
     let [(_, old), (_, new)] = [&releases[4], &releases[5]];
     let found = check(
         &sources,
@@ -180,7 +181,7 @@ fn runs_of_one_build_are_named_by_their_ids() {
 
 #[test]
 fn policy_sets_the_baseline_if_the_request_does_not() {
-    let sources = Sources::of_folder(&history().join("history.sto"));
+    let sources = Sources::from_folder(&history().join("history.sto"));
     let mut request = CheckRequest::default();
     request.candidate = "0.10.0".into();
     let error = check(&sources, &request).unwrap_err();
@@ -222,7 +223,7 @@ fn cancelled_check_ends_before_it_compares() {
     let request = between("0.9.0".into(), "0.10.0".into());
     request.cancel.cancel();
     let error = check(
-        &Sources::of_folder(&history().join("history.sto")),
+        &Sources::from_folder(&history().join("history.sto")),
         &request,
     )
     .unwrap_err();

@@ -90,7 +90,7 @@ fn sources_with_find(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
         }
     }
     add("v1", 9, None, &[("sort", 1)]);
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 /// A commit whose id repeats one digit.
@@ -327,7 +327,7 @@ fn served() -> Store {
 
 #[test]
 fn sample_labels_and_time_can_be_x() {
-    let sources = Sources::of_snapshot(served().snapshot().unwrap());
+    let sources = Sources::from_snapshot(served().snapshot().unwrap());
     for (x, points) in [("bytes", 14), ("time", 200)] {
         let mut one = request();
         one.x = x.to_owned();
@@ -376,7 +376,7 @@ fn side_without_x_is_named_with_its_metrics() {
         let recording = read_bytes(path, b"main;find 1\n", &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
-    let sources = Sources::of_snapshot(store.snapshot().unwrap());
+    let sources = Sources::from_snapshot(store.snapshot().unwrap());
     let mut request = CompareModelsRequest::default();
     request.named = ["app@v1", "app@v2"].map(Named::from);
     for (x, lacks, has) in [("n1", "app@v2", "app@v1"), ("n2", "app@v1", "app@v2")] {
@@ -401,7 +401,7 @@ fn rejects_comparison_of_sample_labels_with_call_arguments() {
     let path = Path::new("trace.json");
     let recording = read_bytes(path, trace, &options.read_options()).unwrap();
     ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
-    let sources = Sources::of_snapshot(store.snapshot().unwrap());
+    let sources = Sources::from_snapshot(store.snapshot().unwrap());
     let mut request = CompareModelsRequest::default();
     request.x = "bytes".to_owned();
     for builds in [["app@v1", "app@v3"], ["app@v3", "app@v1"]] {
@@ -448,7 +448,7 @@ fn filled() -> Sources {
         let recording = read_bytes(path, folded.as_bytes(), &options.read_options()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 #[test]

@@ -14,12 +14,12 @@ use sto_query::questions::{
     BlameRequest, HotSpotsRequest, Observation, SeriesRequest, SourceRequest, blame, hot, series,
     source,
 };
-use sto_query::sources::{Named, Sources, Surroundings};
+use sto_query::sources::{Environment, Named, Sources};
 
 /// A machine with the symbols of the demo.
 struct Machine;
 
-impl Surroundings for Machine {
+impl Environment for Machine {
     fn read(
         &self,
         memory: &Store,
@@ -36,7 +36,7 @@ fn demo() -> PathBuf {
 }
 
 fn sources() -> Sources {
-    Sources::of_folder(&demo()).within(Arc::new(Machine))
+    Sources::from_folder(&demo()).with_environment(Arc::new(Machine))
 }
 
 fn index() -> HotIndex {
@@ -91,7 +91,7 @@ fn lines_follow_edits_and_edited_ones_have_no_cost() {
     let index = index();
     let file = demo_c(&index);
     let built = text();
-    let before = index.in_text(&[file], Some(&built), &built);
+    let before = index.map_to_text(&[file], Some(&built), &built);
     let costs = |at: usize| before.lines[at];
     let edited_line = costs(before.lines.len() / 2).line;
     let edited: Vec<String> = (1..)
@@ -105,7 +105,7 @@ fn lines_follow_edits_and_edited_ones_have_no_cost() {
         })
         .collect();
     let now = format!("\n\n\n{}\n", edited.join("\n"));
-    let after = index.in_text(&[file], Some(&built), &now);
+    let after = index.map_to_text(&[file], Some(&built), &now);
     let expected: Vec<_> = before
         .lines
         .iter()
@@ -119,7 +119,7 @@ fn lines_follow_edits_and_edited_ones_have_no_cost() {
 /// Returns functions with the text of the lines at which they are shown.
 fn shown(index: &HotIndex, built: Option<&str>, now: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = now.lines().collect();
-    let found = index.in_text(&[demo_c(index)], built, now).functions;
+    let found = index.map_to_text(&[demo_c(index)], built, now).functions;
     let named = found.into_iter().map(|(line, function)| {
         let name = index.function(function).name.to_owned();
         (name, lines[line as usize - 1].to_owned())
@@ -218,22 +218,22 @@ fn finds_files_in_work_tree_and_confirms_ambiguous_ones() {
         fs::write(root.join(place).join("demo.c"), text()).unwrap();
     }
     let tree = SourceTree::scan(&root, index.files().map(|file| file.path));
-    let several = index.placed(&tree, &BTreeMap::new());
+    let several = index.place_files(&tree, &BTreeMap::new());
     let both = [root.join("a/demo.c"), root.join("b/demo.c")];
     let file = demo_c(&index);
-    assert_eq!(several.doubtful(), [(file, both.to_vec())]);
+    assert_eq!(several.ambiguous_files(), [(file, both.to_vec())]);
     assert_eq!(several.path(file), None);
     let chosen = BTreeMap::from([("demo.c".to_owned(), both[1].clone())]);
-    let placed = index.placed(&tree, &chosen);
+    let placed = index.place_files(&tree, &chosen);
     assert_eq!(placed.files_at(&both[1]), [file]);
     assert_eq!(placed.path(file), Some(&*both[1]));
-    assert!(placed.doubtful().is_empty());
+    assert!(placed.ambiguous_files().is_empty());
 }
 
 #[test]
 fn costs_of_earlier_builds_agree_with_series() {
     let store = demo().join("../history/history.sto");
-    let sources = Sources::of_folder(&store);
+    let sources = Sources::from_folder(&store);
     let index = HotIndex::load(&sources, &HotRequest::default()).unwrap();
     assert_eq!((&*index.subject().build, index.runs()), ("0.13.0", 5));
     let history = HotHistory::load(&sources, &index, 4).unwrap();

@@ -120,7 +120,7 @@ fn hostile() -> Sources {
         };
         ingest(&store, &file, &options, &mut |_| {}).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn exported(store: &Store) -> Vec<u8> {
 fn imported_dataset_round_trips() {
     let store = everything();
     let folder = TempDir::new().unwrap();
-    let sources = Sources::of_snapshot(store.snapshot().unwrap());
+    let sources = Sources::from_snapshot(store.snapshot().unwrap());
     let all = added(&sources, folder.path(), None).added.len();
     let back = Store::in_memory().unwrap();
     let merged = imported(&back, folder.path(), &[]).unwrap();
@@ -419,7 +419,7 @@ fn imported_dataset_round_trips() {
     assert_eq!((merged.profiles, merged.added.len()), (all, all));
     // Datasets lack addresses without symbols, so compare the datasets of both stores.
     let same = TempDir::new().unwrap();
-    let of_back = Sources::of_snapshot(back.snapshot().unwrap());
+    let of_back = Sources::from_snapshot(back.snapshot().unwrap());
     added(&of_back, same.path(), None);
     assert!(files(same.path()) == files(folder.path()));
     let twice = Store::in_memory().unwrap();

@@ -21,7 +21,7 @@ fn testdata(file: &str) -> PathBuf {
 }
 
 fn nowhere() -> Sources {
-    Sources::of_folder(Path::new("/nowhere"))
+    Sources::from_folder(Path::new("/nowhere"))
 }
 
 /// Stores a recording as build `v1`, with the symbols of its program.
@@ -41,7 +41,7 @@ pub(crate) fn builds(files: &[(&str, &str)]) -> Sources {
         options.symbols.symbol_dirs = vec![testdata(file).parent().unwrap().to_owned()];
         ingest(&store, &testdata(file), &options, &mut |_| ()).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 fn find_phases(file: &str) -> Phases {

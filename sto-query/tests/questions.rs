@@ -40,7 +40,7 @@ fn assert_printed(name: &str, text: &str) {
 
 #[test]
 fn queries_of_a_history_agree_with_commands() {
-    let sources = Sources::of_folder(&history().join("history.sto"));
+    let sources = Sources::from_folder(&history().join("history.sto"));
     let style = crate::words::plain();
 
     let mut request = OccurrencesRequest::default();
@@ -76,7 +76,7 @@ fn queries_of_a_history_agree_with_commands() {
 
 #[test]
 fn drawings_and_exports_state_their_content() {
-    let sources = Sources::of_folder(&history().join("history.sto"));
+    let sources = Sources::from_folder(&history().join("history.sto"));
     let mut request = FlameRequest::default();
     request.named = "0.10.0".into();
     request.stacks.focus = Some(FUNCTION.to_owned());
@@ -196,7 +196,7 @@ fn queries_run_in_parallel_on_two_stores() {
     let open = || {
         stores
             .clone()
-            .map(|(path, named)| (Sources::of_folder(&path), named))
+            .map(|(path, named)| (Sources::from_folder(&path), named))
     };
     // Each query in its own sources.
     let expected = open().each_ref().map(ask);

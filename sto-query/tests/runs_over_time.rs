@@ -11,7 +11,7 @@ use sto_query::sources::{Named, Sources};
 use sto_query::{QueryError, render};
 
 fn sources() -> Sources {
-    Sources::of_folder(Path::new("there is no store"))
+    Sources::from_folder(Path::new("there is no store"))
 }
 
 fn testdata(name: &str) -> Named {

@@ -80,7 +80,7 @@ fn sources(builds: &[(&str, &str)]) -> Sources {
         };
         ingest(&store, &file, &options, &mut |_| {}).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 fn database(builds: &[(&str, &str)]) -> Database {
@@ -101,7 +101,7 @@ pub(crate) fn demo_sources() -> Sources {
 /// Returns a real history; `testdata/README.md` describes its origin.
 pub(crate) fn history() -> Sources {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    Sources::of_folder(&repository.join("testdata/history/history.sto"))
+    Sources::from_folder(&repository.join("testdata/history/history.sto"))
 }
 
 /// The example of sto's design document: a query of three tables shows that `doLogging` is ten times as expensive in
@@ -376,7 +376,7 @@ fn runs_have_labels_metrics_slices_and_calls() {
     };
     let trace = repository.join("testdata/uftrace/calls.data");
     ingest(&store, &trace, &options, &mut |_| {}).unwrap();
-    let mut database = Database::open(Sources::of_snapshot(store.snapshot().unwrap())).unwrap();
+    let mut database = Database::open(Sources::from_snapshot(store.snapshot().unwrap())).unwrap();
     let sql = "SELECT l.name, l.value, m.name, m.value FROM profile p
         JOIN label l ON l.profile = p.id JOIN metric m ON m.profile = p.id AND m.name = 'rps'";
     assert_eq!(
@@ -403,7 +403,7 @@ fn slices_add_up_to_the_cost_of_a_run() {
     };
     let script = repository.join("testdata/perf-script/system-wide.txt");
     ingest(&store, &script, &options, &mut |_| {}).unwrap();
-    let mut database = Database::open(Sources::of_snapshot(store.snapshot().unwrap())).unwrap();
+    let mut database = Database::open(Sources::from_snapshot(store.snapshot().unwrap())).unwrap();
     let sql = "SELECT sum(samples) = (SELECT sum(samples) FROM sample), count(DISTINCT start) > 1,
         min(\"end\" > start), (SELECT count(*) FROM slice WHERE start > 0) < count(*) FROM slice";
     assert_eq!(rows(&mut database, sql), [["1", "1", "1", "1"]]);

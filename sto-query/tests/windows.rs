@@ -40,7 +40,7 @@ fn stored(slices: Option<u32>) -> Sources {
         });
         ingest(&store, &testdata(file), &options, &mut |_| ()).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 static STORED: LazyLock<Sources> = LazyLock::new(|| stored(Some(97)));
@@ -105,7 +105,7 @@ fn stored_longer() -> Sources {
         ingest(&store, &testdata(FILES[1]), &options, &mut |_| ()).unwrap();
         store
     });
-    Sources::of_snapshot(ALONE.snapshot().unwrap())
+    Sources::from_snapshot(ALONE.snapshot().unwrap())
 }
 
 #[test]

@@ -8,7 +8,7 @@ use clap::Args;
 use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_query::questions::{
-    CallTimelineRequest, Order, RowsBy, TimelineRequest, Window, call_timeline, called_run,
+    CallTimelineRequest, Order, RowsBy, TimelineRequest, Window, call_timeline, call_trace,
     timeline, timelines,
 };
 use sto_query::render::calls::PartCommand;
@@ -142,7 +142,7 @@ fn calls(
     request.limit = args.limit.for_format(&args.format);
     if let Some(output) = &args.output {
         let part = |run: Option<ProfileId>| part_command(args, store, run);
-        let Some(run) = called_run(sources, &request)? else {
+        let Some(run) = call_trace(sources, &request)? else {
             return Ok(false);
         };
         let drawn = Drawn {

@@ -3,20 +3,20 @@
 use super::worker::Report;
 use std::sync::Arc;
 use sto_query::check::Check;
-use sto_query::internal::hot::{FunctionNo, HotChanges, HotHistory, HotIndex, Placed};
+use sto_query::internal::hot::{FunctionNo, HotChanges, HotHistory, HotIndex, PlacedFiles};
 use sto_query::results::Finding;
 
 /// The costs of a build.
 pub(super) struct Costs {
     pub(super) index: Arc<HotIndex>,
-    pub(super) placed: Placed,
+    pub(super) placed: PlacedFiles,
     pub(super) history: Option<HotHistory>,
     changes: Option<HotChanges>,
     check: Option<Check>,
 }
 
 impl Costs {
-    pub(super) fn new(index: Arc<HotIndex>, placed: Placed) -> Costs {
+    pub(super) fn new(index: Arc<HotIndex>, placed: PlacedFiles) -> Costs {
         Costs {
             index,
             placed,

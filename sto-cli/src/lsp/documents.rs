@@ -8,7 +8,7 @@ use gen_lsp_types::{Location, Range, Uri};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sto_query::internal::hot::{FunctionNo, HotFunction, HotIndex, HotLine, InText};
+use sto_query::internal::hot::{FunctionNo, HotFunction, HotIndex, HotLine, TextCosts};
 
 /// Size limit of a text that counts as source code, in bytes.
 const MAX_BYTES: usize = 16 << 20;
@@ -21,7 +21,7 @@ pub(super) struct Document {
     /// Its text when the build was made; the outer `None` means that it was not looked up yet.
     built: Option<Option<String>>,
     /// The costs by line of the text, once requested.
-    shown: Option<InText>,
+    shown: Option<TextCosts>,
 }
 
 impl Document {
@@ -45,7 +45,7 @@ impl Document {
     }
 
     /// The costs by line; `None` if the profiles have no costs for this document.
-    pub(super) fn shown(&mut self, costs: &Costs) -> Option<&InText> {
+    pub(super) fn shown(&mut self, costs: &Costs) -> Option<&TextCosts> {
         let path = self.path.as_deref()?;
         let files = costs.placed.files_at(path);
         if files.is_empty() {
@@ -55,7 +55,7 @@ impl Document {
         let find = || index.text_when_built(&Machine, path, files);
         let built = self.built.get_or_insert_with(find);
         let text = self.text.as_str();
-        let shown = || index.in_text(files, built.as_deref(), text);
+        let shown = || index.map_to_text(files, built.as_deref(), text);
         Some(self.shown.get_or_insert_with(shown))
     }
 }
@@ -154,7 +154,7 @@ fn beginnings(
 
 /// The most expensive of the functions that begin at a line, counted from 1.
 pub(super) fn function_at<'a>(
-    shown: &InText,
+    shown: &TextCosts,
     index: &'a HotIndex,
     line: u32,
 ) -> Option<HotFunction<'a>> {
@@ -168,7 +168,7 @@ pub(super) fn function_at<'a>(
 }
 
 /// The costs of a line, counted from 1.
-pub(super) fn line_at(shown: &InText, line: u32) -> Option<&HotLine> {
+pub(super) fn line_at(shown: &TextCosts, line: u32) -> Option<&HotLine> {
     let at = shown.lines.binary_search_by_key(&line, |line| line.line);
     Some(&shown.lines[at.ok()?])
 }

@@ -61,7 +61,10 @@ pub(super) fn function<'a>(
     let here = function_at(shown, index, at.line.saturating_add(1));
     let begin: Vec<_> = shown.functions.iter().map(|&(_, number)| number).collect();
     let word = document.text.word(at, encoding).map(|(word, _)| word);
-    let named = word.map(|word| index.named(word)).into_iter().flatten();
+    let named = word
+        .map(|word| index.find_by_source_name(word))
+        .into_iter()
+        .flatten();
     let named = named.max_by_key(|function| {
         let is_here = here.is_some_and(|here| here.number == function.number);
         let is_of_file = begin.contains(&function.number);

@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Snapshot, Store, StoreError};
 use sto_query::check::{Baseline, Check, CheckRequest, check};
-use sto_query::internal::hot::{HotHistory, HotIndex, HotRequest, Placed, newest_of_branch};
+use sto_query::internal::hot::{HotHistory, HotIndex, HotRequest, PlacedFiles, newest_of_branch};
 use sto_query::internal::source::SourceTree;
 use sto_query::policy::Policy;
 use sto_query::questions::{FlameRequest, flame};
@@ -64,9 +64,9 @@ pub(super) enum Page {
 /// A result of the worker.
 pub(super) enum Report {
     /// New costs; later reports refer to them.
-    Costs(Arc<HotIndex>, Placed),
+    Costs(Arc<HotIndex>, PlacedFiles),
     /// The new places of source files.
-    Placed(Placed),
+    Placed(PlacedFiles),
     /// Costs of functions in earlier builds.
     History(HotHistory),
     /// The comparison with the baseline.
@@ -278,9 +278,9 @@ impl<R: Fn(Report)> Worker<R> {
         Ok(())
     }
 
-    fn placed(&self, index: &HotIndex) -> Placed {
+    fn placed(&self, index: &HotIndex) -> PlacedFiles {
         let tree = SourceTree::scan(&self.root, index.files().map(|file| file.path));
-        index.placed(&tree, &self.chosen)
+        index.place_files(&tree, &self.chosen)
     }
 
     /// Draws a page into a folder that only this user can read. The folder is not removed, because the browser may read the page again.
@@ -328,5 +328,5 @@ impl<R: Fn(Report)> Worker<R> {
 }
 
 fn sources(snapshot: Snapshot) -> Sources {
-    Sources::of_snapshot(snapshot).within(Arc::new(Machine))
+    Sources::from_snapshot(snapshot).with_environment(Arc::new(Machine))
 }

@@ -12,7 +12,7 @@ use sto_core::ingest::{
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::select::Commit;
-use sto_query::sources::{Ages, Surroundings};
+use sto_query::sources::{Environment, FileAges};
 
 /// The debuginfod servers at these URLs, separated by spaces, with the settings and the cache of elfutils
 /// (debuginfod-client-config(7)); `None` without servers or without a folder for the cache.
@@ -88,7 +88,7 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
 /// The user's machine, for queries.
 pub(crate) struct Machine;
 
-impl Surroundings for Machine {
+impl Environment for Machine {
     fn commit(&self, revision: &str) -> Option<Commit> {
         git::commit(revision)
     }
@@ -140,7 +140,7 @@ impl Surroundings for Machine {
         git::text_at(path, revision)
     }
 
-    fn changes(&self, recorded: Option<UnixSeconds>) -> Ages {
+    fn changes(&self, recorded: Option<UnixSeconds>) -> FileAges {
         let changes = Changes::before(recorded);
         Box::new(move |file| changes.age(file))
     }

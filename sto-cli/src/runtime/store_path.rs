@@ -26,13 +26,13 @@ impl StorePath {
     pub(crate) fn sources(&self) -> Sources {
         let folder = self.folder.clone();
         let open = move || Snapshot::open(&folder, options());
-        Sources::opened_by(open).within(Arc::new(Machine))
+        Sources::with_opener(open).with_environment(Arc::new(Machine))
     }
 
     /// Like [`StorePath::sources`], with the store's current state. Creates the store if it does not exist.
     pub(crate) fn sources_or_empty(&self) -> Result<Sources, StoreError> {
         let snapshot = self.open_or_create()?.snapshot()?;
-        Ok(Sources::of_snapshot(snapshot).within(Arc::new(Machine)))
+        Ok(Sources::from_snapshot(snapshot).with_environment(Arc::new(Machine)))
     }
 
     /// Opens the store, which must exist.

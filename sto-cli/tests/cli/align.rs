@@ -151,7 +151,7 @@ fn command_matches_the_library_call() {
     let run = sandbox
         .sto(&[&args[..], &["--format", "json"]].concat())
         .succeeds();
-    let sources = Sources::of_folder(&sandbox.path("store"));
+    let sources = Sources::from_folder(&sandbox.path("store"));
     assert_eq!(
         run.stdout,
         results::json(&align(&sources, &request).unwrap()).unwrap()

@@ -41,7 +41,7 @@ fn assert_same<A: Answer>(store: &Path, args: &[&str], answer: &A) {
 fn library_agrees_with_commands_on_stacks() {
     let sandbox = Sandbox::with_two_builds();
     let store = &sandbox.path("store");
-    let sources = &Sources::of_folder(store);
+    let sources = &Sources::from_folder(store);
     let v1 = || json!({"named": {"selector": "v1"}});
 
     assert_same(store, &["top", "v1"], &top(sources, &ask(v1())).unwrap());
@@ -99,7 +99,7 @@ fn library_agrees_with_commands_on_stacks() {
 #[test]
 fn library_agrees_with_commands_on_a_history() {
     let store = &repository().join("testdata/history/history.sto");
-    let sources = &Sources::of_folder(store);
+    let sources = &Sources::from_folder(store);
     let request = json!({"function": FUNCTION, "over": 0.15});
     let found = occurrences(sources, &ask(request)).unwrap();
     assert_same(store, &["where", FUNCTION, "--over", "15"], &found);
@@ -199,7 +199,7 @@ fn library_changes_a_store_like_its_commands() {
     );
 
     let request = json!({"selectors": ["v2"], "file": by_library.path("v2.sto")});
-    let exported = export_store(&Sources::of_folder(folder), &ask(request)).unwrap();
+    let exported = export_store(&Sources::from_folder(folder), &ask(request)).unwrap();
     let file = by_command.path("v2.sto");
     let file = file.to_str().unwrap();
     assert_same(
@@ -220,6 +220,6 @@ fn library_changes_a_store_like_its_commands() {
         answer: merge(store, &ask(request), &mut |_, _| {}).unwrap(),
     };
     assert_same(&["merge", file], results::json(&merged).unwrap());
-    let left = ls(&Sources::of_folder(folder), &ask(json!({}))).unwrap();
+    let left = ls(&Sources::from_folder(folder), &ask(json!({}))).unwrap();
     assert_same(&["ls"], results::json(&left).unwrap());
 }

@@ -20,6 +20,6 @@ pub use prominence::prominence;
 pub(crate) use result::CalledThread;
 pub use result::{CallTimeline, call_timeline};
 pub(crate) use run::CalledCall;
-pub use run::{CalledRun, CallsError};
+pub use run::{CallTrace, CallsError};
 pub use waits::{Waits, waits};
 pub(crate) use zoom::ZoomTarget;

@@ -1,6 +1,6 @@
 //! Functions with unusually long calls only in the candidate.
 
-use super::{CalledRun, CallsError};
+use super::{CallTrace, CallsError};
 use crate::select::Selection;
 use crate::text::names::shorten_name;
 use crate::text::{format_count, printable, quantity};
@@ -76,7 +76,7 @@ fn traces((store, selection): (&Snapshot, &Selection)) -> Result<Traces, CallsEr
     let mut traces = Traces::default();
     for stored in &selection.profiles {
         let one = Selection::new(selection.build.clone(), vec![stored.clone()]);
-        let run = match CalledRun::load(store, one) {
+        let run = match CallTrace::load(store, one) {
             Ok(run) => run,
             Err(CallsError::NoCalls { .. } | CallsError::NoRun { .. }) => continue,
             Err(error) => return Err(error),

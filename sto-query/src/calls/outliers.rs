@@ -1,6 +1,6 @@
 //! Unusually long calls of a run.
 
-use super::{CalledCall, CalledRun};
+use super::{CallTrace, CalledCall};
 use crate::answer::Answer;
 use crate::tree::Subject;
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub struct InStack {
 }
 
 /// Returns the unusually long calls of a run, with at most `stacks` distinct stacks.
-pub fn outliers(run: &CalledRun, stacks: Option<usize>) -> Outliers {
+pub fn outliers(run: &CallTrace, stacks: Option<usize>) -> Outliers {
     let (first, last) = run.time();
     let mut known: HashSet<NodeIx> = HashSet::new();
     let is_shown = |of: &&Outlier<NodeIx>| {
@@ -107,7 +107,7 @@ pub fn outliers(run: &CalledRun, stacks: Option<usize>) -> Outliers {
     }
 }
 
-fn slow_call(run: &CalledRun, of: &Outlier<NodeIx>, names: &[String]) -> SlowCall {
+fn slow_call(run: &CallTrace, of: &Outlier<NodeIx>, names: &[String]) -> SlowCall {
     let mut within = Vec::new();
     let mut others: Vec<(u32, ThreadMeanwhile)> = Vec::new();
     for meanwhile in &of.activities {

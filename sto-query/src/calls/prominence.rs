@@ -1,6 +1,6 @@
 //! Prominence of functions in a drawing of calls.
 
-use super::CalledRun;
+use super::CallTrace;
 use std::collections::HashMap;
 use sto_core::trace::CallRecord;
 
@@ -23,7 +23,7 @@ impl ProminentFunction {
 }
 
 /// Returns all functions that were called, most prominent first, equal ones by name.
-pub fn prominence(run: &CalledRun) -> Vec<ProminentFunction> {
+pub fn prominence(run: &CallTrace) -> Vec<ProminentFunction> {
     // Appearances, threads, and the last thread counted, by function.
     let mut counts: HashMap<&str, (u64, u64, usize)> = HashMap::new();
     for (thread, of) in run.calls.threads.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Calls of a run's threads as plain data.
 
-use super::CalledRun;
+use super::CallTrace;
 use super::nesting::{NestedRecord, gaps, nest_records};
 use crate::answer::{Answer, truncate};
 use crate::tree::Subject;
@@ -146,7 +146,7 @@ pub struct CallGap {
 }
 
 /// Returns the calls of a run's threads, at most `limit` threads.
-pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
+pub fn call_timeline(run: &CallTrace, limit: Option<usize>) -> CallTimeline {
     let (first, last) = run.time();
     let calls = &run.calls;
     let mut threads: Vec<usize> = (0..calls.threads.len()).collect();
@@ -175,7 +175,7 @@ pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
     }
 }
 
-fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> CalledThread {
+fn thread(run: &CallTrace, ix: usize, name: String, first: Nanoseconds) -> CalledThread {
     let of = &run.calls.threads[ix];
     let nested = nest_records(&of.records, &run.view.tree);
     let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
@@ -249,7 +249,7 @@ fn own_times(nested: &[NestedRecord], (from, to): (Nanoseconds, Nanoseconds)) ->
     own
 }
 
-fn stacks(run: &CalledRun, expression: &Expression<NodeIx>) -> Vec<CalledFrames> {
+fn stacks(run: &CallTrace, expression: &Expression<NodeIx>) -> Vec<CalledFrames> {
     let own = own_durations(&run.view.tree, expression);
     let stacks = expression.stacks.iter().zip(own);
     let stacks = stacks.map(|(of, own)| CalledFrames {

@@ -38,7 +38,7 @@ pub struct CalledCall {
 /// A run and the calls of its threads.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct CalledRun {
+pub struct CallTrace {
     /// The stacks and their costs.
     pub view: View,
     /// Number of selected runs; this is the newest of them.
@@ -113,13 +113,13 @@ pub enum CallsError {
     Store(#[from] StoreError),
 }
 
-impl CalledRun {
+impl CallTrace {
     /// Loads the newest run of a selection that is not an average.
     ///
     /// # Errors
     ///
     /// Returns an error if there is no run, if it is not a trace of calls, or if the store cannot be read.
-    pub fn load(store: &Snapshot, selection: Selection) -> Result<CalledRun, CallsError> {
+    pub fn load(store: &Snapshot, selection: Selection) -> Result<CallTrace, CallsError> {
         let build = || full_name(&selection.build);
         let runs = selection.profiles.iter();
         let runs: Vec<&StoredProfile> =
@@ -137,15 +137,15 @@ impl CalledRun {
         let (runs, newest) = (runs.len(), (*newest).clone());
         // Its stacks are those of the calls.
         let view = View::load(store, Selection::new(selection.build, vec![newest]))?;
-        Ok(CalledRun {
+        Ok(CallTrace {
             kept,
-            ..CalledRun::new(view, runs, loaded.calls)
+            ..CallTrace::new(view, runs, loaded.calls)
         })
     }
 
     /// Creates a run whose individual calls are not stored.
-    pub fn new(view: View, runs: usize, calls: RunCalls<NodeIx>) -> CalledRun {
-        CalledRun {
+    pub fn new(view: View, runs: usize, calls: RunCalls<NodeIx>) -> CallTrace {
+        CallTrace {
             view,
             runs,
             calls,
@@ -160,7 +160,7 @@ impl CalledRun {
     /// # Errors
     ///
     /// Returns an error if the individual calls were not stored, or if the store cannot be read.
-    pub fn compressed(self, thresholds: CallThresholds) -> Result<CalledRun, CallsError> {
+    pub fn compressed(self, thresholds: CallThresholds) -> Result<CallTrace, CallsError> {
         let Some(kept) = &self.kept else {
             return Err(CallsError::Compressed {
                 build: full_name(&self.view.selection.build),
@@ -171,7 +171,7 @@ impl CalledRun {
             Some([_, part]) => kept.compressed(thresholds, Some(part)),
             None => kept.compressed(thresholds, None),
         };
-        Ok(CalledRun {
+        Ok(CallTrace {
             calls: calls?,
             ..self
         })
@@ -189,7 +189,7 @@ impl CalledRun {
         self,
         window: Window,
         thresholds: Option<CallThresholds>,
-    ) -> Result<CalledRun, CallsError> {
+    ) -> Result<CallTrace, CallsError> {
         let Window::Time { from, to } = window else {
             return Err(CallsError::NoTime);
         };
@@ -209,12 +209,12 @@ impl CalledRun {
         }
         let end = first.0 + to.unwrap_or(duration).min(duration).0;
         let part = (Nanoseconds(first.0 + from.0), Nanoseconds(end));
-        let run = CalledRun {
+        let run = CallTrace {
             part: Some([(first, last), part]),
             ..self
         };
         match (&run.kept, thresholds) {
-            (None, None) => Ok(CalledRun {
+            (None, None) => Ok(CallTrace {
                 calls: run.calls.during(part),
                 ..run
             }),

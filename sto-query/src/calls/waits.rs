@@ -1,6 +1,6 @@
 //! Time that a run's threads spent waiting.
 
-use super::{CalledCall, CalledRun};
+use super::{CallTrace, CalledCall};
 use crate::answer::{Answer, truncate};
 use crate::tree::{Subject, totals};
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub struct Waited {
 }
 
 /// Returns the waits of a run, with at most `limit` functions and `limit` longest waits.
-pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
+pub fn waits(run: &CallTrace, limit: Option<usize>) -> Waits {
     let (first, last) = run.time();
     let names = run.thread_names();
     let mut functions = functions(run);
@@ -105,7 +105,7 @@ pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
 }
 
 /// Returns all functions that wait, by caller, most time first.
-fn functions(run: &CalledRun) -> Vec<WaitingFunction> {
+fn functions(run: &CallTrace) -> Vec<WaitingFunction> {
     let tree = &run.view.tree;
     let costs = run.costs();
     let total = totals(tree, &costs);

@@ -1,6 +1,6 @@
 //! Contents of an expression, if every call was stored.
 
-use super::{CalledRun, CallsError};
+use super::{CallTrace, CallsError};
 use rayon::prelude::*;
 use std::ops::Range;
 use sto_core::trace::{CallRecord, CallThresholds, Threshold};
@@ -88,7 +88,7 @@ impl ZoomTarget {
     }
 }
 
-impl CalledRun {
+impl CallTrace {
     /// Returns `true` if every individual call is stored.
     pub(crate) fn has_every_call(&self) -> bool {
         self.kept.is_some()

@@ -5,7 +5,7 @@ use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};
-use crate::sources::{Named, of_event_to_compare};
+use crate::sources::{Named, select_event_to_compare};
 use crate::tree::View;
 use std::path::Path;
 use sto_lake::lake::Counts;
@@ -72,7 +72,7 @@ fn compare(
     options: &CompareOptions,
 ) -> Result<Comparison, QueryError> {
     let keep = |view: View| match &request.event {
-        Some(event) if !view.runs.is_empty() => of_event_to_compare(view, event),
+        Some(event) if !view.runs.is_empty() => select_event_to_compare(view, event),
         _ => Ok(view),
     };
     let [baseline, candidate] = sides.each_ref().map(|side| {

@@ -23,7 +23,8 @@ use crate::models::{CompareModelsOptions, ModelVariables, compare_models};
 use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
 use crate::sources::{
-    self, EVENT, Located, Named, OVER_TIME, Sources, of_event_to_compare, slices_for,
+    self, EVENT, LocatedProfiles, Named, SLICES_OVER_TIME, Sources, select_event_to_compare,
+    slice_count_for,
 };
 use crate::text::Date;
 use crate::tree::{Order, View, Window};
@@ -98,8 +99,8 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
     };
     let has_windows = request.window.is_some() || request.against.is_some();
     let slices = match policy.curve_metric(None, &request.thresholds) {
-        _ if has_windows => OVER_TIME,
-        Some(x) => slices_for(x),
+        _ if has_windows => SLICES_OVER_TIME,
+        Some(x) => slice_count_for(x),
         None => None,
     };
     let sides = sources.sides(&baseline, &request.candidate, slices)?;
@@ -173,17 +174,17 @@ impl CheckRequest {
 /// Compares all runs of both sides, or only the runs of one benchmark.
 fn compare_runs(
     sources: &Sources,
-    sides: &[Located; 2],
+    sides: &[LocatedProfiles; 2],
     benchmark: Option<Option<&str>>,
     request: &CheckRequest,
     options: &CompareOptions,
 ) -> Result<Comparison, QueryError> {
     let chosen = |all: Selection| of_benchmark(&all, benchmark);
     let keep = |view: View| match &request.event {
-        Some(event) if !view.runs.is_empty() => of_event_to_compare(view, event),
+        Some(event) if !view.runs.is_empty() => select_event_to_compare(view, event),
         _ => Ok(view),
     };
-    let runs = |side: &Located| of_benchmark(&side.selection, benchmark);
+    let runs = |side: &LocatedProfiles| of_benchmark(&side.selection, benchmark);
     let [baseline, candidate] = sides;
     let (old, new) = View::load_both(
         (&baseline.store, runs(baseline)),
@@ -191,12 +192,12 @@ fn compare_runs(
     )?;
     let windows = [request.against.or(request.window), request.window];
     let stores = [&baseline.store, &candidate.store];
-    let [old, new] = sources::parts([keep(old)?, keep(new)?], stores, windows)?;
+    let [old, new] = sources::restrict_pair([keep(old)?, keep(new)?], stores, windows)?;
     // If neither side has several runs, an earlier build shows how much they vary.
     let earlier = if old.runs.len() > 1 || new.runs.len() > 1 {
         None
     } else {
-        sources.with_several_runs(&new.selection.build.executable, chosen)?
+        sources.newest_with_several_runs(&new.selection.build.executable, chosen)?
     };
     let mut comparison = compare_with_earlier(&old, &new, earlier.as_ref(), options)?;
     if let Some(x) = request
@@ -240,7 +241,7 @@ fn add_curves(
         min_share: comparison.thresholds.min_share,
         ..CompareModelsOptions::default()
     };
-    let costs = asked.of_both(sides, columns)?;
+    let costs = asked.load_both_costs(sides, columns)?;
     comparison.add_curves(compare_models(costs, None, &options, None)?);
     Ok(())
 }
@@ -248,7 +249,7 @@ fn add_curves(
 /// Finds the source lines of the findings of one side.
 fn find_lines(
     comparison: &mut Comparison,
-    side: &Located,
+    side: &LocatedProfiles,
     view: &View,
     of_gone: bool,
 ) -> Result<(), QueryError> {

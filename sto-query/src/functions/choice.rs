@@ -69,15 +69,15 @@ pub enum FunctionError {
 
 /// A function's symbol and its key.
 #[derive(Clone, Debug)]
-pub(crate) struct Named<'a> {
+pub(crate) struct SymbolAndKey<'a> {
     pub(crate) symbol: &'a str,
     pub(crate) key: Cow<'a, str>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> SymbolAndKey<'a> {
     /// Creates the name of a frame's function.
     pub(crate) fn from_frame(frame: Frame<'a>) -> Self {
-        Named {
+        SymbolAndKey {
             symbol: frame.symbol,
             key: key_of(frame, KeyOptions::default()),
         }
@@ -85,7 +85,7 @@ impl<'a> Named<'a> {
 
     /// Creates the name of a function from only its key.
     pub(crate) fn from_key(key: &'a str) -> Self {
-        Named {
+        SymbolAndKey {
             symbol: key,
             key: Cow::Borrowed(key),
         }
@@ -126,8 +126,8 @@ impl FunctionChoice {
     }
 
     /// Returns the indices of the functions that match, in order; empty if none matches.
-    pub(crate) fn among(&self, functions: &[Named<'_>]) -> Vec<usize> {
-        let those = |fits: &dyn Fn(&Named) -> bool| -> Vec<usize> {
+    pub(crate) fn find_matches(&self, functions: &[SymbolAndKey<'_>]) -> Vec<usize> {
+        let those = |fits: &dyn Fn(&SymbolAndKey) -> bool| -> Vec<usize> {
             let all = functions.iter().enumerate();
             all.filter(|(_, function)| fits(function))
                 .map(|(ix, _)| ix)
@@ -140,7 +140,7 @@ impl FunctionChoice {
         let own_key = key_symbol(text, KeyOptions::default());
         let any_case = text.to_lowercase();
         let has = |name: &str| name.to_lowercase().contains(&any_case);
-        let rules: [&dyn Fn(&Named) -> bool; 7] = [
+        let rules: [&dyn Fn(&SymbolAndKey) -> bool; 7] = [
             &|f| f.symbol == text || f.key == text || printable(f.symbol) == text,
             &|f| f.key == own_key,
             &|f| f.without_arguments() == text,
@@ -158,7 +158,7 @@ impl FunctionChoice {
     }
 
     /// Creates the error for a choice that matches no function of `among`.
-    pub(crate) fn not_found(&self, among: String, functions: &[Named<'_>]) -> FunctionError {
+    pub(crate) fn not_found(&self, among: String, functions: &[SymbolAndKey<'_>]) -> FunctionError {
         let names = functions.iter().map(|function| &*function.key);
         FunctionError::NotFound {
             among,
@@ -174,7 +174,7 @@ impl FunctionChoice {
     pub(crate) fn names_of(
         &self,
         chosen: &[usize],
-        functions: &[Named<'_>],
+        functions: &[SymbolAndKey<'_>],
     ) -> Result<Vec<String>, FunctionError> {
         let names: BTreeSet<&str> = chosen.iter().map(|&ix| &*functions[ix].key).collect();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
@@ -225,8 +225,8 @@ pub(crate) fn symbols_of<'a>(
     frames: impl Iterator<Item = Frame<'a>>,
     among: impl FnOnce() -> String,
 ) -> Result<(HashSet<String>, Vec<String>), FunctionError> {
-    let functions: Vec<Named> = frames.map(Named::from_frame).collect();
-    let chosen = choice.among(&functions);
+    let functions: Vec<SymbolAndKey> = frames.map(SymbolAndKey::from_frame).collect();
+    let chosen = choice.find_matches(&functions);
     if chosen.is_empty() {
         return Err(choice.not_found(among(), &functions));
     }
@@ -255,14 +255,14 @@ mod tests {
     ];
 
     fn chosen(text: &str) -> Vec<&'static str> {
-        let named = |symbol| Named {
+        let named = |symbol| SymbolAndKey {
             symbol,
             key: key_symbol(symbol, KeyOptions::default()),
         };
         let functions = FUNCTIONS.map(named);
         let choice = FunctionChoice::parse(text).expect("the expression is valid");
         choice
-            .among(&functions)
+            .find_matches(&functions)
             .into_iter()
             .map(|ix| FUNCTIONS[ix])
             .collect()

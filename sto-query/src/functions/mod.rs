@@ -24,7 +24,7 @@ pub use attribution::{Attribution, LibraryCode};
 pub(crate) use attribution::{is_library, origin};
 pub(crate) use choice::FunctionChoice;
 pub use choice::FunctionError;
-pub(crate) use choice::{Named, symbols_of};
+pub(crate) use choice::{SymbolAndKey, symbols_of};
 pub(crate) use keys::outside_of_closures;
 pub use keys::{KeyOptions, RULES_VERSION, Rule, SymbolMatch, explain_match, key_symbol};
 pub(crate) use keys::{Matching, SymbolKey};

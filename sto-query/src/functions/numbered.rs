@@ -43,7 +43,7 @@ impl Functions {
     }
 
     /// Returns the numbers of the functions with this key, or of all functions.
-    pub(crate) fn with_key(&self, key: Option<&str>) -> Vec<usize> {
+    pub(crate) fn find_by_key(&self, key: Option<&str>) -> Vec<usize> {
         match key {
             Some(key) => {
                 let numbers = self.by_key.get(key).into_iter().flatten();

@@ -1,7 +1,7 @@
 //! Finds functions of a history by name.
 
 use super::{FunctionIx, History, HistoryError};
-use crate::functions::{FunctionChoice, FunctionError, Named};
+use crate::functions::{FunctionChoice, FunctionError, SymbolAndKey};
 use crate::text::printable;
 
 /// The functions of histories that match a name.
@@ -51,10 +51,10 @@ impl History {
     ) -> Result<FoundFunctions, HistoryError> {
         let choice = FunctionChoice::parse(name)?;
         let all = histories.iter().flat_map(|history| &history.functions);
-        let named: Vec<Named> = all
-            .map(|function| Named::from_key(&function.function))
+        let named: Vec<SymbolAndKey> = all
+            .map(|function| SymbolAndKey::from_key(&function.function))
             .collect();
-        let chosen = choice.among(&named);
+        let chosen = choice.find_matches(&named);
         if chosen.is_empty() {
             let programs: Vec<_> = histories
                 .iter()

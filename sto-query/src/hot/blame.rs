@@ -1,6 +1,6 @@
 //! Annotation of a source file with costs.
 
-use super::{HotChanges, HotCosts, HotIndex, InText};
+use super::{HotChanges, HotCosts, HotIndex, TextCosts};
 use crate::answer::{Answer, Verdict};
 use crate::tree::{CostShare, Subject};
 use serde::Serialize;
@@ -85,9 +85,9 @@ pub struct BlamedLine {
 }
 
 /// An earlier build that a file is compared with.
-pub(crate) struct Before {
+pub(crate) struct EarlierBuild {
     pub(crate) index: HotIndex,
-    pub(crate) found: InText,
+    pub(crate) found: TextCosts,
     pub(crate) text_known: bool,
     pub(crate) changes: HotChanges,
     pub(crate) verdict: Verdict,
@@ -99,8 +99,8 @@ impl HotIndex {
         &self,
         path: String,
         text: &str,
-        found: &InText,
-        then: Option<&Before>,
+        found: &TextCosts,
+        then: Option<&EarlierBuild>,
     ) -> Blame {
         let numbers_then = then.map(|then| then.index.numbers());
         let functions = found.functions.iter().map(|&(line, number)| {
@@ -124,7 +124,7 @@ impl HotIndex {
                 change: then.and_then(|then| then.changes.change(number)),
             }
         });
-        let costs_of = |found: &InText| -> BTreeMap<u32, HotCosts> {
+        let costs_of = |found: &TextCosts| -> BTreeMap<u32, HotCosts> {
             let lines = found.lines.iter();
             lines.map(|line| (line.line, line.costs)).collect()
         };

@@ -18,21 +18,21 @@
 mod blame;
 mod build;
 mod definition;
-mod in_text;
+mod history;
 mod newest;
-mod past;
-mod placed;
+mod placed_files;
 mod spots;
+mod text_costs;
 
-pub(crate) use blame::Before;
 pub use blame::Blame;
+pub(crate) use blame::EarlierBuild;
 pub(crate) use blame::{BlamedFunction, BlamedLine, BlamedSince};
-pub use in_text::InText;
+pub use history::{HotChanges, HotHistory};
 pub use newest::newest_of_branch;
-pub use past::{HotChanges, HotHistory};
-pub use placed::Placed;
+pub use placed_files::PlacedFiles;
 pub use spots::HotSpots;
 pub(crate) use spots::{DoubtfulFile, HotSpot};
+pub use text_costs::TextCosts;
 
 use crate::QueryError;
 use crate::sources::{Filter, Named, Sources};
@@ -269,7 +269,7 @@ impl HotIndex {
 
     /// Returns the functions with this name in source: the last part of their paths, without parameters. Sorted by
     /// index.
-    pub fn named(&self, name: &str) -> impl Iterator<Item = HotFunction<'_>> {
+    pub fn find_by_source_name(&self, name: &str) -> impl Iterator<Item = HotFunction<'_>> {
         let numbers = (0..self.functions.len() as u32).filter(move |&number| {
             let function = &self.functions[number as usize];
             !function.total.is_zero() && name_in_source(&function.name) == Some(name)

@@ -17,7 +17,7 @@ pub(super) struct Branch {
 impl Branch {
     /// Loads the branch; empty if its commits are unknown.
     pub(super) fn load(sources: &Sources) -> Branch {
-        let commits = sources.surroundings().commits("HEAD").unwrap_or_default();
+        let commits = sources.environment().commits("HEAD").unwrap_or_default();
         Branch {
             ages: commits
                 .into_iter()
@@ -67,10 +67,10 @@ pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
         .min_by_key(|(order, _)| *order)
         .map(|(_, runs)| runs);
     let newest = newest.or_else(newest_of_store);
-    Ok(named(&newest.ok_or(SelectError::EmptyStore)?))
+    Ok(name_runs(&newest.ok_or(SelectError::EmptyStore)?))
 }
 
 /// Names these runs by their ids.
-pub(super) fn named(runs: &Selection) -> Named {
+pub(super) fn name_runs(runs: &Selection) -> Named {
     Named::Runs(runs.profiles.iter().map(|run| run.id).collect())
 }

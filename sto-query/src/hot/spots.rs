@@ -1,6 +1,6 @@
 //! The most expensive lines of source files.
 
-use super::{FileNo, HotCosts, HotIndex, InText};
+use super::{FileNo, HotCosts, HotIndex, TextCosts};
 use crate::answer::{Answer, truncate};
 use crate::tree::{Order, Subject};
 use serde::Serialize;
@@ -75,7 +75,7 @@ impl HotIndex {
     pub(crate) fn spots<'a>(
         &'a self,
         path: &'a str,
-        found: &'a InText,
+        found: &'a TextCosts,
         text: &'a str,
     ) -> impl Iterator<Item = HotSpot> {
         let texts: Vec<&str> = text.lines().collect();

@@ -1,7 +1,7 @@
 //! Durations of calls by argument, or by the number of preceding calls.
 
 use super::costs::{Costs, FunctionCosts, commit_of, function_names};
-use super::known::ORDER;
+use super::known_numbers::ORDER;
 use super::{ModelError, Modelled};
 use crate::select::{full_name, main_modules};
 use crate::tree::{Order, View};
@@ -24,7 +24,7 @@ impl Costs {
     /// # Errors
     ///
     /// Returns an error if the store cannot be read.
-    pub(crate) fn of_arguments(
+    pub(crate) fn from_arguments(
         view: &View,
         store: &Snapshot,
         (x, of): (&str, Order),
@@ -55,7 +55,7 @@ impl Costs {
                     arguments.insert(with.argument.clone());
                     continue;
                 }
-                let points = points.of_run(stored).entry((function, module));
+                let points = points.add_run(stored).entry((function, module));
                 points.extend(with.calls.iter().map(|call| {
                     let took = match of {
                         Order::SelfCost => call.self_duration,
@@ -68,14 +68,14 @@ impl Costs {
         Ok(points.costs(view, (x, of)))
     }
 
-    /// Like `of_arguments`, with one point per call, where x is the number of the call among the calls of its function
+    /// Like `from_arguments`, with one point per call, where x is the number of the call among the calls of its function
     /// in its thread. Beyond 16,384 calls, a point stands for several consecutive calls. Returns `None` if no run is a
     /// trace of calls.
     ///
     /// # Errors
     ///
     /// Returns an error if the calls of a run were not stored, or if the store cannot be read.
-    pub(crate) fn of_order(
+    pub(crate) fn from_call_order(
         view: &View,
         store: &Snapshot,
         of: Order,
@@ -100,7 +100,7 @@ impl Costs {
             let names = Names::new(view, (kept.frames(), kept.tree()), program);
             for thread in 0..kept.threads().len() {
                 for (function, calls) in in_order(&kept, thread, &names, of)? {
-                    let points = points.of_run(stored).entry(names.names[function].clone());
+                    let points = points.add_run(stored).entry(names.names[function].clone());
                     points.extend(calls.points());
                 }
             }
@@ -132,14 +132,14 @@ pub(super) fn arguments(
 #[derive(Default)]
 struct FunctionPoints {
     by_name: BTreeMap<(String, String), Vec<(f64, f64)>>,
-    /// Like [`Costs::pointless`], including functions that have points.
+    /// Like [`Costs::no_points_error`], including functions that have points.
     arguments: BTreeMap<String, BTreeSet<String>>,
     runs: usize,
     last: Option<StoredProfile>,
 }
 
 impl FunctionPoints {
-    fn of_run(&mut self, run: &StoredProfile) -> &mut Self {
+    fn add_run(&mut self, run: &StoredProfile) -> &mut Self {
         if self.last.as_ref().is_none_or(|last| last.id != run.id) {
             self.runs += 1;
             self.last = Some(run.clone());

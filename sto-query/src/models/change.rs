@@ -94,12 +94,12 @@ impl FunctionChange {
     }
 
     /// Returns the larger of the two sides' costs at their largest x.
-    pub(super) fn at_largest(&self) -> f64 {
+    pub(super) fn cost_at_largest_x(&self) -> f64 {
         let last = |side: &SideModel| side.points.last().map_or(0.0, |point| point.y);
         last(&self.baseline).max(last(&self.candidate))
     }
 
-    pub(super) fn is_more(&self) -> bool {
+    pub(super) fn is_increase(&self) -> bool {
         let at = |side: &SideModel| {
             let model = side.model.as_ref();
             model.map_or(0.0, |model| model.curve.at(self.largest_x))

@@ -3,7 +3,7 @@
 use super::change::{Commits, FunctionChange, Growth, ModelChange, SideModel};
 use super::costs::{Costs, FunctionCosts};
 use super::detectors::Detector;
-use super::inherited::causes;
+use super::inherited::drop_inherited;
 use super::{ModelError, Modelled, Point, sentence};
 use crate::answer::{Answer, Verdict, truncate};
 use crate::tree::Order;
@@ -127,12 +127,12 @@ pub(crate) fn compare_models(
     let changes = changes.collect::<Result<Vec<_>, ModelError>>()?;
     let mut functions: Vec<FunctionChange> = changes.into_iter().flatten().collect();
     judge(&mut functions, options);
-    let mut functions = causes(functions, [&old, &new]);
+    let mut functions = drop_inherited(functions, [&old, &new]);
     functions.sort_by(|a, b| {
         let order = |of: &FunctionChange| of.result;
         order(a)
             .cmp(&order(b))
-            .then(b.at_largest().total_cmp(&a.at_largest()))
+            .then(b.cost_at_largest_x().total_cmp(&a.cost_at_largest_x()))
     });
     let commits = old.commit.as_ref().zip(new.commit.as_ref());
     let commits = commits.and_then(|(old, new)| Commits::new(old, new));
@@ -185,7 +185,7 @@ impl ModelChanges {
 
 /// Returns the average total cost at the largest x.
 fn whole(costs: &Costs) -> f64 {
-    let of_each = costs.functions.iter().map(FunctionCosts::at_largest);
+    let of_each = costs.functions.iter().map(FunctionCosts::cost_at_largest_x);
     match costs.of.cost {
         Some(Order::SelfCost) => of_each.sum(),
         // The total cost of the root includes all other functions.
@@ -208,7 +208,7 @@ fn change(
     });
     let sides = [(&old, &before.0), (&new, &now.0)];
     let asked = options.detectors.iter();
-    let detectors = asked.map(|detector| detector.ask(sides)).collect();
+    let detectors = asked.map(|detector| detector.compare(sides)).collect();
     let side = |points: &Points, (found, certainty): (Models, Option<Certainty>)| SideModel {
         points: shown(points),
         model: found.models.into_iter().next(),
@@ -269,9 +269,9 @@ fn judge(functions: &mut [FunctionChange], options: &CompareModelsOptions) {
         let is_likely = change.q.is_some_and(|q| q <= MAYBE * options.alpha);
         change.result = match (change.matters_from.is_some(), is_sure, is_likely) {
             (false, ..) | (true, false, false) => ModelChange::NoChange,
-            (true, true, _) if change.is_more() => ModelChange::Degradation,
+            (true, true, _) if change.is_increase() => ModelChange::Degradation,
             (true, true, _) => ModelChange::Optimisation,
-            (true, false, true) if change.is_more() => ModelChange::MaybeDegradation,
+            (true, false, true) if change.is_increase() => ModelChange::MaybeDegradation,
             (true, false, true) => ModelChange::MaybeOptimisation,
         };
     }

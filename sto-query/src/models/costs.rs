@@ -1,7 +1,9 @@
 //! Points that curves are fitted to: the cost of functions at each x.
 
-use super::{ModelError, Modelled, Numbers, Pointless};
-use crate::functions::{FunctionChoice, FunctionKey, KeyOptions, ModuleKey, Named, function_key};
+use super::{FunctionWithoutPoints, KnownNumbers, ModelError, Modelled};
+use crate::functions::{
+    FunctionChoice, FunctionKey, KeyOptions, ModuleKey, SymbolAndKey, function_key,
+};
 use crate::select::{full_name, main_modules};
 use crate::text::find_closest;
 use crate::tree::{Order, View, call_costs, sum_costs};
@@ -23,14 +25,14 @@ pub(crate) struct Costs {
     /// Sorted by name.
     pub(super) functions: Vec<FunctionCosts>,
     /// Costs in calls between functions, if y is the total cost.
-    pub(super) called: Vec<Called>,
+    pub(super) called: Vec<CallCost>,
     /// Names of functions without a point, with the other arguments of their calls.
     pub(super) pointless: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Average cost of one function in calls by another, at the largest x.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Called {
+pub(super) struct CallCost {
     /// Index in [`Costs::functions`].
     pub(super) caller: usize,
     /// Index in [`Costs::functions`].
@@ -54,20 +56,20 @@ impl Costs {
     /// # Errors
     ///
     /// Returns an error if no run has x.
-    pub(crate) fn of_runs(
+    pub(crate) fn from_runs(
         view: &View,
         sample_type: usize,
         (x, of): (&str, Order),
         program: &str,
     ) -> Result<Costs, ModelError> {
         let profiles = &view.selection.profiles;
-        let given = profiles.iter().map(|stored| given(&stored.profile, x));
+        let given = profiles.iter().map(|stored| x_of_run(&stored.profile, x));
         let runs: Vec<(f64, usize)> = given
             .enumerate()
             .filter_map(|(run, x)| Some((x?, run)))
             .collect();
         if runs.is_empty() {
-            return Err(no_x(view, numbers_of_runs(view), x, None));
+            return Err(unknown_x(view, numbers_of_runs(view), x, None));
         }
         let main = main_modules(&view.selection.build, profiles);
         let (names, number_of) = function_names(&view.frames, &main, program);
@@ -118,13 +120,13 @@ impl Costs {
         let places: HashMap<u32, usize> = places.map(|(at, (ix, _))| (*ix as u32, at)).collect();
         let called = match of {
             Order::SelfCost => BTreeMap::new(),
-            Order::Total => at_largest(&runs, |run| {
+            Order::Total => costs_at_largest_x(&runs, |run| {
                 let between = call_costs(view, &self_costs(run), &number_of).into_iter();
                 between.map(|(pair, cost)| (pair, amount(&cost))).collect()
             }),
         };
         let called = called.into_iter().filter_map(|((caller, callee), cost)| {
-            Some(Called {
+            Some(CallCost {
                 caller: *places.get(&caller)?,
                 callee: *places.get(&callee)?,
                 cost,
@@ -158,14 +160,14 @@ impl Costs {
 
 impl Costs {
     /// Returns an error if the function has no points.
-    pub(super) fn pointless(&self, function: &str) -> Option<ModelError> {
+    pub(super) fn no_points_error(&self, function: &str) -> Option<ModelError> {
         let choice = FunctionChoice::parse(function).ok()?;
         let keys = self.pointless.keys();
-        let keys: Vec<Named<'_>> = keys.map(|key| Named::from_key(key)).collect();
-        let first = *choice.among(&keys).first()?;
+        let keys: Vec<SymbolAndKey<'_>> = keys.map(|key| SymbolAndKey::from_key(key)).collect();
+        let first = *choice.find_matches(&keys).first()?;
         let (function, arguments) = self.pointless.iter().nth(first)?;
         let others = self.functions.iter().map(|of| of.function.clone());
-        Some(ModelError::Pointless(Box::new(Pointless {
+        Some(ModelError::Pointless(Box::new(FunctionWithoutPoints {
             build: self.of.name(),
             x: self.of.x.clone(),
             function: function.clone(),
@@ -178,7 +180,7 @@ impl Costs {
 
 impl FunctionCosts {
     /// Returns the average cost at the largest x.
-    pub(super) fn at_largest(&self) -> f64 {
+    pub(super) fn cost_at_largest_x(&self) -> f64 {
         let largest = self.points.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
         let at = self.points.iter().filter(|point| point.0 == largest);
         let (count, sum) = at.fold((0, 0.0), |(count, sum), &(_, y)| (count + 1, sum + y));
@@ -187,7 +189,7 @@ impl FunctionCosts {
 }
 
 /// Returns the average costs in calls between functions over the runs with the largest x.
-fn at_largest(
+fn costs_at_largest_x(
     runs: &[(f64, usize)],
     of_run: impl Fn(usize) -> Vec<((u32, u32), f64)>,
 ) -> BTreeMap<(u32, u32), f64> {
@@ -206,27 +208,32 @@ pub(super) fn commit_of(build: &Build) -> Option<Commit> {
 }
 
 /// Returns the x of a run: a metric or a numeric label.
-pub(super) fn given(profile: &Profile, x: &str) -> Option<f64> {
+pub(super) fn x_of_run(profile: &Profile, x: &str) -> Option<f64> {
     let metric = profile.metrics.get(x).copied();
     let label = || profile.labels.get(x)?.trim().parse::<f64>().ok();
     metric.or_else(label).filter(|x| x.is_finite())
 }
 
 /// Returns the metrics and the numeric labels of runs.
-pub(super) fn numbers_of_runs(view: &View) -> Numbers {
+pub(super) fn numbers_of_runs(view: &View) -> KnownNumbers {
     let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
     let names = profiles.flat_map(|profile| {
         let names = profile.metrics.keys().chain(profile.labels.keys());
-        names.filter(|name| given(profile, name).is_some())
+        names.filter(|name| x_of_run(profile, name).is_some())
     });
-    Numbers {
+    KnownNumbers {
         runs: names.cloned().collect(),
-        ..Numbers::default()
+        ..KnownNumbers::default()
     }
 }
 
 /// Creates the error for an unknown x, with the known numbers, and with the other view if runs of that have x.
-pub(super) fn no_x(view: &View, known: Numbers, x: &str, other: Option<&View>) -> ModelError {
+pub(super) fn unknown_x(
+    view: &View,
+    known: KnownNumbers,
+    x: &str,
+    other: Option<&View>,
+) -> ModelError {
     let names = known.runs.iter().chain(&known.samples);
     let names = names.chain(known.calls.keys()).map(String::as_str);
     ModelError::NoX {
@@ -239,9 +246,9 @@ pub(super) fn no_x(view: &View, known: Numbers, x: &str, other: Option<&View>) -
 }
 
 /// Returns `true` if any run has x.
-pub(super) fn is_given(view: &View, x: &str) -> bool {
+pub(super) fn has_x(view: &View, x: &str) -> bool {
     let mut profiles = view.selection.profiles.iter();
-    profiles.any(|stored| given(&stored.profile, x).is_some())
+    profiles.any(|stored| x_of_run(&stored.profile, x).is_some())
 }
 
 /// Returns the functions of these frames, and the index of each frame's function.

@@ -66,7 +66,7 @@ impl Detector {
     }
 
     /// Compares the points and models of two sides, baseline first.
-    pub(super) fn ask(self, [before, now]: [(&Points, &Models); 2]) -> Detected {
+    pub(super) fn compare(self, [before, now]: [(&Points, &Models); 2]) -> Detected {
         let best = || before.1.models.first().zip(now.1.models.first());
         let change = match self {
             Detector::IntegralComparison => {

@@ -1,6 +1,6 @@
 //! Errors of modelling.
 
-use super::{Numbers, Pointless};
+use super::{FunctionWithoutPoints, KnownNumbers};
 use crate::functions::FunctionError;
 use crate::text::printable;
 use crate::tree::WindowError;
@@ -29,11 +29,11 @@ pub enum ModelError {
         /// The number with the most similar name, if any is similar.
         closest: Option<Box<str>>,
         /// The known numbers.
-        known: Box<Numbers>,
+        known: Box<KnownNumbers>,
     },
     /// Other functions have points, but not this one.
     #[error("{0}")]
-    Pointless(Box<Pointless>),
+    Pointless(Box<FunctionWithoutPoints>),
     /// The points of two builds are of different kinds.
     #[error("`{}` is a number of samples in {}, but of calls in {}; these cannot be compared", printable(.x), printable(&.builds[0]), printable(&.builds[1]))]
     TwoKinds {

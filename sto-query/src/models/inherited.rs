@@ -15,7 +15,10 @@ type Key<'a> = (&'a str, &'a str);
 /// function that it inherits most from, or with that function's own cause.
 ///
 /// Nothing is removed if the sides have different largest x.
-pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<FunctionChange> {
+pub(super) fn drop_inherited(
+    changes: Vec<FunctionChange>,
+    sides: [&Costs; 2],
+) -> Vec<FunctionChange> {
     let largest = sides.map(|side| {
         let points = side.functions.iter().flat_map(|of| &of.points);
         points.map(|&(x, _)| x).fold(f64::MIN, f64::max)
@@ -37,7 +40,7 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
     for (side, sign) in sides.into_iter().zip([-1.0, 1.0]) {
         for function in &side.functions {
             if let Some(ix) = number(function) {
-                more[ix] += sign * function.at_largest();
+                more[ix] += sign * function.cost_at_largest_x();
             }
         }
         for called in &side.called {
@@ -101,7 +104,7 @@ fn cause(inherits_from: &[Option<usize>], mut ix: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::costs::Called;
+    use super::super::costs::CallCost;
     use super::super::{CompareModelsOptions, Modelled, compare_models};
     use super::*;
     use crate::tree::Order;
@@ -116,7 +119,7 @@ mod tests {
             points: points(ix),
         };
         let largest = sizes.clone().fold(0.0, f64::max);
-        let called = calls.iter().map(|&(caller, callee)| Called {
+        let called = calls.iter().map(|&(caller, callee)| CallCost {
             caller,
             callee,
             cost: y(callee, largest),

@@ -16,7 +16,7 @@ mod costs;
 mod detectors;
 mod error;
 mod inherited;
-mod known;
+mod known_numbers;
 mod random_split;
 mod result;
 mod sentence;
@@ -32,15 +32,15 @@ pub(crate) use costs::Costs;
 pub(crate) use detectors::Detected;
 pub use detectors::Detector;
 pub use error::ModelError;
-pub(crate) use known::{Numbers, Pointless};
+pub(crate) use known_numbers::{FunctionWithoutPoints, KnownNumbers};
 pub use result::{CostModel, CostModels};
 pub(crate) use result::{FunctionModels, Modelled, Point};
 pub use two::ModelOfTwo;
-pub(crate) use two::of_two;
+pub(crate) use two::model_two_variables;
 pub(crate) use variables::ModelVariables;
 
 use crate::answer::truncate;
-use crate::functions::{FunctionChoice, FunctionError, Named};
+use crate::functions::{FunctionChoice, FunctionError, SymbolAndKey};
 use costs::FunctionCosts;
 use rayon::prelude::*;
 use sto_stats::models::{Fit, Points};
@@ -50,7 +50,7 @@ use sto_stats::models::{Fit, Points};
 /// # Errors
 ///
 /// Returns an error if the name does not denote exactly one function, or if nothing can be fitted.
-pub(crate) fn of_function(
+pub(crate) fn model_function(
     mut costs: Costs,
     fit: &Fit,
     function: &str,
@@ -68,13 +68,13 @@ pub(crate) fn of_function(
 /// # Errors
 ///
 /// Returns an error if nothing can be fitted.
-pub(crate) fn of_functions(
+pub(crate) fn model_functions(
     costs: Costs,
     fit: &Fit,
     limit: Option<usize>,
 ) -> Result<CostModels, ModelError> {
     let functions = costs.functions.into_iter();
-    let mut functions: Vec<_> = functions.map(|of| (of.at_largest(), of)).collect();
+    let mut functions: Vec<_> = functions.map(|of| (of.cost_at_largest_x(), of)).collect();
     // The sort is stable, so functions with equal costs stay sorted by name.
     functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let omitted = truncate(&mut functions, limit);
@@ -92,7 +92,7 @@ pub(crate) fn of_functions(
 /// # Errors
 ///
 /// Returns an error if the table does not have the columns `x` and `y`, or if nothing can be fitted.
-pub(crate) fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
+pub(crate) fn model_groups(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     let groups = table::read(table)?;
     let rows = groups.values().map(Vec::len).sum();
     let groups: Vec<_> = groups.into_iter().collect();
@@ -148,12 +148,15 @@ fn named<'k>(
     sides: &[&Costs],
 ) -> Result<Vec<usize>, ModelError> {
     let choice = FunctionChoice::parse(text)?;
-    let keys: Vec<Named<'_>> = keys.map(Named::from_key).collect();
-    let chosen = choice.among(&keys);
+    let keys: Vec<SymbolAndKey<'_>> = keys.map(SymbolAndKey::from_key).collect();
+    let chosen = choice.find_matches(&keys);
     if !chosen.is_empty() {
         return Ok(chosen);
     }
-    let mut pointless = sides.iter().rev().filter_map(|side| side.pointless(text));
+    let mut pointless = sides
+        .iter()
+        .rev()
+        .filter_map(|side| side.no_points_error(text));
     let last = sides.last().map_or_else(String::new, |side| side.of.name());
     let not_found = || choice.not_found(last, &keys).into();
     Err(pointless.next().unwrap_or_else(not_found))

@@ -6,12 +6,12 @@ use sto_stats::Random;
 
 impl Costs {
     /// Returns the program, build and quantities that are modelled.
-    pub(crate) fn about(&self) -> &Modelled {
+    pub(crate) fn modelled(&self) -> &Modelled {
         &self.of
     }
 
     /// Returns the lowest number of runs for any x.
-    pub(crate) fn fewest_of_x(&self) -> usize {
+    pub(crate) fn min_runs_per_x(&self) -> usize {
         self.by_x().iter().map(Vec::len).min().unwrap_or(0)
     }
 
@@ -25,7 +25,7 @@ impl Costs {
     }
 
     /// Randomly assigns half of the runs of each x to each of two sides. There must be one point per run.
-    pub(crate) fn dealt(&self, random: &mut Random) -> [Costs; 2] {
+    pub(crate) fn split_randomly(&self, random: &mut Random) -> [Costs; 2] {
         let mut sides = [Vec::new(), Vec::new()];
         for mut runs in self.by_x() {
             for last in (1..runs.len()).rev() {

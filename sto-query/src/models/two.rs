@@ -1,6 +1,6 @@
 //! Model of the cost of a function over two numbers.
 
-use super::costs::given;
+use super::costs::x_of_run;
 use super::{Costs, ModelError, one};
 use crate::answer::Answer;
 use crate::tree::{Order, View};
@@ -60,7 +60,7 @@ pub struct PointOfTwo {
 /// # Errors
 ///
 /// Returns an error if no run has both numbers, or if the name does not denote exactly one function.
-pub(crate) fn of_two(
+pub(crate) fn model_two_variables(
     view: &View,
     sample_type: usize,
     (x, cost): ([&str; 2], Order),
@@ -69,7 +69,7 @@ pub(crate) fn of_two(
     let build = &view.selection.build;
     let mut with_both = view.clone();
     let runs = view.selection.profiles.iter().zip(&view.runs);
-    let runs = runs.filter(|(stored, _)| x.iter().all(|x| given(&stored.profile, x).is_some()));
+    let runs = runs.filter(|(stored, _)| x.iter().all(|x| x_of_run(&stored.profile, x).is_some()));
     (with_both.selection.profiles, with_both.runs) = runs
         .map(|(stored, costs)| (stored.clone(), costs.clone()))
         .unzip();
@@ -77,9 +77,9 @@ pub(crate) fn of_two(
     // If no run has both, all runs are used so that the error names the missing number.
     let of = |x: &str| {
         if with_both.runs.is_empty() {
-            Costs::of_runs(view, sample_type, (x, cost), &build.executable)
+            Costs::from_runs(view, sample_type, (x, cost), &build.executable)
         } else {
-            Costs::of_runs(&with_both, sample_type, (x, cost), &build.executable)
+            Costs::from_runs(&with_both, sample_type, (x, cost), &build.executable)
         }
     };
     let [mut costs, others] = [of(x[0])?, of(x[1])?];

@@ -1,9 +1,9 @@
 //! Points of each function's cost over x, from the runs of a view.
 
 use super::calls::arguments;
-use super::costs::{is_given, no_x, numbers_of_runs};
-use super::known::ORDER;
-use super::{Costs, ModelError, Modelled, Numbers};
+use super::costs::{has_x, numbers_of_runs, unknown_x};
+use super::known_numbers::ORDER;
+use super::{Costs, KnownNumbers, ModelError, Modelled};
 use crate::tree::{Order, View};
 use sto_core::store::{Snapshot, StoreError};
 
@@ -24,15 +24,15 @@ impl ModelVariables<'_> {
     /// # Errors
     ///
     /// Returns an error if no run has x, or if times are needed and were not stored.
-    pub(crate) fn of_one(
+    pub(crate) fn load_costs(
         &self,
         view: &View,
         store: &Snapshot,
         sample_type: usize,
     ) -> Result<Costs, ModelError> {
         let program = &view.selection.build.executable;
-        if is_given(view, self.x) {
-            self.of_runs(view, sample_type, program)
+        if has_x(view, self.x) {
+            self.costs_of_runs(view, sample_type, program)
         } else {
             self.of_parts(view, store, sample_type, program)
         }
@@ -43,8 +43,8 @@ impl ModelVariables<'_> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Asked::of_one`] for either side.
-    pub(crate) fn of_both(
+    /// Returns the errors of [`ModelVariables::load_costs`] for either side.
+    pub(crate) fn load_both_costs(
         &self,
         [(old, old_store), (new, new_store)]: [(&View, &Snapshot); 2],
         [of_old, of_new]: [usize; 2],
@@ -52,12 +52,12 @@ impl ModelVariables<'_> {
         // Both sides use the same program name, so that their functions match.
         let program = &new.selection.build.executable;
         let lacks = |view: &View, store: &Snapshot, other: &View| -> Result<_, ModelError> {
-            Err(no_x(view, numbers(view, store)?, self.x, Some(other)))
+            Err(unknown_x(view, numbers(view, store)?, self.x, Some(other)))
         };
-        let costs = match [old, new].map(|view| is_given(view, self.x)) {
+        let costs = match [old, new].map(|view| has_x(view, self.x)) {
             [true, true] => [
-                self.of_runs(old, of_old, program)?,
-                self.of_runs(new, of_new, program)?,
+                self.costs_of_runs(old, of_old, program)?,
+                self.costs_of_runs(new, of_new, program)?,
             ],
             [true, false] => lacks(new, new_store, old)?,
             [false, true] => lacks(old, old_store, new)?,
@@ -86,39 +86,44 @@ impl ModelVariables<'_> {
         program: &str,
     ) -> Result<Costs, ModelError> {
         let cut = view.clone().split_runs(store, self.x)?;
-        if is_given(&cut, self.x) {
-            return self.of_runs(&cut, sample_type, program);
+        if has_x(&cut, self.x) {
+            return self.costs_of_runs(&cut, sample_type, program);
         }
         let asked = (self.x, self.cost);
-        if let Some(costs) = Costs::of_arguments(view, store, asked, program)? {
+        if let Some(costs) = Costs::from_arguments(view, store, asked, program)? {
             return Ok(costs);
         }
         if self.x == ORDER
-            && let Some(costs) = Costs::of_order(view, store, self.cost, program)?
+            && let Some(costs) = Costs::from_call_order(view, store, self.cost, program)?
         {
             return Ok(costs);
         }
-        Err(no_x(view, numbers(view, store)?, self.x, None))
+        Err(unknown_x(view, numbers(view, store)?, self.x, None))
     }
 
-    fn of_runs(&self, view: &View, sample_type: usize, program: &str) -> Result<Costs, ModelError> {
+    fn costs_of_runs(
+        &self,
+        view: &View,
+        sample_type: usize,
+        program: &str,
+    ) -> Result<Costs, ModelError> {
         let asked = (self.x, self.cost);
         if self.inlined {
-            Costs::of_runs(view, sample_type, asked, program)
+            Costs::from_runs(view, sample_type, asked, program)
         } else {
-            Costs::of_runs(&view.without_inlined(), sample_type, asked, program)
+            Costs::from_runs(&view.without_inlined(), sample_type, asked, program)
         }
     }
 }
 
 /// Returns the numbers that runs, their samples and their calls have.
-fn numbers(view: &View, store: &Snapshot) -> Result<Numbers, StoreError> {
+fn numbers(view: &View, store: &Snapshot) -> Result<KnownNumbers, StoreError> {
     let calls = arguments(view, store)?.into_iter();
     let mut is_order_known = false;
     for stored in &view.selection.profiles {
         is_order_known |= store.kept_calls(stored.id)?.is_some();
     }
-    Ok(Numbers {
+    Ok(KnownNumbers {
         samples: view.numeric_label_keys(store)?,
         calls: calls.map(|(name, of)| (name, of.len())).collect(),
         is_order_known,

@@ -23,9 +23,9 @@ pub struct OutliersRequest {
 ///
 /// # Errors
 ///
-/// Returns an error if [`Sources::called_run`] does.
+/// Returns an error if [`Sources::call_trace`] does.
 pub fn outliers(sources: &Sources, request: &OutliersRequest) -> Result<Outliers, QueryError> {
-    let run = sources.called_run(&request.named, &request.filter)?;
+    let run = sources.call_trace(&request.named, &request.filter)?;
     Ok(calls::outliers(&run, request.limit))
 }
 
@@ -46,8 +46,8 @@ pub struct WaitsRequest {
 ///
 /// # Errors
 ///
-/// Returns an error if [`Sources::called_run`] does.
+/// Returns an error if [`Sources::call_trace`] does.
 pub fn waits(sources: &Sources, request: &WaitsRequest) -> Result<Waits, QueryError> {
-    let run = sources.called_run(&request.named, &request.filter)?;
+    let run = sources.call_trace(&request.named, &request.filter)?;
     Ok(calls::waits(&run, request.limit))
 }

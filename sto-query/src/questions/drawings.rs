@@ -91,7 +91,7 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, Q
     } = request;
     let view = match &stacks.by {
         None => sources.view(named, filter)?,
-        Some(by) => sources.view_by(named, filter, by)?,
+        Some(by) => sources.view_with_roots(named, filter, by)?,
     };
     Ok(FlameStacks {
         focus: functions(stacks.focus.as_deref(), sources, &[&view])?,
@@ -114,7 +114,10 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, Quer
             let longer = longer_calls(&sides)?;
             (sides.map(|(view, _)| view), longer)
         }
-        Some(by) => (sources.pair_by(named, filter, request.against, by)?, None),
+        Some(by) => (
+            sources.pair_with_roots(named, filter, request.against, by)?,
+            None,
+        ),
     };
     let both = views.each_ref();
     Ok(DiffStacks {
@@ -134,7 +137,7 @@ fn functions(
     let Some(name) = name else { return Ok(None) };
     let focus = Focus::new(name, views)?;
     if let several @ [_, _, ..] = focus.functions() {
-        sources.surroundings().takes_all(name, several);
+        sources.environment().takes_all(name, several);
     }
     Ok(Some(focus))
 }

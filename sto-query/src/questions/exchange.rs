@@ -3,7 +3,7 @@
 use crate::QueryError;
 use crate::exchange::{Pulled, Pushed, run_concurrently};
 use crate::questions::stores::selected;
-use crate::sources::Surroundings;
+use crate::sources::Environment;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -62,7 +62,7 @@ const PULLED_AT_ONCE: usize = 256;
 /// something else or cannot be written. Profiles that were already sent stay there.
 pub fn push(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     place: &Place,
     request: &PushRequest,
     progress: OnProfiles<'_>,
@@ -73,7 +73,7 @@ pub fn push(
         .flat_map(|of| of.profiles.iter().map(|run| (&of.build, run)));
     let mut profiles: Vec<Run<'_>> = profiles.collect();
     if !request.selectors.is_empty() {
-        let chosen = selected(surroundings, &builds, &request.selectors)?;
+        let chosen = selected(environment, &builds, &request.selectors)?;
         profiles.retain(|(_, run)| chosen.contains(&run.id));
     }
     let exchange = Exchange::open(place)?;

@@ -1,7 +1,7 @@
 //! Stacks for the formats of other tools.
 
 use crate::QueryError;
-use crate::calls::{CalledRun, CallsError};
+use crate::calls::{CallTrace, CallsError};
 use crate::error::ExportError;
 use crate::models::CostModels;
 use crate::questions::{ModelRequest, models};
@@ -74,7 +74,7 @@ pub enum ExportedData {
     /// Stacks and, for pprof and OTLP, the threads and labels of their samples.
     Stacks(View, Option<ContextCosts>),
     /// Calls over time, for Perfetto.
-    Calls(CalledRun),
+    Calls(CallTrace),
     /// Models of the costs of functions, for Perun.
     Models(CostModels),
 }
@@ -136,8 +136,8 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
 }
 
 /// Loads a run with its calls, for formats that contain only calls.
-fn every_call(sources: &Sources, request: &ExportRequest) -> Result<CalledRun, QueryError> {
-    let run = sources.every_call(&request.named, &request.filter);
+fn every_call(sources: &Sources, request: &ExportRequest) -> Result<CallTrace, QueryError> {
+    let run = sources.call_trace_with_all_calls(&request.named, &request.filter);
     run.map_err(|error| match error {
         QueryError::Calls(CallsError::NoCalls { build, .. }) => ExportError::NoCalls {
             build,

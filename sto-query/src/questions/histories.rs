@@ -222,7 +222,7 @@ pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, Q
             Box::new(InformedSelection {
                 greedy: greedy.clone(),
                 history: &history,
-                changed: sources.surroundings().changes(recorded),
+                changed: sources.environment().changes(recorded),
             })
         }
         Method::Correlation => Box::new(CorrelationSelection::new(&history, &request.metric)?),

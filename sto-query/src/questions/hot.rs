@@ -3,11 +3,12 @@
 use crate::QueryError;
 use crate::check::{Baseline, Check, CheckRequest, check};
 use crate::hot::{
-    Before, Blame, DoubtfulFile, FileNo, HotChanges, HotIndex, HotRequest, HotSpots, InText,
+    Blame, DoubtfulFile, EarlierBuild, FileNo, HotChanges, HotIndex, HotRequest, HotSpots,
+    TextCosts,
 };
 use crate::policy::Policy;
 use crate::source::{SourceError, SourceTree, read};
-use crate::sources::{self, Named, Sources, Surroundings};
+use crate::sources::{self, Environment, Named, Sources};
 use crate::tree::{Order, Prune};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,8 +53,8 @@ impl Default for HotSpotsRequest {
 ///
 /// Returns an error if [`Sources::view`] does, or the path or a source file cannot be read.
 pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
-    let surroundings = sources.surroundings();
-    let place = Place::new(&request.path, surroundings)?;
+    let environment = sources.environment();
+    let place = Place::new(&request.path, environment)?;
     let index = HotIndex::load(sources, &request.of)?;
     let (files, doubtful) = place.files(&index, &request.chosen);
     let (mut spots, mut edited) = (Vec::new(), Vec::new());
@@ -63,7 +64,7 @@ pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, Que
             continue;
         }
         let text = text_of(&path)?;
-        let (found, text_known) = in_text(&index, surroundings, &path, &files, &text);
+        let (found, text_known) = in_text(&index, environment, &path, &files, &text);
         let shown = place.shown(&path);
         let of_file = index.spots(&shown, &found, &text);
         spots.extend(of_file.filter(|spot| spot.costs.total.share >= request.min_share));
@@ -106,21 +107,21 @@ pub struct BlameRequest {
 ///
 /// Returns an error if [`hot`] or [`check`] does.
 pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
-    let surroundings = sources.surroundings();
+    let environment = sources.environment();
     let text = text_of(&request.path)?;
-    let place = Place::new(&request.path, surroundings)?;
+    let place = Place::new(&request.path, environment)?;
     let index = HotIndex::load(sources, &request.of)?;
     let of_file = |index: &HotIndex| {
         let (mut files, _) = place.files(index, &request.chosen);
         files.remove(&place.real).unwrap_or_default()
     };
     let files = of_file(&index);
-    let (found, text_known) = in_text(&index, surroundings, &place.real, &files, &text);
+    let (found, text_known) = in_text(&index, environment, &place.real, &files, &text);
     let before = request.since.as_ref().map(|since| {
         let (then, check) = compared(sources, request, &index, since)?;
         let files = of_file(&then);
-        let (found, text_known) = in_text(&then, surroundings, &place.real, &files, &text);
-        Ok::<_, QueryError>(Before {
+        let (found, text_known) = in_text(&then, environment, &place.real, &files, &text);
+        Ok::<_, QueryError>(EarlierBuild {
             changes: HotChanges::from_comparison(&index, &check.comparisons[0]),
             verdict: check.verdict,
             index: then,
@@ -204,12 +205,12 @@ struct Place {
 type Files = BTreeMap<PathBuf, Vec<FileNo>>;
 
 impl Place {
-    fn new(named: &Path, surroundings: &dyn Surroundings) -> Result<Place, SourceError> {
+    fn new(named: &Path, environment: &dyn Environment) -> Result<Place, SourceError> {
         let real = named.canonicalize().map_err(|source| SourceError::File {
             path: named.to_owned(),
             source,
         })?;
-        let work_tree = surroundings.source_folder();
+        let work_tree = environment.source_folder();
         let work_tree = work_tree.and_then(|folder| folder.canonicalize().ok());
         let root = match (work_tree, real.parent()) {
             (Some(work_tree), _) if real.starts_with(&work_tree) => work_tree,
@@ -235,11 +236,11 @@ impl Place {
         let is_here = |path: &&Path| path.starts_with(&self.real);
         let mut files = Files::new();
         let mut doubtful = Vec::new();
-        let placed = index.placed(&tree, chosen);
+        let placed = index.place_files(&tree, chosen);
         for (file, path) in placed.paths().filter(|(_, path)| is_here(path)) {
             files.entry(path.to_owned()).or_default().push(file);
         }
-        for (file, candidates) in placed.doubtful() {
+        for (file, candidates) in placed.ambiguous_files() {
             let here = candidates.iter().filter(|path| is_here(&path.as_path()));
             match &here.collect::<Vec<_>>()[..] {
                 [] => {}
@@ -274,14 +275,14 @@ fn text_of(path: &Path) -> Result<String, SourceError> {
 /// known.
 fn in_text(
     index: &HotIndex,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     path: &Path,
     files: &[FileNo],
     text: &str,
-) -> (InText, bool) {
-    let built = index.text_when_built(surroundings, path, files);
+) -> (TextCosts, bool) {
+    let built = index.text_when_built(environment, path, files);
     (
-        index.in_text(files, built.as_deref(), text),
+        index.map_to_text(files, built.as_deref(), text),
         built.is_some(),
     )
 }

@@ -71,5 +71,5 @@ pub use stores::{
     symbolize, tag,
 };
 pub use timeline::{
-    CallTimelineRequest, TimelineRequest, Timelines, call_timeline, called_run, timeline, timelines,
+    CallTimelineRequest, TimelineRequest, Timelines, call_timeline, call_trace, timeline, timelines,
 };

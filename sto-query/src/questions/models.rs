@@ -7,7 +7,7 @@ use crate::models::{
     self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError, ModelOfTwo,
     ModelVariables,
 };
-use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
+use crate::sources::{EVENT, Filter, Named, Sources, slice_count_for};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 use sto_stats::models::Fit;
@@ -64,7 +64,7 @@ pub fn model(
     function: &str,
 ) -> Result<CostModel, QueryError> {
     let costs = request.costs(sources)?;
-    Ok(models::of_function(costs, &request.fit, function)?)
+    Ok(models::model_function(costs, &request.fit, function)?)
 }
 
 /// Models the cost of every function.
@@ -74,7 +74,7 @@ pub fn model(
 /// Returns an error if [`Sources::view`] does, or no run has x.
 pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
     let costs = request.costs(sources)?;
-    Ok(models::of_functions(costs, &request.fit, request.limit)?)
+    Ok(models::model_functions(costs, &request.fit, request.limit)?)
 }
 
 /// Models the cost of one function, named as in [`model()`], by the request's x and another number
@@ -97,7 +97,7 @@ pub fn model_of_two(
         view.without_inlined()
     };
     let asked = ([&*request.x, other], request.cost);
-    Ok(models::of_two(&view, EVENT, asked, function)?)
+    Ok(models::model_two_variables(&view, EVENT, asked, function)?)
 }
 
 /// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`.
@@ -106,7 +106,7 @@ pub fn model_of_two(
 ///
 /// Returns an error if the table is invalid.
 pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
-    models::of_table(table, fit)
+    models::model_groups(table, fit)
 }
 
 /// Request for functions whose growth of cost with x differs between a baseline and a candidate.
@@ -163,11 +163,11 @@ pub fn compare_models(
         inlined: request.inlined,
     };
     let [baseline, candidate] = &request.named;
-    let slices = slices_for(&request.x);
+    let slices = slice_count_for(&request.x);
     let views = sources.pair_and_stores([baseline, candidate], &request.filter, None, slices)?;
     let views = views.each_ref().map(|(view, store)| (view, store));
     Ok(models::compare_models(
-        asked.of_both(views, [EVENT; 2])?,
+        asked.load_both_costs(views, [EVENT; 2])?,
         request.function.as_deref(),
         &request.options,
         request.limit,
@@ -188,7 +188,7 @@ pub fn calibrate_curves(
     let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
     let view = view.without_inlined();
     let program = view.selection.build.executable.clone();
-    let costs = Costs::of_runs(&view, EVENT, (x, Order::Total), &program)?;
+    let costs = Costs::from_runs(&view, EVENT, (x, Order::Total), &program)?;
     let usual = CalibrateOptions::default();
     let thresholds = request.thresholds.override_options(usual.compare);
     let options = CompareModelsOptions {
@@ -208,8 +208,8 @@ impl ModelRequest {
             cost: self.cost,
             inlined: self.inlined,
         };
-        let slices = slices_for(&self.x);
+        let slices = slice_count_for(&self.x);
         let (view, store) = sources.runs_and_store(&self.named, &self.filter, slices)?;
-        Ok(asked.of_one(&view, &store, EVENT)?)
+        Ok(asked.load_costs(&view, &store, EVENT)?)
     }
 }

@@ -6,7 +6,7 @@ use crate::select::Described;
 use crate::source::{
     FunctionSource, Lookup, SourceError, SourceFile, SourceTree, find, function_lines,
 };
-use crate::sources::{EVENT, Filter, Named, Sources, Surroundings};
+use crate::sources::{EVENT, Environment, Filter, Named, Sources};
 use crate::text::list_names;
 use crate::tree::{Subject, View};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct SourceRequest {
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Folders in which source files are searched, in this order; if empty, the default folders of
-    /// the surroundings.
+    /// the environment.
     pub folders: Vec<PathBuf>,
     /// Number of lines to show before and after each line with a cost.
     pub context: u32,
@@ -56,7 +56,7 @@ impl Default for SourceRequest {
 /// Returns an error if [`Sources::view`] does, not exactly one function has the name, or a named
 /// folder or a source file cannot be read.
 pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSource, QueryError> {
-    let surroundings = sources.surroundings();
+    let environment = sources.environment();
     for folder in &request.folders {
         fs::read_dir(folder).map_err(|source| SourceError::Folder {
             path: folder.clone(),
@@ -64,7 +64,7 @@ pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSour
         })?;
     }
     let folders: Vec<PathBuf> = match &request.folders[..] {
-        [] => surroundings.source_folder().into_iter().collect(),
+        [] => environment.source_folder().into_iter().collect(),
         named => named.to_vec(),
     };
     let (view, lines) = sources.view_with_lines(&request.named, &request.filter)?;
@@ -80,7 +80,7 @@ pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSour
         let found = found.map_err(|(path, source)| SourceError::File { path, source })?;
         Ok(match found {
             Lookup::File(found) => {
-                let doubt = doubt(&found, &view, surroundings);
+                let doubt = doubt(&found, &view, environment);
                 (Some(found), Vec::from_iter(doubt))
             }
             Lookup::Several(paths) => (None, vec![several(&paths)]),
@@ -98,10 +98,10 @@ fn several(paths: &[PathBuf]) -> String {
 }
 
 /// Returns a reason to doubt that a file is the source that was built.
-fn doubt(found: &SourceFile, view: &View, surroundings: &dyn Surroundings) -> Option<String> {
+fn doubt(found: &SourceFile, view: &View, environment: &dyn Environment) -> Option<String> {
     let last = view.selection.profiles.last()?;
     let folder = found.path.parent().unwrap_or(Path::new("."));
-    let here = surroundings.revision(folder);
+    let here = environment.revision(folder);
     if let Some((built, here)) = last.revision.as_ref().zip(here) {
         let described = Described::parse(&here);
         if !described.is_same_commit(&Described::parse(built)) {

@@ -1,6 +1,6 @@
 //! The content of stores, and operations on whole stores.
 //!
-//! Operations that change a store take the store, and the surroundings that resolve revisions.
+//! Operations that change a store take the store, and the environment that resolve revisions.
 
 use crate::QueryError;
 use crate::annotate::{AnnotatedRuns, read_metrics};
@@ -12,7 +12,7 @@ use crate::maintain::{
 };
 use crate::prune::{self, PruneOptions, Pruned};
 use crate::select::{Selection, Selector, full_name, select_all_from, select_from};
-use crate::sources::{Sources, Surroundings, resolved};
+use crate::sources::{Environment, Sources, resolve_revision};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub fn export_store(
     let builds = store.builds()?;
     let profiles = match &request.selectors[..] {
         [] => builds.iter().flat_map(ids_of).collect(),
-        selectors => selected(sources.surroundings(), &builds, selectors)?,
+        selectors => selected(sources.environment(), &builds, selectors)?,
     };
     Ok(ExportedStore {
         bytes: store.export(&profiles, &request.file)?,
@@ -96,17 +96,17 @@ pub struct PruneRequest {
 /// is then unchanged.
 pub fn prune(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     request: &PruneRequest,
 ) -> Result<Pruned, QueryError> {
     let builds = store.snapshot()?.builds()?;
     let mut options = request.options.clone();
     options
         .only
-        .extend(selected(surroundings, &builds, &request.only)?);
+        .extend(selected(environment, &builds, &request.only)?);
     options
         .keep
-        .extend(selected(surroundings, &builds, &request.keep)?);
+        .extend(selected(environment, &builds, &request.keep)?);
     Ok(prune::prune(store, &options)?)
 }
 
@@ -131,14 +131,14 @@ pub struct SymbolizeRequest {
 /// that were already replaced stay.
 pub fn symbolize(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     request: &SymbolizeRequest,
     say: &dyn Fn(&Notice) -> String,
 ) -> Result<SymbolizedProfiles, QueryError> {
     let builds = store.snapshot()?.builds()?;
     let selected = match &request.selectors[..] {
         [] => builds.iter().flat_map(ids_of).collect(),
-        selectors => selected(surroundings, &builds, selectors)?,
+        selectors => selected(environment, &builds, selectors)?,
     };
     let mut report = SymbolizedProfiles::default();
     let mut writer = store.writer();
@@ -185,14 +185,14 @@ pub struct AverageRequest {
 /// programs or benchmarks, or the store cannot be read or written. The store is then unchanged.
 pub fn average(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     request: &AverageRequest,
 ) -> Result<StoredAverage, QueryError> {
     let snapshot = store.snapshot()?;
     let builds = snapshot.builds()?;
     let mut selected = Vec::new();
     for text in &request.selectors {
-        selected.extend(selections(surroundings, &builds, text)?);
+        selected.extend(selections(environment, &builds, text)?);
     }
     let of_benchmark = selected
         .into_iter()
@@ -227,11 +227,12 @@ pub struct AnnotateRequest {
 /// unchanged.
 pub fn annotate(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     request: &AnnotateRequest,
 ) -> Result<AnnotatedRuns, QueryError> {
     // The error for an unknown revision names its row.
-    let resolve = |selector: Selector| resolved(surroundings, selector.clone()).unwrap_or(selector);
+    let resolve =
+        |selector: Selector| resolve_revision(environment, selector.clone()).unwrap_or(selector);
     let choose = |builds: &[StoredBuild]| read_metrics(&request.table, builds, &resolve);
     let (given, annotated) = store.annotate_chosen(choose, request.may_replace)??;
     match annotated.different.first() {
@@ -337,7 +338,7 @@ pub enum TagRequest {
 /// this build, or the store cannot be read or written. The store is then unchanged.
 pub fn tag(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     request: &TagRequest,
 ) -> Result<TagList, QueryError> {
     match request {
@@ -347,7 +348,7 @@ pub fn tag(
             name,
             may_move,
         } => {
-            let selector = resolved(surroundings, build.parse()?)?;
+            let selector = resolve_revision(environment, build.parse()?)?;
             let choose = |builds: &[StoredBuild]| tag_of(builds, (build, &selector), name);
             match store.tag_chosen(choose, *may_move)?? {
                 (tag, Tagged::Taken(version)) => Err(QueryError::Tag(TagError::Taken {
@@ -412,13 +413,13 @@ fn tag_called(builds: &[StoredBuild], text: &str) -> Result<Tag, TagError> {
 
 /// Returns the profiles that match any selector.
 pub(super) fn selected(
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     builds: &[StoredBuild],
     selectors: &[String],
 ) -> Result<BTreeSet<ProfileId>, QueryError> {
     let mut ids = BTreeSet::new();
     for text in selectors {
-        let chosen = selections(surroundings, builds, text)?;
+        let chosen = selections(environment, builds, text)?;
         let profiles = chosen.iter().flat_map(|selection| &selection.profiles);
         ids.extend(profiles.map(|stored| stored.id));
     }
@@ -427,11 +428,11 @@ pub(super) fn selected(
 
 /// Returns the profiles of each build that match a selector.
 fn selections(
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     builds: &[StoredBuild],
     text: &str,
 ) -> Result<Vec<Selection>, QueryError> {
-    let selector = resolved(surroundings, text.parse()?)?;
+    let selector = resolve_revision(environment, text.parse()?)?;
     Ok(select_all_from(builds, &selector)?)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::answer::truncate;
-use crate::calls::{self, CallTimeline, CalledRun, CallsError};
+use crate::calls::{self, CallTimeline, CallTrace, CallsError};
 use crate::phases::borders_of;
 use crate::sources::{Filter, Named, Sources};
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
@@ -127,13 +127,13 @@ pub struct CallTimelineRequest {
 ///
 /// # Errors
 ///
-/// Returns an error if [`Sources::called_run`] does, calls of a stored run are to be recompressed
+/// Returns an error if [`Sources::call_trace`] does, calls of a stored run are to be recompressed
 /// but were not kept, or there is no such part of the time.
 pub fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,
 ) -> Result<Option<CallTimeline>, QueryError> {
-    let run = called_run(sources, request)?;
+    let run = call_trace(sources, request)?;
     Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
 }
 
@@ -142,11 +142,11 @@ pub fn call_timeline(
 /// # Errors
 ///
 /// Returns an error if [`call_timeline`] would.
-pub fn called_run(
+pub fn call_trace(
     sources: &Sources,
     request: &CallTimelineRequest,
-) -> Result<Option<CalledRun>, QueryError> {
-    let run = sources.called_run_by(&request.named, &request.filter, request.thresholds);
+) -> Result<Option<CallTrace>, QueryError> {
+    let run = sources.call_trace_with_roots(&request.named, &request.filter, request.thresholds);
     match run {
         Err(QueryError::Calls(CallsError::NoCalls { .. })) if request.thresholds.is_none() => {
             Ok(None)

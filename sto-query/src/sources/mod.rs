@@ -8,7 +8,7 @@ mod views;
 
 pub use named::{Named, distinct_names};
 pub use views::{EVENT, Filter};
-pub(crate) use views::{of_event_to_compare, parts, slices_for};
+pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
 
 use crate::QueryError;
 use crate::select::{
@@ -29,7 +29,7 @@ use sto_core::tree::SliceCount;
 use sto_core::units::UnixSeconds;
 
 /// Information about the environment that the library may request. The default methods know nothing.
-pub trait Surroundings: Send + Sync {
+pub trait Environment: Send + Sync {
     /// Returns the commit of a git revision such as `HEAD~1`; `None` if unknown.
     fn commit(&self, _revision: &str) -> Option<Commit> {
         None
@@ -75,38 +75,38 @@ pub trait Surroundings: Send + Sync {
     }
 
     /// Returns the ages of source files at the time of a recording.
-    fn changes(&self, _recorded: Option<UnixSeconds>) -> Ages {
+    fn changes(&self, _recorded: Option<UnixSeconds>) -> FileAges {
         Box::new(|_| None)
     }
 }
 
 /// Returns the time between the last change of a source file and a given time, by the file's path in a profile;
 /// `None` if unknown.
-pub type Ages = Box<dyn Fn(&str) -> Option<Duration>>;
+pub type FileAges = Box<dyn Fn(&str) -> Option<Duration>>;
 
 /// An environment without information.
-impl Surroundings for () {}
+impl Environment for () {}
 
 /// Replaces a selector's revision by its commit, or its range by its commits.
 ///
 /// # Errors
 ///
 /// Returns an error if the revision is unknown and is not a commit id.
-pub(crate) fn resolved(
-    surroundings: &dyn Surroundings,
+pub(crate) fn resolve_revision(
+    environment: &dyn Environment,
     selector: Selector,
 ) -> Result<Selector, QueryError> {
     let Some(revision) = selector.revision() else {
         return Ok(selector);
     };
     if let Some(range) = selector.range() {
-        let commits = surroundings.commits(range);
+        let commits = environment.commits(range);
         let commits = commits.ok_or_else(|| QueryError::NoRange {
             range: range.to_owned(),
         })?;
         return Ok(selector.with_commits(commits));
     }
-    match surroundings.commit(revision) {
+    match environment.commit(revision) {
         Some(commit) => Ok(selector.with_commit(commit)),
         None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
         None => Err(QueryError::NoRevision {
@@ -117,12 +117,12 @@ pub(crate) fn resolved(
 
 /// Sources of profiles for queries: a store, and files.
 pub struct Sources {
-    surroundings: Arc<dyn Surroundings>,
+    environment: Arc<dyn Environment>,
     open: Box<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
     /// The store's state at first use, so that a query sees a single state.
     stored: OnceLock<Snapshot>,
     /// Files that were read, each in its own store, so that no file is read twice.
-    read: Mutex<Vec<(Reading, Located)>>,
+    read: Mutex<Vec<(Reading, LocatedProfiles)>>,
 }
 
 /// A file and the way of reading it.
@@ -144,7 +144,7 @@ pub(crate) struct CallReading {
 
 /// Profiles of one build and their location.
 #[derive(Clone)]
-pub(crate) struct Located {
+pub(crate) struct LocatedProfiles {
     pub(crate) store: Snapshot,
     pub(crate) selection: Selection,
     /// Whether they come from the store rather than a file, which has no benchmark.
@@ -160,7 +160,7 @@ pub(crate) enum Baseline<'a> {
 
 /// Result of resolving a name.
 enum Target {
-    Stored(Located),
+    Stored(LocatedProfiles),
     File(ProfileFile),
 }
 
@@ -176,9 +176,9 @@ struct ProfileFile {
 const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
 /// Number of slices for reading a file when its course over time, or a part of it, is needed.
-pub(crate) const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
+pub(crate) const SLICES_OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
 
-impl Located {
+impl LocatedProfiles {
     /// Loads the stacks, with each run separately.
     pub(crate) fn load(self) -> Result<View, SelectError> {
         View::load(&self.store, self.selection)
@@ -188,22 +188,22 @@ impl Located {
 impl Sources {
     /// Uses the store in this folder or file, which is opened on first use. Without a store, files can still be
     /// queried.
-    pub fn of_folder(path: &Path) -> Sources {
+    pub fn from_folder(path: &Path) -> Sources {
         let path = path.to_owned();
-        Sources::opened_by(move || Snapshot::open(&path, StoreOptions::default()))
+        Sources::with_opener(move || Snapshot::open(&path, StoreOptions::default()))
     }
 
     /// Uses a snapshot of a store, which a process keeps for many queries.
-    pub fn of_snapshot(snapshot: Snapshot) -> Sources {
-        Sources::opened_by(move || Ok(snapshot.clone()))
+    pub fn from_snapshot(snapshot: Snapshot) -> Sources {
+        Sources::with_opener(move || Ok(snapshot.clone()))
     }
 
     /// Uses the store that `open` returns on first use, for callers that open stores with options.
-    pub fn opened_by(
+    pub fn with_opener(
         open: impl Fn() -> Result<Snapshot, StoreError> + Send + Sync + 'static,
     ) -> Sources {
         Sources {
-            surroundings: Arc::new(()),
+            environment: Arc::new(()),
             open: Box::new(open),
             stored: OnceLock::new(),
             read: Mutex::default(),
@@ -212,15 +212,15 @@ impl Sources {
 
     /// Sets the environment.
     #[must_use]
-    pub fn within(self, surroundings: Arc<dyn Surroundings>) -> Sources {
+    pub fn with_environment(self, environment: Arc<dyn Environment>) -> Sources {
         Sources {
-            surroundings,
+            environment,
             ..self
         }
     }
 
-    pub(crate) fn surroundings(&self) -> &dyn Surroundings {
-        &*self.surroundings
+    pub(crate) fn environment(&self) -> &dyn Environment {
+        &*self.environment
     }
 
     /// The store, in its state at first use.
@@ -234,7 +234,7 @@ impl Sources {
         baseline: &Baseline,
         candidate: &Named,
         slices: Option<SliceCount>,
-    ) -> Result<[Located; 2], QueryError> {
+    ) -> Result<[LocatedProfiles; 2], QueryError> {
         if matches!(baseline, Baseline::Any(baseline) if *baseline == candidate) {
             let both = self.located(self.locate(candidate)?, slices)?;
             return Ok([both.clone(), both]);
@@ -255,7 +255,7 @@ impl Sources {
     }
 
     /// Returns the newest build of a program that has several such runs in the store.
-    pub(crate) fn with_several_runs(
+    pub(crate) fn newest_with_several_runs(
         &self,
         executable: &str,
         chosen: impl Fn(Selection) -> Selection,
@@ -287,7 +287,7 @@ impl Sources {
             Named::File(path) => return Ok(Target::file(path)),
             Named::Runs(ids) => {
                 let store = self.store()?;
-                return Ok(Target::Stored(Located {
+                return Ok(Target::Stored(LocatedProfiles {
                     selection: runs_of(store, ids)?,
                     store: store.clone(),
                     is_stored: true,
@@ -301,7 +301,7 @@ impl Sources {
         if is_path || (exists && text.contains('/')) {
             return Ok(Target::file(path));
         }
-        match self.find_stored(&resolved(self.surroundings(), text.parse()?)?) {
+        match self.find_stored(&resolve_revision(self.environment(), text.parse()?)?) {
             Ok(located) => Ok(Target::Stored(located)),
             Err(error) if !is_absence(&error) => Err(error.into()),
             Err(_) if exists => Ok(Target::file(path)),
@@ -314,7 +314,10 @@ impl Sources {
 
     /// Returns the profiles denoted by a name, of any benchmark; without a name, every profile of the store.
     #[cfg(feature = "lake")]
-    pub(crate) fn whole(&self, named: Option<&Named>) -> Result<Vec<Located>, QueryError> {
+    pub(crate) fn select_all(
+        &self,
+        named: Option<&Named>,
+    ) -> Result<Vec<LocatedProfiles>, QueryError> {
         if let Some(named) = named {
             let each = self.each(named)?;
             let located = each.iter().map(|n| self.located(self.locate(n)?, None));
@@ -322,7 +325,7 @@ impl Sources {
         }
         let store = self.store()?;
         let builds = store.builds()?;
-        let located = builds.iter().map(|stored| Located {
+        let located = builds.iter().map(|stored| LocatedProfiles {
             store: store.clone(),
             selection: select_whole_build(stored),
             is_stored: true,
@@ -339,7 +342,7 @@ impl Sources {
         let Some(selector) = selector.filter(|selector| selector.range().is_some()) else {
             return Ok(vec![named.clone()]);
         };
-        let selector = resolved(self.surroundings(), selector)?;
+        let selector = resolve_revision(self.environment(), selector)?;
         let selections = select_all_from(&self.store()?.builds()?, &selector)?;
         let runs = selections.into_iter().map(|selection| {
             let runs = selection.profiles.iter().map(|stored| stored.id);
@@ -352,7 +355,8 @@ impl Sources {
     fn locate_of(&self, name: &str, executable: &str) -> Result<Target, QueryError> {
         // `@previous` refers to the executable, like `demo@previous`.
         for name in [name, name.strip_prefix('@').unwrap_or(name)] {
-            let selector = resolved(self.surroundings(), format!("{executable}@{name}").parse()?);
+            let selector =
+                resolve_revision(self.environment(), format!("{executable}@{name}").parse()?);
             match selector.map(|selector| self.find_stored(&selector)) {
                 Ok(Ok(located)) => return Ok(Target::Stored(located)),
                 Ok(Err(error)) if is_of_program(&error) => return Err(error.into()),
@@ -362,16 +366,20 @@ impl Sources {
         self.locate(&name.into())
     }
 
-    fn find_stored(&self, selector: &Selector) -> Result<Located, SelectError> {
+    fn find_stored(&self, selector: &Selector) -> Result<LocatedProfiles, SelectError> {
         let store = self.store()?;
-        Ok(Located {
+        Ok(LocatedProfiles {
             selection: select(store, selector)?,
             store: store.clone(),
             is_stored: true,
         })
     }
 
-    fn located(&self, target: Target, slices: Option<SliceCount>) -> Result<Located, QueryError> {
+    fn located(
+        &self,
+        target: Target,
+        slices: Option<SliceCount>,
+    ) -> Result<LocatedProfiles, QueryError> {
         self.located_with_calls(target, slices, CallReading::default())
     }
 
@@ -381,7 +389,7 @@ impl Sources {
         target: Target,
         slices: Option<SliceCount>,
         calls: CallReading,
-    ) -> Result<Located, QueryError> {
+    ) -> Result<LocatedProfiles, QueryError> {
         let file = match target {
             Target::Stored(located) => return Ok(located),
             Target::File(file) => file,
@@ -403,7 +411,7 @@ impl Sources {
     }
 
     /// Reads a file, and returns whether it is a trace of calls.
-    fn read_file(&self, reading: &Reading) -> Result<(Located, bool), QueryError> {
+    fn read_file(&self, reading: &Reading) -> Result<(LocatedProfiles, bool), QueryError> {
         let path = &reading.file.path;
         let options = IngestOptions {
             version: Some(reading.file.name.clone()),
@@ -414,7 +422,7 @@ impl Sources {
             ..IngestOptions::default()
         };
         let memory = Store::in_memory()?;
-        let report = self.surroundings.read(&memory, path, options);
+        let report = self.environment.read(&memory, path, options);
         let over_time = reading.slices.is_some_and(|slices| slices.get() > 1);
         let report = report.map_err(|error| match error {
             IngestError::Intern {
@@ -431,7 +439,7 @@ impl Sources {
             .iter()
             .any(|profile| profile.calls.is_some());
         let store = memory.snapshot()?;
-        let located = Located {
+        let located = LocatedProfiles {
             selection: runs_of(&store, &read)?,
             store,
             is_stored: false,

@@ -1,10 +1,11 @@
 //! Views of the stacks denoted by names, of one benchmark and in one event.
 
 use super::{
-    CONTEXTS, CallReading, Located, Named, OVER_TIME, Sources, Target, with_distinct_names,
+    CONTEXTS, CallReading, LocatedProfiles, Named, SLICES_OVER_TIME, Sources, Target,
+    with_distinct_names,
 };
 use crate::QueryError;
-use crate::calls::CalledRun;
+use crate::calls::CallTrace;
 use crate::compare::{Lines, shared_event};
 use crate::phases::{self, CostOverTime};
 use crate::select::{check_one_benchmark, full_name};
@@ -113,8 +114,8 @@ impl Sources {
             (&candidate.store, candidate.selection),
         )?;
         let [old, new] = filter.keep_both([old, new])?;
-        let old = taken(old, &baseline.store, against.or(filter.window))?;
-        let new = taken(new, &candidate.store, filter.window)?;
+        let old = restrict_to_window(old, &baseline.store, against.or(filter.window))?;
+        let new = restrict_to_window(new, &candidate.store, filter.window)?;
         Ok([(old, baseline.store), (new, candidate.store)])
     }
 
@@ -123,7 +124,7 @@ impl Sources {
     /// # Errors
     ///
     /// Returns the errors of [`Sources::view`], and an error if threads or the label are unknown.
-    pub(crate) fn view_by(
+    pub(crate) fn view_with_roots(
         &self,
         named: &Named,
         filter: &Filter,
@@ -142,8 +143,8 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Sources::view_by`].
-    pub(crate) fn pair_by(
+    /// Returns the errors of [`Sources::view_with_roots`].
+    pub(crate) fn pair_with_roots(
         &self,
         named: [&Named; 2],
         filter: &Filter,
@@ -154,9 +155,14 @@ impl Sources {
         let stores = [baseline.store.clone(), candidate.store.clone()];
         let [baseline, candidate] = filter.keep_both([baseline.load()?, candidate.load()?])?;
         // Thread ids differ between the two, so only names are used.
-        let below = |view: View, store, window| -> Result<View, QueryError> {
-            Ok(taken(view, store, window)?.with_roots(store, by, ThreadNames::Name)?)
-        };
+        let below =
+            |view: View, store, window| -> Result<View, QueryError> {
+                Ok(restrict_to_window(view, store, window)?.with_roots(
+                    store,
+                    by,
+                    ThreadNames::Name,
+                )?)
+            };
         Ok([
             below(baseline, &stores[0], against.or(filter.window))?,
             below(candidate, &stores[1], filter.window)?,
@@ -202,7 +208,7 @@ impl Sources {
         named: &Named,
         filter: &Filter,
     ) -> Result<(RunOverTime, usize), QueryError> {
-        let located = self.runs_of(named, filter, OVER_TIME)?;
+        let located = self.runs_of(named, filter, SLICES_OVER_TIME)?;
         let mut run = RunOverTime::load(&located.store, located.selection)?;
         let sample_type = match &filter.event {
             Some(event) => index_of_event(&run.view, event)?,
@@ -219,24 +225,24 @@ impl Sources {
     /// # Errors
     ///
     /// Returns the errors of [`Sources::view`], and an error if the run is not a trace of calls.
-    pub fn called_run(&self, named: &Named, filter: &Filter) -> Result<CalledRun, QueryError> {
+    pub fn call_trace(&self, named: &Named, filter: &Filter) -> Result<CallTrace, QueryError> {
         let located = self.runs_of(named, filter, None)?;
-        Ok(CalledRun::load(&located.store, located.selection)?)
+        Ok(CallTrace::load(&located.store, located.selection)?)
     }
 
-    /// Like [`Sources::called_run`], in the filter's time window, with calls compressed by these thresholds. A file
+    /// Like [`Sources::call_trace`], in the filter's time window, with calls compressed by these thresholds. A file
     /// that is not a trace of calls is read as in [`Sources::run_over_time`].
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Sources::called_run`], and an error if the individual calls of a stored run are needed
+    /// Returns the errors of [`Sources::call_trace`], and an error if the individual calls of a stored run are needed
     /// but were not stored, or if there is no such window.
-    pub(crate) fn called_run_by(
+    pub(crate) fn call_trace_with_roots(
         &self,
         named: &Named,
         filter: &Filter,
         thresholds: Option<CallThresholds>,
-    ) -> Result<CalledRun, QueryError> {
+    ) -> Result<CallTrace, QueryError> {
         let reading = CallReading {
             // For a time window, every call is compressed again by these thresholds.
             thresholds: thresholds
@@ -253,12 +259,12 @@ impl Sources {
         })
     }
 
-    /// Like [`Sources::called_run`], with every individual call if stored.
-    pub(crate) fn every_call(
+    /// Like [`Sources::call_trace`], with every individual call if stored.
+    pub(crate) fn call_trace_with_all_calls(
         &self,
         named: &Named,
         filter: &Filter,
-    ) -> Result<CalledRun, QueryError> {
+    ) -> Result<CallTrace, QueryError> {
         let reading = CallReading {
             keep: true,
             whole: true,
@@ -276,10 +282,10 @@ impl Sources {
         named: &Named,
         filter: &Filter,
         reading: CallReading,
-    ) -> Result<CalledRun, QueryError> {
+    ) -> Result<CallTrace, QueryError> {
         let target = self.locate_runs(named, filter)?;
-        let located = self.located_with_calls(target, OVER_TIME, reading)?;
-        let mut run = CalledRun::load(&located.store, located.selection)?;
+        let located = self.located_with_calls(target, SLICES_OVER_TIME, reading)?;
+        let mut run = CallTrace::load(&located.store, located.selection)?;
         run.is_stored = located.is_stored;
         Ok(run)
     }
@@ -309,7 +315,7 @@ impl Sources {
         named: &Named,
         filter: &Filter,
         slices: Option<SliceCount>,
-    ) -> Result<Located, QueryError> {
+    ) -> Result<LocatedProfiles, QueryError> {
         self.located(self.locate_runs(named, filter)?, filter.slices(slices))
     }
 
@@ -318,7 +324,7 @@ impl Sources {
         [a, b]: [&Named; 2],
         filter: &Filter,
         slices: Option<SliceCount>,
-    ) -> Result<[Located; 2], QueryError> {
+    ) -> Result<[LocatedProfiles; 2], QueryError> {
         if a == b {
             let both = self.runs_of(a, filter, slices)?;
             return Ok([both.clone(), both]);
@@ -353,17 +359,17 @@ impl Filter {
 
     /// Returns the number of slices for reading files: enough for the time window, or otherwise `others`.
     fn slices(&self, others: Option<SliceCount>) -> Option<SliceCount> {
-        self.window.and(OVER_TIME).or(others)
+        self.window.and(SLICES_OVER_TIME).or(others)
     }
 
     /// Loads each run separately.
-    fn load(&self, located: Located) -> Result<View, QueryError> {
+    fn load(&self, located: LocatedProfiles) -> Result<View, QueryError> {
         let store = located.store.clone();
-        taken(self.keep(located.load()?)?, &store, self.window)
+        restrict_to_window(self.keep(located.load()?)?, &store, self.window)
     }
 
     /// Loads the runs, summed if possible, because that is faster.
-    fn load_sum(&self, located: Located) -> Result<View, QueryError> {
+    fn load_sum(&self, located: LocatedProfiles) -> Result<View, QueryError> {
         match self.window {
             Some(_) => self.load(located),
             None => self.keep(View::load_sum(&located.store, located.selection)?),
@@ -375,8 +381,8 @@ impl Filter {
         let shared = || shared_event(&a, &b).map(str::to_owned);
         match self.event.clone().or_else(shared) {
             Some(event) => Ok([
-                of_event_to_compare(a, &event)?,
-                of_event_to_compare(b, &event)?,
+                select_event_to_compare(a, &event)?,
+                select_event_to_compare(b, &event)?,
             ]),
             None => Ok([a, b]),
         }
@@ -384,15 +390,15 @@ impl Filter {
 }
 
 /// Returns the number of slices for reading files to get the values of `x`, which may be a label of samples.
-pub(crate) fn slices_for(x: &str) -> Option<SliceCount> {
+pub(crate) fn slice_count_for(x: &str) -> Option<SliceCount> {
     match x {
-        TIME => OVER_TIME,
+        TIME => SLICES_OVER_TIME,
         _ => CONTEXTS,
     }
 }
 
 /// Restricts the runs to a time window.
-pub(crate) fn taken(
+pub(crate) fn restrict_to_window(
     view: View,
     store: &Snapshot,
     window: Option<Window>,
@@ -411,14 +417,14 @@ const SAMPLES: u64 = 100;
 
 /// Restricts a baseline and a candidate to their time windows. If both are of the same single run, the windows are
 /// divided into parts, whose variation determines the significance of a difference.
-pub(crate) fn parts(
+pub(crate) fn restrict_pair(
     views: [View; 2],
     stores: [&Snapshot; 2],
     windows: [Option<Window>; 2],
 ) -> Result<[View; 2], QueryError> {
     let [whole_old, whole_new] = views;
-    let old = taken(whole_old.clone(), stores[0], windows[0])?;
-    let new = taken(whole_new.clone(), stores[1], windows[1])?;
+    let old = restrict_to_window(whole_old.clone(), stores[0], windows[0])?;
+    let new = restrict_to_window(whole_new.clone(), stores[1], windows[1])?;
     let ([Some(window), Some(other)], [[_], [_]]) = (
         windows,
         [&old, &new].map(|view| &view.selection.profiles[..]),
@@ -477,7 +483,7 @@ fn of_event(view: View, event: &str) -> Result<View, QueryError> {
 }
 
 /// Returns a view with one event for a comparison; the time of calls is compared together with the number of calls.
-pub(crate) fn of_event_to_compare(view: View, event: &str) -> Result<View, QueryError> {
+pub(crate) fn select_event_to_compare(view: View, event: &str) -> Result<View, QueryError> {
     let ix = index_of_event(&view, event)?;
     let types = &view.sample_types;
     let calls = if is_call_time(&types[ix], types) {

@@ -34,7 +34,7 @@ impl Table for Function {
         for &number in functions.numbers() {
             counts[number as usize] += 1;
         }
-        let meant = functions.with_key(asked.text(0).as_deref()).into_iter();
+        let meant = functions.find_by_key(asked.text(0).as_deref()).into_iter();
         let rows = meant.map(|number| {
             let (function, module) = functions.name(number);
             vec![
@@ -75,7 +75,7 @@ impl Table for FunctionCost {
         for build in stored.builds(asked.text(BUILD).as_deref())? {
             let tree = stored.tree(build)?;
             let functions = tree.functions();
-            let meant = functions.with_key(asked.text(FUNCTION).as_deref());
+            let meant = functions.find_by_key(asked.text(FUNCTION).as_deref());
             let types = tree.view.sample_types.iter().zip(tree.function_costs());
             for (sample_type, costs) in types.filter(|(of, _)| asked.may_equal(EVENT, &of.event)) {
                 for &number in &meant {

@@ -283,7 +283,7 @@ impl AllFrames {
 
     /// Returns the frames of functions with this key.
     pub(super) fn frames_of_function(&self, key: &str) -> Vec<FrameIx> {
-        let numbers = self.functions().with_key(Some(key));
+        let numbers = self.functions().find_by_key(Some(key));
         let is_meant = |number: u32| numbers.contains(&(number as usize));
         let frames = (0..).zip(self.functions().numbers());
         let meant = frames.filter(|&(_, &number)| is_meant(number));

@@ -4,7 +4,7 @@ use super::formula::Formula;
 use super::grid::{rates, resample_metric};
 use super::rows::{NONE, RowAssignment};
 use super::{Grid, RowsBy, RunOverTime, TimelineError};
-use crate::functions::{FunctionChoice, KeyOptions, Named, key_of};
+use crate::functions::{FunctionChoice, KeyOptions, SymbolAndKey, key_of};
 use crate::select::full_name;
 use crate::text::find_closest;
 use crate::tree::{Order, ThreadNames, sum_costs, thread_name};
@@ -292,9 +292,11 @@ impl RunOverTime {
         grid: Grid,
     ) -> Result<Vec<f64>, TimelineError> {
         let frames = self.view.frames.iter();
-        let functions: Vec<Named> = frames.map(|(_, frame)| Named::from_frame(frame)).collect();
+        let functions: Vec<SymbolAndKey> = frames
+            .map(|(_, frame)| SymbolAndKey::from_frame(frame))
+            .collect();
         let choice = FunctionChoice::parse(text)?;
-        let chosen = choice.among(&functions);
+        let chosen = choice.find_matches(&functions);
         if chosen.is_empty() {
             let among = full_name(&self.view.selection.build);
             return Err(choice.not_found(among, &functions).into());

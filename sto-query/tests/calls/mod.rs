@@ -15,11 +15,11 @@ use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 use sto_query::internal::calls::{call_timeline, prominence};
 use sto_query::render::calls::text;
-use sto_query::results::{CalledRun, View, json};
+use sto_query::results::{CallTrace, View, json};
 use sto_query::text::Style;
 
 /// A hand-written run of a server whose worker waits while another thread holds a lock.
-fn server() -> CalledRun {
+fn server() -> CallTrace {
     let view = view(
         "v1",
         &folded(
@@ -115,7 +115,7 @@ fn server() -> CalledRun {
         }],
         waits: Vec::new(),
     };
-    CalledRun::new(view, 1, calls)
+    CallTrace::new(view, 1, calls)
 }
 
 /// Every stack of a view by its path.
@@ -178,7 +178,7 @@ fn records_nest_and_gaps_separate_siblings() {
     );
 }
 
-fn server_without_threads() -> CalledRun {
+fn server_without_threads() -> CallTrace {
     let mut run = server();
     run.calls.threads.clear();
     run.calls.outliers.clear();

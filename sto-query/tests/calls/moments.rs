@@ -10,11 +10,11 @@ use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 use sto_query::internal::calls::{outliers, waits};
 use sto_query::render::calls as render;
-use sto_query::results::{CalledRun, json};
+use sto_query::results::{CallTrace, json};
 use sto_query::text::Style;
 
 /// Three workers and an idle thread: one worker holds a lock during a slow read, and the others wait for it.
-fn pool() -> CalledRun {
+fn pool() -> CallTrace {
     let time = folded(
         "worker;answer;lookup;read_block 600\nworker;answer;lookup;lock_cache 400\nworker;answer 50\n\
          flusher;wait_until_dirty;pthread_cond_wait 900",
@@ -117,7 +117,7 @@ fn pool() -> CalledRun {
             waited(2, call(lock, 23_000, 70_000), None),
         ],
     };
-    CalledRun::new(view, 1, calls)
+    CallTrace::new(view, 1, calls)
 }
 
 #[test]

@@ -5,11 +5,11 @@ use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
 use sto_query::render::calls::{self, PartCommand};
-use sto_query::results::CalledRun;
+use sto_query::results::CallTrace;
 use sto_query::text::Words;
 
 /// Returns the page of a run, without hints about commands.
-fn html(run: &CalledRun) -> String {
+fn html(run: &CallTrace) -> String {
     calls::html(run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 
@@ -210,7 +210,7 @@ fn hostile_names_stay_text() {
         "<img/src=x/onerror=alert(1)>&lt;",
         "a\u{202e}b\u{2028}c\\u003c",
     ];
-    let mut run: CalledRun = server();
+    let mut run: CallTrace = server();
     for (thread, name) in run.calls.threads.iter_mut().zip(&hostile[1..]) {
         (*name).clone_into(&mut thread.thread.name);
     }

@@ -5,7 +5,7 @@ use crate::browser;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_query::questions::{CallTimelineRequest, called_run};
+use sto_query::questions::{CallTimelineRequest, call_trace};
 use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
@@ -114,10 +114,10 @@ fn traced() -> tempfile::TempDir {
 }
 
 fn page_of(trace: &Path) -> String {
-    let sources = Sources::of_folder(Path::new("there is no store"));
+    let sources = Sources::from_folder(Path::new("there is no store"));
     let mut request = CallTimelineRequest::default();
     request.named = Named::File(PathBuf::from(trace));
-    let run = called_run(&sources, &request).unwrap().unwrap();
+    let run = call_trace(&sources, &request).unwrap().unwrap();
     calls::html(&run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 

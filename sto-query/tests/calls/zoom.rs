@@ -10,7 +10,7 @@ use sto_core::Hint;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
-use sto_query::questions::{CallTimelineRequest, Window, called_run};
+use sto_query::questions::{CallTimelineRequest, Window, call_trace};
 use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
@@ -44,7 +44,7 @@ fn stored(trace: &Path, keep: bool) -> Sources {
         ..IngestOptions::default()
     };
     ingest(&store, trace, &options, &mut |_| ()).unwrap();
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 fn page_of(sources: &Sources, window: Option<(u64, u64)>) -> String {
@@ -59,7 +59,7 @@ fn page_of_named(sources: &Sources, named: Named, window: Option<(u64, u64)>) ->
         to: Some(Nanoseconds(to)),
     });
     let part = |run: Option<_>| opens(run.map_or("file".to_owned(), |_| "run".to_owned()).as_str());
-    let run = called_run(sources, &request).unwrap().unwrap();
+    let run = call_trace(sources, &request).unwrap().unwrap();
     calls::html(&run, WORDS(), &part).unwrap()
 }
 
@@ -234,7 +234,7 @@ fn page_names_the_command_that_opens_missing_calls() {
     }
     let trace = served();
     // The calls of a file are read again when a part of its time is requested.
-    let sources = Sources::of_folder(Path::new("there is no store"));
+    let sources = Sources::from_folder(Path::new("there is no store"));
     let page = |window| page_of_named(&sources, Named::File(trace.path().to_owned()), window);
     let asked = "
         async function asked({ page, click, button, time }) {

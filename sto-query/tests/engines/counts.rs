@@ -155,7 +155,7 @@ fn runs() -> Sources {
         });
         ingest(&store, &file, &options, &mut |_| {}).unwrap();
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 fn five_runs() -> Asked {

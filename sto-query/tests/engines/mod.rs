@@ -50,7 +50,7 @@ fn demo() -> Sources {
             ingest(&store, &file, &options, &mut |_| {}).unwrap();
         }
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    Sources::from_snapshot(store.snapshot().unwrap())
 }
 
 impl Asked {

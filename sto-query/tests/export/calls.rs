@@ -65,7 +65,7 @@ fn calls(store: &Store) -> Vec<(CallThread, Calls)> {
 
 /// Exports a trace and returns the calls of the exported file.
 fn calls_of_exported(trace: &Path, folder: &Path) -> Vec<(CallThread, Calls)> {
-    let sources = Sources::of_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
+    let sources = Sources::from_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
     let path = folder.join("exported");
     let bytes = exported(&sources, Named::File(trace.to_owned()), None);
     std::fs::write(&path, bytes).unwrap();
@@ -171,7 +171,7 @@ fn merged_calls_keep_their_time_and_number() {
     let folder = tempfile::tempdir().unwrap();
     for file in ["calls/pool.xray.zst", "uftrace/calls.data"] {
         let before = stored(&testdata(file), false);
-        let sources = Sources::of_snapshot(before.snapshot().unwrap());
+        let sources = Sources::from_snapshot(before.snapshot().unwrap());
         let bytes = exported(&sources, "v1".into(), None);
         let said = bytes.windows(5).filter(|part| part == b"calls").count();
         assert!(said > 10, "{file}: {said}");
@@ -190,7 +190,7 @@ fn window_has_the_calls_that_overlap_it() {
         from: Nanoseconds(2_000_000),
         to: Some(Nanoseconds(3_000_000)),
     };
-    let sources = Sources::of_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
+    let sources = Sources::from_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
     let path = folder.path().join("exported");
     std::fs::write(&path, exported(&sources, Named::File(trace), Some(window))).unwrap();
     let count = |threads: &[(CallThread, Calls)], is_in: fn(u64, u64) -> bool| {

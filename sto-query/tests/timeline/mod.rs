@@ -25,7 +25,7 @@ fn recording(name: &str) -> PathBuf {
 }
 
 fn sources() -> Sources {
-    Sources::of_folder(Path::new("there is no store"))
+    Sources::from_folder(Path::new("there is no store"))
 }
 
 fn load(name: &str) -> RunOverTime {

@@ -42,7 +42,7 @@ impl Server {
         let Some(costs) = &self.costs else {
             return;
         };
-        let doubtful = costs.placed.doubtful().iter();
+        let doubtful = costs.placed.ambiguous_files().iter();
         let is_open = |files: &[PathBuf]| files.iter().any(|file| self.documents.has(file));
         let found: Vec<_> = doubtful
             .filter(|(_, files)| is_open(files))

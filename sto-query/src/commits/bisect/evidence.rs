@@ -45,7 +45,7 @@ impl Levels {
         let variation = variation.max(LEAST_VARIATION);
         let [without, with] = sides.map(|runs| {
             // The mean is uncertain, too.
-            let variance = (chance(runs) + variation) * (1.0 + 1.0 / runs.len() as f64);
+            let variance = (binomial_variance(runs) + variation) * (1.0 + 1.0 / runs.len() as f64);
             Level {
                 log: log(mean(runs)),
                 scale: variance.sqrt(),
@@ -66,7 +66,7 @@ impl Levels {
 
     /// Returns the probability that a run points to the wrong level, computed for a run with the average cost of
     /// those with the finding.
-    pub(super) fn wrong(&self) -> f64 {
+    pub(super) fn error_probability(&self) -> f64 {
         1.0 / (1.0 + self.log_odds(self.with.log.exp()).exp())
     }
 
@@ -94,7 +94,7 @@ fn mean(runs: &[Run]) -> f64 {
 }
 
 /// Returns the binomial variance of the logarithm of samples, for the share of all samples that the function has.
-fn chance(runs: &[Run]) -> f64 {
+fn binomial_variance(runs: &[Run]) -> f64 {
     let samples = mean(runs);
     let whole = runs.iter().map(|run| run.whole).sum::<f64>() / runs.len() as f64;
     (1.0 - samples / whole.max(1.0)).max(0.0) / (samples + 0.5)
@@ -105,7 +105,7 @@ fn beyond_chance(runs: &[Run]) -> f64 {
     let logs: Vec<f64> = runs.iter().map(|run| log(run.samples)).collect();
     let middle = logs.iter().sum::<f64>() / logs.len() as f64;
     let squares: f64 = logs.iter().map(|log| (log - middle).powi(2)).sum();
-    (squares - (runs.len() as f64 - 1.0) * chance(runs)).max(0.0)
+    (squares - (runs.len() as f64 - 1.0) * binomial_variance(runs)).max(0.0)
 }
 
 #[cfg(test)]
@@ -137,7 +137,10 @@ mod tests {
         let quiet = Levels::from_runs(&runs([100.0, 101.0]), &runs([130.0, 131.0]), 0.001);
         let noisy = Levels::from_runs(&runs([80.0, 121.0]), &runs([105.0, 160.0]), 0.03);
         assert!(quiet.log_odds(130.0) > 2.0 * noisy.log_odds(130.0));
-        assert!(quiet.wrong() < noisy.wrong() && noisy.wrong() < 0.5);
+        assert!(
+            quiet.error_probability() < noisy.error_probability()
+                && noisy.error_probability() < 0.5
+        );
     }
 
     #[test]
@@ -150,7 +153,7 @@ mod tests {
     fn larger_share_of_a_run_has_less_random_variation() {
         let of_whole = |whole: f64| {
             let runs = |samples| [Run { samples, whole }; 2];
-            Levels::from_runs(&runs(500.0), &runs(600.0), 0.0).wrong()
+            Levels::from_runs(&runs(500.0), &runs(600.0), 0.0).error_probability()
         };
         assert!(of_whole(600.0) < of_whole(1000.0) && of_whole(1000.0) < of_whole(1e6));
     }

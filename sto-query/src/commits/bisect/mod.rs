@@ -55,7 +55,7 @@ pub struct BisectRequest {
 
 impl BisectRequest {
     /// Default probability at which a commit counts as found.
-    pub const SURE: f64 = 0.95;
+    pub const CONFIDENCE: f64 = 0.95;
 }
 
 /// Estimates which commit is the first with the finding, and which commit to measure next.
@@ -74,8 +74,8 @@ pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, Q
         [bad, .., good] => (good, bad),
     };
     let found = all.len() - 1;
-    if found > Candidates::MOST {
-        let most = Candidates::MOST;
+    if found > Candidates::MAX_CANDIDATES {
+        let most = Candidates::MAX_CANDIDATES;
         return Err(QueryError::TooManyCommits { found, most });
     }
     let builds = sources.store()?.builds()?;
@@ -119,18 +119,24 @@ pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, Q
         }
     }
     let posterior = candidates.posterior(&odds);
-    let having = candidates.having(&posterior);
+    let having = candidates.probability_of_finding(&posterior);
     for (ix, commit) in bisection.commits.iter_mut().enumerate() {
         commit.first = posterior[ix];
         commit.having = having[ix];
     }
     bisection.finding = Some(sought.finding(&comparison));
-    let ends = fewest(&measured, ends, MOST_RUNS_OF_ENDS).filter(|_| sought.levels.wrong() > CLEAR);
+    let ends = fewest(&measured, ends, MOST_RUNS_OF_ENDS)
+        .filter(|_| sought.levels.error_probability() > CLEAR);
     if let Some(next) = ends {
         bisection.state = at_end(ancestry, next);
         return Ok(bisection);
     }
-    bisection.state = decided(request, &posterior, &having, sought.levels.wrong());
+    bisection.state = decided(
+        request,
+        &posterior,
+        &having,
+        sought.levels.error_probability(),
+    );
     Ok(bisection)
 }
 
@@ -191,7 +197,7 @@ fn compared(
 /// Returns the commit if one is certain enough, or otherwise the one to measure next.
 fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f64) -> BisectState {
     let commits = request.ancestry.commits();
-    let sure = request.sure.unwrap_or(BisectRequest::SURE);
+    let sure = request.sure.unwrap_or(BisectRequest::CONFIDENCE);
     let likeliest = (0..posterior.len()).max_by(|&a, &b| posterior[a].total_cmp(&posterior[b]));
     if let Some(first) = likeliest.filter(|&first| posterior[first] >= sure) {
         return BisectState::Found(commits[first].clone());
@@ -276,7 +282,7 @@ impl SoughtCost {
                 .sum()
         });
         let (total, self_) = (measure(totals), measure(selves.collect()));
-        let (runs, levels) = if self_.1.wrong() < total.1.wrong() {
+        let (runs, levels) = if self_.1.error_probability() < total.1.error_probability() {
             self_
         } else {
             total

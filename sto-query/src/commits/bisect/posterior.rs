@@ -13,7 +13,7 @@ pub(super) struct Candidates {
 
 impl Candidates {
     /// Maximum number of candidates, because the ancestry takes one bit per pair.
-    pub(super) const MOST: usize = 1 << 14;
+    pub(super) const MAX_CANDIDATES: usize = 1 << 14;
 
     /// Creates candidates from these commits of the ancestry, which are in its order.
     pub(super) fn new(ancestry: &Ancestry, commits: Vec<usize>) -> Candidates {
@@ -69,7 +69,7 @@ impl Candidates {
 
     /// Returns for each candidate the probability that it has the finding, which is the sum over itself and its
     /// ancestors.
-    pub(super) fn having(&self, posterior: &[f64]) -> Vec<f64> {
+    pub(super) fn probability_of_finding(&self, posterior: &[f64]) -> Vec<f64> {
         let having = |candidate| {
             let sum: f64 = self.up_to(candidate).map(|first| posterior[first]).sum();
             sum.min(1.0)
@@ -112,7 +112,7 @@ mod tests {
         // 3 certainly has the finding, 2 certainly does not.
         let posterior = candidates.posterior(&[0.0, 50.0, -50.0, 0.0]);
         assert!((posterior[1] - 1.0).abs() < 1e-9, "{posterior:?}");
-        let having = candidates.having(&posterior);
+        let having = candidates.probability_of_finding(&posterior);
         assert!(having[0] > 0.999 && having[1] > 0.999, "{having:?}");
         assert!(having[2] < 0.001 && having[3] < 0.001, "{having:?}");
     }
@@ -122,7 +122,7 @@ mod tests {
         let chain: Vec<Vec<u8>> = (1..=130_u8).rev().map(|c| vec![c, c - 1]).collect();
         let chain: Vec<&[u8]> = chain.iter().map(Vec::as_slice).collect();
         let candidates = Candidates::new(&ancestry(&chain), (0..130).collect());
-        let having = candidates.having(&candidates.posterior(&[0.0; 130]));
+        let having = candidates.probability_of_finding(&candidates.posterior(&[0.0; 130]));
         let bits: Vec<f64> = having.iter().map(|&p| information(p, 0.0)).collect();
         let best = (0..130)
             .max_by(|&a, &b| bits[a].total_cmp(&bits[b]))

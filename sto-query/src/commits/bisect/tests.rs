@@ -60,7 +60,7 @@ fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
         good.push(run(COMMITS));
         bad.push(run(0));
         let levels = Levels::from_runs(&good, &bad, noise * noise);
-        let is_clear = levels.wrong() <= CLEAR && good.len() >= RUNS_OF_ENDS;
+        let is_clear = levels.error_probability() <= CLEAR && good.len() >= RUNS_OF_ENDS;
         if is_clear || good.len() == MOST_RUNS_OF_ENDS {
             break levels;
         }
@@ -68,14 +68,14 @@ fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
     let mut odds = vec![0.0; COMMITS];
     for runs in good.len() + bad.len()..200 {
         let posterior = candidates.posterior(&odds);
-        let having = candidates.having(&posterior);
+        let having = candidates.probability_of_finding(&posterior);
         let likeliest = (0..COMMITS).max_by(|&a, &b| posterior[a].total_cmp(&posterior[b]));
         let likeliest = likeliest.unwrap();
         if posterior[likeliest] >= 0.95 {
             let is_right = likeliest == first;
             return Search { is_right, runs };
         }
-        let bits = |ix: usize| information(having[ix], levels.wrong());
+        let bits = |ix: usize| information(having[ix], levels.error_probability());
         let next = (1..COMMITS)
             .max_by(|&a, &b| bits(a).total_cmp(&bits(b)))
             .unwrap();

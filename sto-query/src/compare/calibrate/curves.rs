@@ -50,8 +50,8 @@ pub(crate) fn calibrate_curves(
     options: &CompareModelsOptions,
     times: usize,
 ) -> Result<CurveCalibration, ModelError> {
-    let of = costs.about().clone();
-    if costs.fewest_of_x() < 2 {
+    let of = costs.modelled().clone();
+    if costs.min_runs_per_x() < 2 {
         return Ok(CurveCalibration {
             of,
             ways: Vec::new(),
@@ -64,7 +64,7 @@ pub(crate) fn calibrate_curves(
     };
     // For each method and function, whether it is a degradation.
     let compared = (0..times).into_par_iter().map(|time| {
-        let sides = costs.dealt(&mut Random::new(time as u64));
+        let sides = costs.split_randomly(&mut Random::new(time as u64));
         let found = compare_models(sides, None, &options, None)?;
         let of_test = found
             .functions

@@ -7,7 +7,7 @@ use crate::functions::Functions;
 use crate::maintain::{MergedStore, Merges};
 use crate::questions::stores::selected;
 use crate::select::Selection;
-use crate::sources::{Located, Sources, Surroundings};
+use crate::sources::{Environment, LocatedProfiles, Sources};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,13 +32,13 @@ pub fn add_to_lake(
     request: &LakeRequest,
     machine: &Machine,
 ) -> Result<AddedToLake, QueryError> {
-    let located = sources.whole(request.named.as_ref())?;
+    let located = sources.select_all(request.named.as_ref())?;
     let dataset = Dataset::open_or_create(&request.place, machine)?;
     let mut result = AddedToLake {
         place: dataset.place().to_string(),
         ..AddedToLake::default()
     };
-    for Located {
+    for LocatedProfiles {
         store, selection, ..
     } in &located
     {
@@ -69,7 +69,7 @@ fn add_build(
     let executable = ExecutableId::from_name(&build.executable);
     store.load_each(executable, &ids, |id, interned| {
         let functions = Functions::new(&interned.frames);
-        let all = functions.with_key(None).into_iter();
+        let all = functions.find_by_key(None).into_iter();
         let keys: Vec<&str> = all.map(|number| functions.name(number).0).collect();
         let bytes = dataset.add(&ProfileToAdd {
             build,
@@ -113,7 +113,7 @@ pub fn ingest_to_lake(
         named: None,
         place: place.to_owned(),
     };
-    let sources = Sources::of_snapshot(memory.snapshot()?);
+    let sources = Sources::from_snapshot(memory.snapshot()?);
     let result = add_to_lake(&sources, &request, machine)?;
     for ingested in &mut outcome.profiles {
         match (result.added.get(&ingested.id), &mut ingested.added) {
@@ -143,7 +143,7 @@ struct Listed {
 /// or written. Profiles that were already added stay.
 pub fn import_lake(
     store: &Store,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
     request: &ImportLakeRequest,
     machine: &Machine,
     progress: &mut dyn FnMut(&Merged),
@@ -158,7 +158,7 @@ pub fn import_lake(
     }
     let mut listed = listed(&dataset, found, &mut merged);
     if !request.selectors.is_empty() {
-        let chosen = selected(surroundings, &builds(&listed), &request.selectors)?;
+        let chosen = selected(environment, &builds(&listed), &request.selectors)?;
         listed.retain(|listed| chosen.contains(&listed.found.id));
         merged.profiles = listed.len();
         listed = lacking(&here, listed, &mut merged, |listed| listed.found.id)?;

@@ -4,7 +4,7 @@ use super::{ImportLakeRequest, LakeRequest};
 use crate::QueryError;
 use crate::exchange::AddedToLake;
 use crate::maintain::Merges;
-use crate::sources::{Sources, Surroundings};
+use crate::sources::{Environment, Sources};
 use std::path::Path;
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::store::{Merged, Store};
@@ -45,7 +45,7 @@ pub fn ingest_to_lake(
 /// Always returns [`QueryError::WithoutParquet`].
 pub fn import_lake(
     _: &Store,
-    _: &dyn Surroundings,
+    _: &dyn Environment,
     _: &ImportLakeRequest,
     _: &Machine,
     _: &mut dyn FnMut(&Merged),

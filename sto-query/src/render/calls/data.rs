@@ -3,7 +3,7 @@
 use super::command::PartCommand;
 use super::records::Numbers;
 use super::zoom::{Zoom, Zooms, zoomed};
-use crate::calls::{CalledRun, CallsError, ProminentFunction, nest_records};
+use crate::calls::{CallTrace, CallsError, ProminentFunction, nest_records};
 use crate::render::html::short_name;
 use crate::text::printable;
 use serde::Serialize;
@@ -79,7 +79,7 @@ impl Data {
     /// Collects the data of a run. `without` is the message for expressions whose calls were not
     /// kept.
     pub(super) fn from_run(
-        run: &CalledRun,
+        run: &CallTrace,
         functions: &[ProminentFunction],
         (command, without): (&PartCommand, &str),
     ) -> Result<(Data, Share), CallsError> {
@@ -168,7 +168,7 @@ impl Data {
 }
 
 /// Returns the shortest duration of records that fit on the page.
-fn least_duration(run: &CalledRun) -> Nanoseconds {
+fn least_duration(run: &CallTrace) -> Nanoseconds {
     let records = run.calls.threads.iter().flat_map(|thread| &thread.records);
     let mut durations: Vec<u64> = Vec::new();
     for record in records {

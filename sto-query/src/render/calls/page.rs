@@ -5,7 +5,7 @@ use super::command::PartCommand;
 use super::data::{Data, Share};
 use super::text::{at, kept};
 use crate::calls::{
-    CallTimeline, CalledRun, CalledThread, CallsError, ProminentFunction, call_timeline, prominence,
+    CallTimeline, CallTrace, CalledThread, CallsError, ProminentFunction, call_timeline, prominence,
 };
 use crate::render::header::full_name;
 use crate::render::html::{Page, name, number_head, script_data};
@@ -34,7 +34,7 @@ const LISTED: usize = 20;
 ///
 /// Returns an error if the store cannot be read.
 pub fn html(
-    run: &CalledRun,
+    run: &CallTrace,
     words: Words,
     part: &dyn Fn(Option<ProfileId>) -> PartCommand,
 ) -> Result<String, CallsError> {
@@ -80,7 +80,7 @@ fn without(words: Words) -> String {
 }
 
 struct CallPage<'a> {
-    run: &'a CalledRun,
+    run: &'a CallTrace,
     timeline: CallTimeline,
     functions: Vec<ProminentFunction>,
     /// Message for expressions whose calls were not kept.

@@ -1,6 +1,6 @@
 //! Encoding of records for the page's script, as base64.
 
-use crate::calls::{CalledRun, NestedRecord, ProminentFunction};
+use crate::calls::{CallTrace, NestedRecord, ProminentFunction};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::collections::{HashMap, HashSet};
 use sto_core::trace::{CallRecord, CalledStack};
@@ -9,7 +9,7 @@ use sto_core::units::Nanoseconds;
 
 /// Assigns numbers to the stacks and functions of the page.
 pub(super) struct Numbers<'a> {
-    run: &'a CalledRun,
+    run: &'a CallTrace,
     functions: HashMap<&'a str, usize>,
     stacks: HashMap<NodeIx, usize>,
     /// Caller of each stack, or -1.
@@ -59,7 +59,7 @@ impl Packed {
 
 impl<'a> Numbers<'a> {
     /// Creates a numbering that has these functions and no stacks.
-    pub(super) fn new(run: &'a CalledRun, functions: &'a [ProminentFunction]) -> Numbers<'a> {
+    pub(super) fn new(run: &'a CallTrace, functions: &'a [ProminentFunction]) -> Numbers<'a> {
         let named = functions.iter().enumerate();
         Numbers {
             run,

@@ -1,7 +1,7 @@
 //! The content of expressions, as far as it fits on a page.
 
 use super::records::Numbers;
-use crate::calls::{CalledRun, CallsError, ZoomTarget, nest_records};
+use crate::calls::{CallTrace, CallsError, ZoomTarget, nest_records};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -54,7 +54,7 @@ pub(super) struct Zoomed {
 ///
 /// `index` has, for each record of each thread, its index on the page.
 pub(super) fn zoomed(
-    run: &CalledRun,
+    run: &CallTrace,
     numbers: &mut Numbers,
     index: &[Vec<Option<usize>>],
     room: usize,

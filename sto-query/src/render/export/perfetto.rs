@@ -3,7 +3,7 @@
 //! Source: `protos/perfetto/trace` of <https://github.com/google/perfetto>.
 
 use crate::QueryError;
-use crate::calls::{CalledRun, nest_records};
+use crate::calls::{CallTrace, nest_records};
 use crate::error::ExportError;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
@@ -24,7 +24,7 @@ use sto_core::units::Nanoseconds;
 /// # Errors
 ///
 /// Returns an error if the store cannot be read, or `writer` fails.
-pub fn perfetto(run: &CalledRun, writer: impl Write) -> Result<(), QueryError> {
+pub fn perfetto(run: &CallTrace, writer: impl Write) -> Result<(), QueryError> {
     let mut trace = Trace {
         run,
         file: BufWriter::new(writer),
@@ -73,7 +73,7 @@ const BEGIN: u64 = 1;
 const END: u64 = 2;
 
 struct Trace<'r, W> {
-    run: &'r CalledRun,
+    run: &'r CallTrace,
     file: W,
     /// The current track. Tracks are numbered from 1.
     track: u64,

@@ -10,7 +10,7 @@ use sto_core::model::SourceFileDigest;
 /// Locations of the source files of a [`HotIndex`] in a work tree.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Placed {
+pub struct PlacedFiles {
     paths: BTreeMap<FileNo, PathBuf>,
     files: HashMap<PathBuf, Vec<FileNo>>,
     doubtful: Vec<(FileNo, Vec<PathBuf>)>,
@@ -19,8 +19,12 @@ pub struct Placed {
 impl HotIndex {
     /// Finds the index's source files in a work tree. `chosen` resolves ambiguous paths of the profiles; otherwise,
     /// files with the same digest as the text at build time are preferred.
-    pub fn placed(&self, tree: &SourceTree, chosen: &BTreeMap<String, PathBuf>) -> Placed {
-        let mut placed = Placed::default();
+    pub fn place_files(
+        &self,
+        tree: &SourceTree,
+        chosen: &BTreeMap<String, PathBuf>,
+    ) -> PlacedFiles {
+        let mut placed = PlacedFiles::default();
         for file in self.files() {
             let mut found = tree.find(file.path);
             if let Some(chosen) = chosen.get(file.path).filter(|path| found.contains(path)) {
@@ -54,7 +58,7 @@ fn has_digest(path: &Path, digest: SourceFileDigest) -> bool {
     read_bytes(path).is_ok_and(|text| digest_of(&text) == digest)
 }
 
-impl Placed {
+impl PlacedFiles {
     /// Returns the files of the profiles that match a file in the work tree, in order. The path must be absolute and
     /// without symbolic links.
     pub fn files_at(&self, path: &Path) -> &[FileNo] {
@@ -74,7 +78,7 @@ impl Placed {
     }
 
     /// Returns the files of the profiles with several possible locations, in order.
-    pub fn doubtful(&self) -> &[(FileNo, Vec<PathBuf>)] {
+    pub fn ambiguous_files(&self) -> &[(FileNo, Vec<PathBuf>)] {
         &self.doubtful
     }
 }

@@ -3,7 +3,7 @@
 use super::definition::{Definitions, name_in_source};
 use super::{FileNo, FunctionNo, HotIndex, HotLine, Line, digest_of};
 use crate::source::{LineMap, read, read_bytes};
-use crate::sources::Surroundings;
+use crate::sources::Environment;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
@@ -13,7 +13,7 @@ use sto_core::units::UnixSeconds;
 /// Costs of a source file's lines and functions, mapped to its current text.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct InText {
+pub struct TextCosts {
     /// Lines with a cost, in order; lines edited since the build are left out.
     pub lines: Vec<HotLine>,
     /// Functions by their first line, in order; functions whose position is unknown are left out.
@@ -27,13 +27,13 @@ impl HotIndex {
     /// recording. Returns `None` if none of these holds.
     pub fn text_when_built(
         &self,
-        surroundings: &dyn Surroundings,
+        environment: &dyn Environment,
         path: &Path,
         files: &[FileNo],
     ) -> Option<String> {
         let revision = self.revision.as_deref();
         let commit = revision.filter(|revision| !Commit::is_dirty(revision));
-        if let Some(text) = commit.and_then(|commit| surroundings.text_at(path, commit)) {
+        if let Some(text) = commit.and_then(|commit| environment.text_at(path, commit)) {
             return Some(text);
         }
         let mut digests = files
@@ -58,7 +58,7 @@ impl HotIndex {
     /// Maps the costs of files of the profiles, which are all the same file, to its current text. `built` is its
     /// [text at build time](Self::text_when_built); without it, functions are found by name only, and lines are
     /// unknown.
-    pub fn in_text(&self, files: &[FileNo], built: Option<&str>, now: &str) -> InText {
+    pub fn map_to_text(&self, files: &[FileNo], built: Option<&str>, now: &str) -> TextCosts {
         let moved = built.map(|built| LineMap::new(built, now));
         let line_now = |line: u32| moved.as_ref()?.new_line(line);
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
@@ -94,7 +94,7 @@ impl HotIndex {
             functions.extend(begins.map(|line| (line, function.number)));
         }
         functions.sort_unstable();
-        InText {
+        TextCosts {
             lines: lines.values().map(|line| self.hot_line(line)).collect(),
             functions,
         }

@@ -13,7 +13,7 @@ const MOST: usize = 5;
 /// Numbers that can be used as x, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Numbers {
+pub struct KnownNumbers {
     /// Metrics and numeric labels of runs.
     pub runs: BTreeSet<String>,
     /// Numeric labels of samples.
@@ -24,7 +24,7 @@ pub struct Numbers {
     pub is_order_known: bool,
 }
 
-impl fmt::Display for Numbers {
+impl fmt::Display for KnownNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = self.calls.iter().map(|(name, functions)| match functions {
             1 => printable(name).into_owned(),
@@ -56,7 +56,7 @@ fn names<'n>(names: impl IntoIterator<Item = &'n String>) -> Vec<String> {
 /// A function without points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Pointless {
+pub struct FunctionWithoutPoints {
     /// The build, as `EXE@BUILD`.
     pub build: String,
     /// Name of x, as given.
@@ -71,7 +71,7 @@ pub struct Pointless {
     pub others: Vec<String>,
 }
 
-impl fmt::Display for Pointless {
+impl fmt::Display for FunctionWithoutPoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [build, x, function] =
             [&self.build, &self.x, &self.function].map(|name| printable(name));

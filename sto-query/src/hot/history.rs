@@ -1,6 +1,6 @@
 //! Costs of functions in earlier builds.
 
-use super::newest::{Branch, named};
+use super::newest::{Branch, name_runs};
 use super::{FunctionNo, HotCosts, HotIndex};
 use crate::QueryError;
 use crate::compare::Comparison;
@@ -67,7 +67,7 @@ impl HotHistory {
             ..Filter::default()
         };
         for (stored, runs) in builds {
-            let named = named(&runs);
+            let named = name_runs(&runs);
             let view = match sources.view(&named, &filter) {
                 // The build was measured by another event.
                 Err(QueryError::UnknownEvent { .. }) => continue,
