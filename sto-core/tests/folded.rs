@@ -435,7 +435,7 @@ proptest! {
     }
 
     #[test]
-    fn reads_or_refuses_arbitrary_lines(text in "(a|b|;| |1|\\.|\\n|\\r|\\t|#|_\\[k\\]|\\[|\\]|:|/|\u{e9}){0,60}") {
+    fn reads_or_rejects_arbitrary_lines(text in "(a|b|;| |1|\\.|\\n|\\r|\\t|#|_\\[k\\]|\\[|\\]|:|/|\u{e9}){0,60}") {
         if let Err(error) = read_text(&text) {
             prop_assert!(error.to_string().starts_with("app.folded"), "{}", error);
         }

@@ -389,8 +389,11 @@ fn reads_real_function_probes_as_calls_with_arguments() {
     assert_eq!(calls_of(&recording, "calls"), expected);
     let arguments = arguments(&recording);
     // From 14196.354675276 to 14196.354814453, the times of the first and third lines.
-    for said in ["scan n=5000 139177", "scan found=158 139177"] {
-        assert!(arguments.iter().any(|call| call == said), "{arguments:?}");
+    for printed in ["scan n=5000 139177", "scan found=158 139177"] {
+        assert!(
+            arguments.iter().any(|call| call == printed),
+            "{arguments:?}"
+        );
     }
     let of = |start: &str| {
         arguments
@@ -405,8 +408,8 @@ fn reads_real_function_probes_as_calls_with_arguments() {
     let [warning] = &recording.warnings[..] else {
         panic!("{:?}", recording.warnings);
     };
-    let said = "36 calls are of functions whose return is not probed";
-    assert!(warning.starts_with(said), "{warning}");
+    let printed = "36 calls are of functions whose return is not probed";
+    assert!(warning.starts_with(printed), "{warning}");
 }
 
 /// A line of a probe of thread 7.
@@ -464,7 +467,7 @@ fn counts_functions_without_return_probes() {
     assert!(
         warnings
             .clone()
-            .all(|(said, start)| said.starts_with(start)),
+            .all(|(printed, start)| printed.starts_with(start)),
         "{warnings:?}"
     );
     assert_eq!(recording.warnings.len(), starts.len());
@@ -614,7 +617,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn reads_or_refuses_arbitrary_text(
+    fn reads_or_rejects_arbitrary_text(
         text in "(p 1 1\\.5: 1 cycles:|\\n|\\t|  |1|f|\\(|\\)|inlined|\\[unknown\\]|a/b|#|\\+0x1|:){0,40}"
     ) {
         if let Err(error) = read_text(&format!("p 1 1.0: 1 cycles:\n{text}")) {

@@ -140,10 +140,10 @@ fn answers_are_valid_against_their_schemas() {
     let mut python = Command::new("python3");
     let output = python.args(["-c", VALIDATE]).args(arguments).output();
     let output = output.unwrap();
-    let said = [output.stdout, output.stderr].concat();
+    let printed = [output.stdout, output.stderr].concat();
     assert!(
         output.status.success(),
         "{}",
-        String::from_utf8_lossy(&said)
+        String::from_utf8_lossy(&printed)
     );
 }

@@ -133,14 +133,15 @@ fn unknown_argument_lists_existing_ones() {
 #[test]
 fn function_without_argument_lists_its_own() {
     let error = modelled("halve", "found", Order::Total).unwrap_err();
-    let said = "no call of `halve` in app@v1 has a number `found`, but n; those of search have it";
-    assert_eq!(error.to_string(), said);
+    let message =
+        "no call of `halve` in app@v1 has a number `found`, but n; those of search have it";
+    assert_eq!(error.to_string(), message);
     let mut request = CompareModelsRequest::default();
     request.named = ["app@v1", "app@v2"].map(Named::from);
     request.x = "found".to_owned();
     request.function = Some("halve".to_owned());
     let error = compare_models(&sources(false), &request).unwrap_err();
-    assert_eq!(error.to_string(), said.replace("v1", "v2"));
+    assert_eq!(error.to_string(), message.replace("v1", "v2"));
 }
 
 #[test]

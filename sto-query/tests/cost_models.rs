@@ -258,8 +258,8 @@ fn reports_functions_without_a_curve_that_perun_knows() {
     request.format = ExportFormat::Perun;
     request.x = "n".to_owned();
     let exported = export(&sources(), &request).unwrap();
-    let said = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
-    assert_eq!(render::export::lacks(&exported).as_deref(), Some(said));
+    let sentence = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
+    assert_eq!(render::export::lacks(&exported).as_deref(), Some(sentence));
     let text = String::from_utf8(written(&exported)).unwrap();
     assert!(text.contains("\"quadratic\"") && !text.contains("\"linearithmic\""));
     request.format = ExportFormat::Folded;
@@ -382,10 +382,10 @@ fn side_without_x_is_named_with_its_metrics() {
     for (x, lacks, has) in [("n1", "app@v2", "app@v1"), ("n2", "app@v1", "app@v2")] {
         request.x = x.to_owned();
         let error = compare_models(&sources, &request).unwrap_err().to_string();
-        let said = format!(
+        let sentence = format!(
             "no run of {lacks} has a metric or a label `{x}` that is a number, although runs of {has} have one; "
         );
-        assert!(error.starts_with(&said), "{error}");
+        assert!(error.starts_with(&sentence), "{error}");
     }
 }
 
@@ -517,9 +517,9 @@ fn every_format_reports_changed_growth_and_its_commit() {
     let mut request = checked("app@v2", "n");
     let found = check(&sources, &request).unwrap();
     assert_eq!(found.verdict, Verdict::Regression);
-    let said =
+    let sentence =
         "find went from O(n) to O(n²) with commit 222222222222; 22.3 times as much at n = 3200";
-    let start = format!("{said}; ");
+    let start = format!("{sentence}; ");
     assert!(found.reason.starts_with(&start), "{}", found.reason);
     assert_fits("find-regressions-by-x", |style| {
         render::check_text(&found, style, Detail::Short)
@@ -546,12 +546,12 @@ fn every_format_reports_changed_growth_and_its_commit() {
         result["message"]["text"]
             .as_str()
             .unwrap()
-            .starts_with(said),
+            .starts_with(sentence),
         "{result}"
     );
     let html = words::html(comparisons);
     assert!(
-        html.contains("<h3>Cost by n</h3>") && html.contains(said),
+        html.contains("<h3>Cost by n</h3>") && html.contains(sentence),
         "{html}"
     );
     let json = json(&comparisons[0]).unwrap();

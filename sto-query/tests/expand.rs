@@ -173,7 +173,7 @@ fn recursive_samples_count_once() {
 }
 
 #[test]
-fn correlation_follows_what_goes_with_the_metric() {
+fn correlation_follows_branches_correlated_with_the_metric() {
     let history = grown();
     let correlated = CorrelationSelection::new(&history, "seconds").unwrap();
     let log = history.find("log").unwrap()[0];

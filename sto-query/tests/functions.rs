@@ -173,6 +173,6 @@ fn cost_of_removed_inlined_frames_belongs_to_function_with_their_code() {
     };
     assert_eq!(samples("main"), (4, 7));
     assert_eq!(samples("call"), (11, 11));
-    assert_eq!(samples("step"), (0, 8), "a root has nobody to belong to");
+    assert_eq!(samples("step"), (0, 8), "a root has no caller");
     assert_eq!(merged.len(), 3);
 }

@@ -215,11 +215,7 @@ fn equivalent_events_are_merged_in_histories_and_sums() {
     );
     let history = load(&store);
     let samples: Vec<u64> = history.runs.iter().map(|run| run.whole.samples).collect();
-    assert_eq!(
-        samples,
-        [90, 91, 92],
-        "and what counts something else is left out"
-    );
+    assert_eq!(samples, [90, 91, 92], "other events are left out");
     let of_event = with!(HistoryQuery {
         event: Some("cpu-clock:P".to_owned()),
     });

@@ -282,7 +282,7 @@ fn names_of_builds_cannot_leave_the_folder() {
 fn rejects_dataset_of_another_version() {
     let folder = TempDir::new().unwrap();
     let manifest = folder.path().join("manifest.json");
-    for (text, said) in [
+    for (text, message) in [
         (
             r#"{"layout":"sto-lake","version":2}"#,
             "is `sto-lake 2`, and this sto knows `sto-lake 1`",
@@ -296,7 +296,7 @@ fn rejects_dataset_of_another_version() {
         fs::write(&manifest, text).unwrap();
         let error = tried(&demo_sources(), folder.path(), None).unwrap_err();
         assert!(matches!(error, QueryError::Lake(_)), "{error:?}");
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
         assert_eq!(files(folder.path()).len(), 1);
     }
     fs::write(&manifest, vec![b' '; 1 << 20]).unwrap();
@@ -331,8 +331,8 @@ fn duckdb_agrees_with_sql_on_costs_of_functions() {
         let mut python = Command::new("python3");
         let output = python.args(["-c", DUCKDB]).arg(folder.path()).output();
         let output = output.unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{message}");
         let found: Vec<Vec<String>> = serde_json::from_slice(&output.stdout).unwrap();
         let sql = "SELECT e.name, e.version, f.function, f.module, f.event, f.self, f.total, f.samples, f.total_samples
             FROM function_cost f JOIN executable e ON e.id = f.build";
@@ -517,18 +517,18 @@ fn import_names_damaged_files_and_reads_all_others() {
     for at in (8..written[&sample].len()).step_by(211) {
         wrong.push((&sample, changed(&sample, at), ""));
     }
-    for (path, bytes, said) in wrong {
+    for (path, bytes, message) in wrong {
         let at = whole.path().join(path);
         fs::write(&at, &bytes).unwrap();
         let store = Store::in_memory().unwrap();
         let merged = imported(&store, whole.path(), &[]).unwrap();
         // Some bytes are unused or belong to columns that import does not read, such as totals.
-        if !said.is_empty() || merged.added.len() < merged.profiles {
+        if !message.is_empty() || merged.added.len() < merged.profiles {
             let [left_out] = &merged.left_out[..] else {
                 panic!("{merged:?}")
             };
             assert_eq!(left_out.profiles.len(), 1);
-            assert!(left_out.why.contains(said), "{}", left_out.why);
+            assert!(left_out.why.contains(message), "{}", left_out.why);
             assert_eq!(merged.added.len() + 1, merged.profiles);
         }
         fs::write(&at, &written[path]).unwrap();

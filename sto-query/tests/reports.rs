@@ -74,7 +74,7 @@ fn top_sorts_equal_costs_by_module_and_name() {
 }
 
 #[test]
-fn shares_are_of_values_instead_of_samples() {
+fn shares_are_of_values_if_there_are_any() {
     let mut stacks = folded("a 1\nb 1", 1);
     stacks[1].1.value = 3;
     let report = top(&view("v1", &stacks), 0, Order::SelfCost, None);
@@ -120,7 +120,7 @@ fn long_names_are_shortened_only_to_a_limited_width() {
 }
 
 #[test]
-fn the_call_tree() {
+fn call_tree_matches_golden_files() {
     let (v1, _) = demo();
     let report = call_tree(&v1, 0, &Prune::default());
     assert_fits("tree", |style| render::tree::text(&report, style));
@@ -179,7 +179,7 @@ fn store() -> BuildList {
 }
 
 #[test]
-fn every_build_and_profile_of_a_store() {
+fn list_has_every_build_and_profile() {
     assert_golden("ls-width80.txt", &render::ls::text(&store(), TERMINAL));
     assert_golden("ls-pipe.txt", &render::ls::text(&store(), PIPE));
     for (golden, width) in [("ls-width40.txt", 40), ("ls-width200.txt", 200)] {
@@ -234,7 +234,7 @@ fn store_stats() -> StoreStats {
 }
 
 #[test]
-fn where_the_bytes_of_a_store_are() {
+fn store_stats_match_golden_files() {
     let report = store_stats();
     assert_golden("stats.txt", &render::stats::text(&report, TERMINAL));
     for (golden, width) in [("stats-width40.txt", 40), ("stats-width200.txt", 200)] {
@@ -313,7 +313,7 @@ fn damaged() -> InStore<Verification> {
 }
 
 #[test]
-fn what_verifying_found() {
+fn verification_matches_golden_files() {
     let sound = verification(Vec::new());
     assert_golden("verify-sound.txt", &render::verify::text(&sound, TERMINAL));
     assert_golden(
@@ -344,7 +344,7 @@ fn tables_fit_eighty_columns() {
 }
 
 #[test]
-fn times_are_rfc_3339_in_utc() {
+fn times_are_in_rfc_3339_and_utc() {
     for (seconds, expected) in [
         (0, "1970-01-01T00:00:00Z"),
         (951_782_399, "2000-02-28T23:59:59Z"),

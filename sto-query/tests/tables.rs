@@ -272,9 +272,9 @@ fn shipped_queries_document_result_and_parameters() {
         }
         used.sort_unstable();
         used.dedup();
-        let mut said: Vec<&str> = example.parameters().collect();
-        said.sort_unstable();
-        assert_eq!(said, used, "{}", example.name);
+        let mut documented: Vec<&str> = example.parameters().collect();
+        documented.sort_unstable();
+        assert_eq!(documented, used, "{}", example.name);
     }
     assert!(EXAMPLES.is_sorted_by_key(|example| example.name));
 }

@@ -52,5 +52,5 @@ fn columns_of_one_event_are_added() {
     );
     assert_eq!(view.sample_types, [event("cycles")]);
     assert_eq!(samples(&view.self_costs(0)), [1, 5, 4]);
-    assert_eq!(view.runs[0][0].len(), 3, "no node stands twice in a column");
+    assert_eq!(view.runs[0][0].len(), 3, "no node is twice in a column");
 }

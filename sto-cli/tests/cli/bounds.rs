@@ -148,8 +148,8 @@ fn limits_the_total_unpacked_size_of_a_query() {
     ] {
         let args = [args, &["--max-memory", "48MB"]].concat();
         let run = sandbox.sto(&args);
-        let said = ["store.redb", "54.9 MiB", "45.8 MiB", "fewer profiles"];
-        let run = run.fails_with(&said);
+        let message = ["store.redb", "54.9 MiB", "45.8 MiB", "fewer profiles"];
+        let run = run.fails_with(&message);
         assert!(run.stderr.contains("--max-memory SIZE"), "{run:?}");
     }
 }

@@ -244,7 +244,7 @@ fn a_time_window_shows_kept_calls_or_overlapping_records() {
         page.contains("6 threads made 1,053 calls from 262.000 ms to 264.000 ms"),
         "{page}"
     );
-    for (from, said) in [
+    for (from, message) in [
         (
             ["--from", "300ms"],
             "ends after 285 ms, so it has nothing from 0.3 s on",
@@ -256,7 +256,7 @@ fn a_time_window_shows_kept_calls_or_overlapping_records() {
     ] {
         let refused = sandbox.sto(&[&["timeline", "all", "--call-gap=1%"][..], &from].concat());
         assert_eq!(refused.status, Some(2), "{refused:?}");
-        assert!(refused.stderr.contains(said), "{refused:?}");
+        assert!(refused.stderr.contains(message), "{refused:?}");
     }
 }
 

@@ -66,19 +66,22 @@ fn only_file(place: &Path) -> PathBuf {
 #[test]
 fn pull_restores_pushed_profiles_to_the_byte() {
     let sandbox = with_profiles(5);
-    let said = sandbox.sto(&["push", "place", "-n"]).succeeds().stdout;
-    assert_eq!(said, "would send 5 profiles to place; 0 are there\n");
+    let output = sandbox.sto(&["push", "place", "-n"]).succeeds().stdout;
+    assert_eq!(output, "would send 5 profiles to place; 0 are there\n");
     assert!(!sandbox.path("place").exists());
-    let said = sandbox.sto(&["push", "place", "v1"]).succeeds().stdout;
-    assert!(said.starts_with("sent 3 profiles ("), "{said}");
+    let output = sandbox.sto(&["push", "place", "v1"]).succeeds().stdout;
+    assert!(output.starts_with("sent 3 profiles ("), "{output}");
     let before = files(&sandbox.path("place"));
-    let said = sandbox.sto(&["push", "place"]).succeeds().stdout;
-    assert!(said.starts_with("sent 2 profiles ("), "{said}");
-    assert!(said.ends_with(") to place; 3 were there\n"), "{said}");
+    let output = sandbox.sto(&["push", "place"]).succeeds().stdout;
+    assert!(output.starts_with("sent 2 profiles ("), "{output}");
+    assert!(output.ends_with(") to place; 3 were there\n"), "{output}");
     let all = files(&sandbox.path("place"));
     assert!(before.iter().all(|file| all.contains(file)));
-    let said = sandbox.sto(&["push", "place"]).succeeds().stdout;
-    assert_eq!(said, "nothing to send to place; all 5 profiles are there\n");
+    let output = sandbox.sto(&["push", "place"]).succeeds().stdout;
+    assert_eq!(
+        output,
+        "nothing to send to place; all 5 profiles are there\n"
+    );
     assert_eq!(files(&sandbox.path("place")), all);
     assert_eq!(
         fs::read_to_string(sandbox.path("place/manifest.json")).unwrap(),
@@ -86,19 +89,19 @@ fn pull_restores_pushed_profiles_to_the_byte() {
     );
 
     let pull = ["--store", "other", "pull", "place"];
-    let said = sandbox
+    let output = sandbox
         .sto(&[&pull[..], &["--dry-run"]].concat())
         .succeeds()
         .stdout;
-    assert!(said.starts_with("would take 5 profiles ("), "{said}");
+    assert!(output.starts_with("would take 5 profiles ("), "{output}");
     assert!(!sandbox.path("other").exists());
-    let said = sandbox.sto(&pull).succeeds().stdout;
-    assert!(said.starts_with("took 5 profiles ("), "{said}");
-    assert!(said.ends_with(") from place; 0 were here\n"), "{said}");
+    let output = sandbox.sto(&pull).succeeds().stdout;
+    assert!(output.starts_with("took 5 profiles ("), "{output}");
+    assert!(output.ends_with(") from place; 0 were here\n"), "{output}");
     assert!(exported(&sandbox, "other") == exported(&sandbox, "store"));
-    let said = sandbox.sto(&pull).succeeds().stdout;
+    let output = sandbox.sto(&pull).succeeds().stdout;
     assert_eq!(
-        said,
+        output,
         "nothing to take from place; all 5 profiles are here\n"
     );
 
@@ -179,11 +182,11 @@ fn leaves_out_profiles_whose_content_does_not_match_their_name() {
     }
     fs::remove_file(sandbox.path(&foreign)).unwrap();
     sandbox.sto(&["push", "place"]).succeeds();
-    let said = sandbox
+    let output = sandbox
         .sto(&["--store", "other", "pull", "place"])
         .succeeds()
         .stdout;
-    assert!(said.starts_with("took 2 profiles ("), "{said}");
+    assert!(output.starts_with("took 2 profiles ("), "{output}");
     assert!(exported(&sandbox, "other") == exported(&sandbox, "store"));
 }
 
@@ -305,10 +308,10 @@ fn assert_concurrent_pushes_lose_nothing(
     for push in pushes {
         Run::from(push.wait_with_output().unwrap()).succeeds();
     }
-    let said = Run::new(&mut command(&sandbox, &["push", place]))
+    let output = Run::new(&mut command(&sandbox, &["push", place]))
         .succeeds()
         .stdout;
-    assert!(said.contains("all 6 profiles are there"), "{said}");
+    assert!(output.contains("all 6 profiles are there"), "{output}");
     Run::new(&mut command(&sandbox, &["--store", "other", "pull", place])).succeeds();
     assert!(exported(&sandbox, "other") == exported(&sandbox, "store"));
 }

@@ -30,7 +30,7 @@ fn exits_with_3_for_too_little_data() {
 }
 
 #[test]
-fn thresholds_decide_what_counts() {
+fn thresholds_affect_the_exit_status() {
     let sandbox = Sandbox::with_two_builds();
     assert_status(
         &sandbox.sto(&["find-regressions", "v1", "v2", "--min-effect", "100000"]),

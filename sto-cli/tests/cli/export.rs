@@ -69,8 +69,8 @@ fn exports_calls_over_time_if_there_are_any() {
     let trace = repository().join("testdata/xray/basic.xray");
     let trace = trace.to_str().unwrap();
     let run = sandbox.sto(&[&["export", trace], &to_perfetto[..]].concat());
-    let said = run.succeeds().stdout;
-    assert!(said.starts_with("wrote calls.pftrace\n"), "{said}");
+    let output = run.succeeds().stdout;
+    assert!(output.starts_with("wrote calls.pftrace\n"), "{output}");
     let of = |file: &str| sandbox.json(&["top", file])["functions"].clone();
     let functions = of("calls.pftrace");
     let name = |function: &serde_json::Value| function["function"].clone();
@@ -109,13 +109,13 @@ fn adds_the_whole_store_or_a_build_to_a_dataset() {
     let sandbox = Sandbox::with_two_builds();
     let export = ["export", "--format", "parquet", "-o", "lake"];
     let run = sandbox.sto(&["export", "v1", "--format", "parquet", "-o", "lake"]);
-    let said = run.succeeds().stdout;
+    let output = run.succeeds().stdout;
     assert!(
-        said.starts_with("wrote 1 profile (") && said.ends_with(" kB) to lake\n"),
-        "{said}"
+        output.starts_with("wrote 1 profile (") && output.ends_with(" kB) to lake\n"),
+        "{output}"
     );
-    let said = sandbox.sto(&export).succeeds().stdout;
-    assert!(said.ends_with(" kB) to lake; 1 was there\n"), "{said}");
+    let output = sandbox.sto(&export).succeeds().stdout;
+    assert!(output.ends_with(" kB) to lake; 1 was there\n"), "{output}");
     for table in ["profile", "sample"] {
         let builds = sandbox.path(&format!("lake/{table}/executable=demo"));
         assert_eq!(std::fs::read_dir(builds).unwrap().count(), 2);
@@ -142,13 +142,13 @@ fn datasets_can_be_imported_into_a_store() {
     sandbox.sto(&lake).succeeds();
     let import = ["--store", "back", "import-parquet", "lake"];
     let run = sandbox.sto(&[&import[..], &["v1"]].concat());
-    let said = run.succeeds().stdout;
+    let output = run.succeeds().stdout;
     assert!(
-        said.contains("lake: 1 profile\n  added 1 profile"),
-        "{said}"
+        output.contains("lake: 1 profile\n  added 1 profile"),
+        "{output}"
     );
-    let said = sandbox.sto(&import).succeeds().stdout;
-    assert!(said.contains("already stored: 1 profile"), "{said}");
+    let output = sandbox.sto(&import).succeeds().stdout;
+    assert!(output.contains("already stored: 1 profile"), "{output}");
     let export = ["export-store", "-o"];
     sandbox
         .sto(&[&export[..], &["one.sto"]].concat())
@@ -184,9 +184,9 @@ fn recordings_are_added_to_a_dataset_without_a_store() {
     sandbox.write("two.folded", "main;parse 9\n");
     let to = ["--exe", "demo", "--build", "v1", "--to", "lake"];
     let ingest = [&["ingest", "one.folded", "two.folded"], &to[..]].concat();
-    let said = sandbox.sto(&ingest).succeeds().stdout;
-    assert!(said.contains("demo@v1: profile "), "{said}");
-    assert!(said.ends_with("The dataset is lake.\n"), "{said}");
+    let output = sandbox.sto(&ingest).succeeds().stdout;
+    assert!(output.contains("demo@v1: profile "), "{output}");
+    assert!(output.ends_with("The dataset is lake.\n"), "{output}");
     let again = sandbox.sto(&ingest).succeeds().stdout;
     assert_eq!(again.matches("is already stored").count(), 2, "{again}");
     sandbox.sto(&["ls"]).fails_with(&["there is no store"]);
@@ -204,11 +204,11 @@ fn recordings_are_added_to_a_dataset_without_a_store() {
         ])
         .succeeds();
     let export = ["export", "--format", "parquet", "-o"];
-    let said = sandbox
+    let output = sandbox
         .sto(&[&export[..], &["lake"]].concat())
         .succeeds()
         .stdout;
-    assert_eq!(said, "wrote 0 profiles to lake; 2 were there\n");
+    assert_eq!(output, "wrote 0 profiles to lake; 2 were there\n");
     sandbox.sto(&[&export[..], &["other"]].concat()).succeeds();
     for table in ["sample", "profile"] {
         let folder = |lake: &str| sandbox.path(&format!("{lake}/{table}/executable=demo/build=v1"));

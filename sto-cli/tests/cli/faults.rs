@@ -141,7 +141,7 @@ impl Victim {
             // In another folder, only calls on files of the sandbox contain its path.
             .current_dir("/");
         let output = command.output();
-        let run = output.expect("the test has asked for strace");
+        let run = output.expect("the test checked that strace is installed");
         (run.into(), fs::read_to_string(log).unwrap_or_default())
     }
 

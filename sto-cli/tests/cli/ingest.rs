@@ -70,7 +70,7 @@ fn pipes_are_read_to_their_end() {
 fn keeps_labels_and_metrics_of_a_run() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
-    let said = [
+    let options = [
         ["--benchmark", "startup"],
         ["--label", "cpu=7950x"],
         ["--label", "flags=-O2=yes"],
@@ -79,7 +79,7 @@ fn keeps_labels_and_metrics_of_a_run() {
         ["--exe", "demo"],
     ];
     sandbox
-        .sto(&[&["ingest", "a.folded"], &said.concat()[..]].concat())
+        .sto(&[&["ingest", "a.folded"], &options.concat()[..]].concat())
         .succeeds();
     let build = &sandbox.json(&["ls"])["builds"][0];
     assert_eq!(build["executable"], "demo");

@@ -117,7 +117,11 @@ impl Scene {
     fn assert_has_some_of_three(&mut self, success: bool) -> Vec<u64> {
         let store = Store::open(&self.sandbox.path("store")).unwrap();
         let now = content(&store);
-        assert!(self.held.iter().all(|(id, said)| now.get(id) == Some(said)));
+        assert!(
+            self.held
+                .iter()
+                .all(|(id, digest)| now.get(id) == Some(digest))
+        );
         let version = format!("v{}", self.builds);
         let builds = store.snapshot().unwrap().builds().unwrap();
         let new = builds.iter().find(|build| build.build.version == version);
@@ -140,7 +144,10 @@ impl Scene {
         let now = self.now();
         let pruned = now.keys().eq(left);
         assert!(pruned || !success && now.len() == self.held.len());
-        assert!(now.iter().all(|(id, said)| self.held.get(id) == Some(said)));
+        assert!(
+            now.iter()
+                .all(|(id, digest)| self.held.get(id) == Some(digest))
+        );
         self.held = now;
     }
 

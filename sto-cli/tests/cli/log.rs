@@ -217,10 +217,10 @@ fn writes_verdicts_as_notes_and_replaces_old_ones() {
             .sto(&["export-store", "--notes"])
             .succeeds()
     };
-    let said = export().stderr;
+    let output = export().stderr;
     assert!(
-        said.contains("verdicts of 3 commits are in refs/notes/sto"),
-        "{said}"
+        output.contains("verdicts of 3 commits are in refs/notes/sto"),
+        "{output}"
     );
     export();
     let note = repository.git(&["notes", "--ref", "sto", "show", &ids[3]]);

@@ -42,7 +42,7 @@ fn listed(sandbox: &Sandbox, store: &str) -> Vec<(Value, Vec<Value>)> {
 }
 
 #[test]
-fn merges_stores_and_files_and_reports_what_was_added() {
+fn merges_stores_and_files_and_reports_additions() {
     let sandbox = two_stores();
     std::fs::rename(sandbox.path("two/store.redb"), sandbox.path("bundle")).unwrap();
     let run = sandbox.sto(&["merge", "one", "bundle"]).succeeds();

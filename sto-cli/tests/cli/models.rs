@@ -113,8 +113,8 @@ fn a_check_by_x_fails_if_growth_changed() {
     let sandbox = swept();
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--x", "n"]);
     assert_eq!(run.status, Some(1), "{run:?}");
-    let said = "REGRESSION: find went from O(n) to O(n²); ";
-    assert!(run.stdout.starts_with(said), "{run:?}");
+    let message = "REGRESSION: find went from O(n) to O(n²); ";
+    assert!(run.stdout.starts_with(message), "{run:?}");
     assert!(run.stdout.contains("\nCost by n\ndegradation: "), "{run:?}");
     let run = sandbox.sto(&["find-regressions", "v1", "v1", "--x", "n"]);
     assert_eq!(run.status, Some(0), "{run:?}");
@@ -212,7 +212,7 @@ fn kinds_of_curves_reject_options_of_others() {
         "`--window` only applies to `--kind moving-average`, but the kind is regression",
     ]);
     model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` only applies to"]);
-    for (args, said) in [
+    for (args, message) in [
         (
             ["--kind", "kernel", "--bandwidth", "wide"],
             "expected a number above 0, or cross-validation",
@@ -224,7 +224,7 @@ fn kinds_of_curves_reject_options_of_others() {
     ] {
         let run = model(&args);
         assert_eq!(run.status, Some(2), "{run:?}");
-        assert!(run.stderr.contains(said), "{run:?}");
+        assert!(run.stderr.contains(message), "{run:?}");
     }
     let args = [
         "compare-models",
@@ -260,8 +260,8 @@ fn two_numbers_have_a_normal_form_and_reject_options_of_one() {
     }
     let args = ["model", "fill", "v1", "--x", "n", "--x", "m"];
     let run = sandbox.sto(&args).succeeds();
-    let said = "fill: total samples by n and m, 16 runs of app@v1\n\nnormal form: 10.0 + 1.00\u{b7}n\u{b7}m, ";
-    assert!(run.stdout.starts_with(said), "{run:?}");
+    let message = "fill: total samples by n and m, 16 runs of app@v1\n\nnormal form: 10.0 + 1.00\u{b7}n\u{b7}m, ";
+    assert!(run.stdout.starts_with(message), "{run:?}");
     assert_eq!(
         sandbox.json(&args)["model"]["terms"][0]["factors"][1]["power"],
         1.0

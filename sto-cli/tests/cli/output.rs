@@ -260,7 +260,7 @@ fn drawings_are_written_completely_or_not_at_all() {
         "{run:?}"
     );
     let files = files_of(&sandbox.path("out"));
-    assert_eq!(files.len(), 1, "nothing is left beside the drawing");
+    assert_eq!(files.len(), 1, "no other file is left in the folder");
     assert!(String::from_utf8_lossy(&files[0].1).contains("</svg>"));
 }
 

@@ -257,8 +257,8 @@ fn exit_status_of_a_failing_command_is_returned() {
         return;
     };
     assert_eq!(run.status, Some(7), "{run:?}");
-    let said = "run 1 of 3 ended with status 7; the other 2 were not made";
-    assert!(run.stderr.contains(said), "{run:?}");
+    let message = "run 1 of 3 ended with status 7; the other 2 were not made";
+    assert!(run.stderr.contains(message), "{run:?}");
     let profiles = profiles(&sandbox);
     assert_eq!(profiles.len(), 1);
     assert_eq!(profiles[0]["metrics"]["exit_status"], 7.0);

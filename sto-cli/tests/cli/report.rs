@@ -23,12 +23,12 @@ fn writes_page_and_prints_its_summary() {
     let newest = runs.find(|run| run["build"] == "v4").unwrap();
     let newest = newest["id"].as_str().unwrap();
     let run = sandbox.sto(&["report", "--at", newest, "-o", "page.html"]);
-    let said = run.succeeds().stdout;
+    let output = run.succeeds().stdout;
     assert!(
-        said.starts_with("2 functions far from expected: demo\n"),
-        "{said}"
+        output.starts_with("2 functions far from expected: demo\n"),
+        "{output}"
     );
-    assert!(said.ends_with("\nwrote page.html\n"), "{said}");
+    assert!(output.ends_with("\nwrote page.html\n"), "{output}");
     let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
 

@@ -73,8 +73,8 @@ fn longer_calls_are_a_regression() {
         let each = parse["calls"]["each"].as_f64().unwrap();
         assert!((each - 1.8).abs() < 0.02, "{each}");
         let reason = parse["reason"].as_str().unwrap();
-        let said = "it is called as often, and each call takes 80% longer";
-        assert!(reason.contains(said), "{reason}");
+        let message = "it is called as often, and each call takes 80% longer";
+        assert!(reason.contains(message), "{reason}");
     }
 }
 
@@ -86,8 +86,8 @@ fn more_calls_are_a_regression() {
     let sum = &json["findings"][0];
     assert_eq!(sum["function"], "sum");
     let reason = sum["reason"].as_str().unwrap();
-    let said = "it is called 2.5 times as often, and each call takes as long as before";
-    assert!(reason.contains(said), "{reason}");
+    let message = "it is called 2.5 times as often, and each call takes as long as before";
+    assert!(reason.contains(message), "{reason}");
     // On request, only calls are compared.
     let (_, json) = compared(&sandbox, &["--event", "calls"]);
     assert_eq!(json["sample_type"]["event"], "calls");
@@ -131,9 +131,10 @@ fn outlier_calls_are_reported_but_no_regression() {
     }
     let (status, json) = compared(&sandbox, &[]);
     assert_eq!(status, Some(0), "{json}");
-    let said = "Unusually long in the candidate, and never in the baseline: 3 calls of write (by ";
+    let message =
+        "Unusually long in the candidate, and never in the baseline: 3 calls of write (by ";
     let warnings = json["warnings"].as_array().unwrap();
-    let says_so = |warning: &Value| warning.as_str().unwrap().starts_with(said);
+    let says_so = |warning: &Value| warning.as_str().unwrap().starts_with(message);
     assert!(warnings.iter().any(says_so), "{json}");
     let run = sandbox.sto(&["find-regressions", "v2", "v1", "--format", "json"]);
     assert!(!run.stdout.contains("Unusually long"), "{}", run.stdout);
@@ -143,11 +144,11 @@ fn outlier_calls_are_reported_but_no_regression() {
         .sto(&["diff", "v1", "v2", "-o", "diff.svg"])
         .succeeds();
     assert!(
-        run.stdout.contains(said.trim_end_matches("write (by ")),
+        run.stdout.contains(message.trim_end_matches("write (by ")),
         "{run:?}"
     );
     let drawing = std::fs::read_to_string(sandbox.path("diff.svg")).unwrap();
-    assert!(drawing.contains(said), "{drawing}");
+    assert!(drawing.contains(message), "{drawing}");
     let run = sandbox
         .sto(&["diff", "v2", "v1", "-o", "diff.svg"])
         .succeeds();
@@ -188,6 +189,6 @@ fn single_short_traces_are_insufficient_data_about_time() {
     let files = files.each_ref().map(|file| file.to_str().unwrap());
     let run = sandbox.sto(&["find-regressions", files[0], files[1]]);
     assert_eq!(run.status, Some(3), "{run:?}");
-    let said = "one short run per side does not show whether calls take longer";
-    assert!(run.stdout.replace('\n', " ").contains(said), "{run:?}");
+    let message = "one short run per side does not show whether calls take longer";
+    assert!(run.stdout.replace('\n', " ").contains(message), "{run:?}");
 }

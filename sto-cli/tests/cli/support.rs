@@ -218,8 +218,8 @@ pub(crate) fn content(store: &Store) -> Content {
                 .load(executable, &[stored.id])
                 .unwrap();
             let lines = store.snapshot().unwrap().load_lines(stored.id).unwrap();
-            let said = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
-            content.insert(stored.id, RecordingDigest::hash_bytes(said.as_bytes()));
+            let text = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
+            content.insert(stored.id, RecordingDigest::hash_bytes(text.as_bytes()));
         }
     }
     content

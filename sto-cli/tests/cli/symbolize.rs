@@ -23,23 +23,23 @@ fn symbols_are_added_once_and_the_profile_names_its_predecessor() {
     let sandbox = without_symbols();
     let id = |sandbox: &Sandbox| sandbox.json(&["show", "v1"])["profiles"][0]["id"].clone();
     let first = id(&sandbox);
-    let said = sandbox.sto(&["symbolize"]).succeeds().stdout;
+    let output = sandbox.sto(&["symbolize"]).succeeds().stdout;
     // The number of other modules without symbols depends on the system's libraries.
-    let unnamed = said
+    let unnamed = output
         .split_once("demo@v1: none of ")
         .and_then(|(_, rest)| rest.split_once(" has a name yet"));
-    let (addresses, _) = unnamed.expect(&said);
+    let (addresses, _) = unnamed.expect(&output);
     assert_eq!(id(&sandbox), first);
 
-    let said = sandbox.sto(&["symbolize", "v1", "--symbol-dir", &demo()]);
-    let said = said.succeeds().stdout;
-    let line = said.lines().next().unwrap();
-    assert!(line.starts_with("demo@v1: "), "{said}");
+    let output = sandbox.sto(&["symbolize", "v1", "--symbol-dir", &demo()]);
+    let output = output.succeeds().stdout;
+    let line = output.lines().next().unwrap();
+    assert!(line.starts_with("demo@v1: "), "{output}");
     assert!(
         line.ends_with(&format!(" of {addresses} now have names")),
-        "{said}"
+        "{output}"
     );
-    assert!(said.contains(" in place of "), "{said}");
+    assert!(output.contains(" in place of "), "{output}");
     let second = id(&sandbox);
     assert_ne!(second, first);
     let shown = sandbox.json(&["show", "v1"]);
@@ -74,15 +74,15 @@ fn symbols_are_added_once_and_the_profile_names_its_predecessor() {
 #[test]
 fn store_with_all_symbols_has_nothing_to_do() {
     let sandbox = Sandbox::new();
-    let said = sandbox.sto(&["symbolize"]);
-    said.fails_with(&["there is no store"]);
+    let output = sandbox.sto(&["symbolize"]);
+    output.fails_with(&["there is no store"]);
     sandbox.write("a.folded", "main;work 3\n");
     sandbox
         .sto(&["ingest", "a.folded", "--build", "v1"])
         .succeeds();
-    let said = sandbox.sto(&["symbolize"]).succeeds().stdout;
+    let output = sandbox.sto(&["symbolize"]).succeeds().stdout;
     let expected = "Nothing to do: all stored addresses have names.\n";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(output.starts_with(expected), "{output}");
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn pull_replaces_profiles_without_symbols() {
     let symbolize = ["--store", "helper", "symbolize", "--symbol-dir", &demo()];
     sandbox.sto(&symbolize).succeeds();
     let push = ["--store", "helper", "push", "place"];
-    let said = sandbox.sto(&push).succeeds().stdout;
-    assert!(said.starts_with("sent 1 profile "), "{said}");
+    let output = sandbox.sto(&push).succeeds().stdout;
+    assert!(output.starts_with("sent 1 profile "), "{output}");
     let ids = |store: &str| {
         let runs = sandbox.json(&["--store", store, "runs"]);
         let runs = runs["runs"].as_array().unwrap().clone();
@@ -109,10 +109,10 @@ fn pull_replaces_profiles_without_symbols() {
         sandbox.sto(&["--store", store, "pull", "place"]).succeeds();
         assert_eq!(ids(store), named, "{store}");
     }
-    let said = sandbox.sto(&["--store", "helper", "pull", "place", "-n"]);
-    let said = said.succeeds().stdout;
+    let output = sandbox.sto(&["--store", "helper", "pull", "place", "-n"]);
+    let output = output.succeeds().stdout;
     assert_eq!(
-        said,
+        output,
         "nothing to take from place; all 2 profiles are here\n"
     );
 }

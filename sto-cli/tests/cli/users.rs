@@ -489,11 +489,11 @@ fn waiting_names_the_process_with_the_lock() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = String::new();
+    let mut printed = String::new();
     let mut stderr = BufReader::new(writer.stderr.take().unwrap());
-    stderr.read_line(&mut said).unwrap();
+    stderr.read_line(&mut printed).unwrap();
     let expected = format!("note: waiting for process {} (cat)", holder.id());
-    assert!(said.starts_with(&expected), "{said}");
+    assert!(printed.starts_with(&expected), "{printed}");
     holder.kill().unwrap();
     holder.wait().unwrap();
     assert!(writer.wait().unwrap().success());

@@ -82,12 +82,12 @@ fn damaged_unrepaired_store_always_has_an_error_message() {
         file[at..][..512].fill(0);
         sandbox.write("store/store.redb", file);
         let run = sandbox.sto(&["top", "demo@v1"]);
-        let said = match run.status {
+        let message = match run.status {
             Some(0) => &run.stdout,
             _ => &run.stderr,
         };
         assert!(
-            matches!(run.status, Some(0 | 2)) && !said.is_empty(),
+            matches!(run.status, Some(0 | 2)) && !message.is_empty(),
             "{at}: {run:?}"
         );
     }

@@ -112,10 +112,10 @@ fn rejects_truncated_xray_yaml_unless_allowed() {
         };
         assert!(is_salvageable, "{end}");
         let recording = read_yaml(cut, true).unwrap();
-        let said =
+        let is_truncation =
             |warning: &String| warning.starts_with("The file is cut off: it ends after line");
         assert!(
-            recording.warnings.iter().any(said),
+            recording.warnings.iter().any(is_truncation),
             "{:?}",
             recording.warnings
         );

@@ -165,13 +165,13 @@ fn places_calls_one_after_another_without_timestamps() {
     );
     assert_eq!(recording.lost, 12);
     let warnings = recording.warnings.join("\n");
-    for said in [
+    for warning in [
         "has no times",
         "1 call ended without a begin",
         "1 call did not end",
         "At least 12 events were lost",
     ] {
-        assert!(warnings.contains(said), "{said}: {warnings}");
+        assert!(warnings.contains(warning), "{warning}: {warnings}");
     }
     let modules: Vec<String> = recording
         .named

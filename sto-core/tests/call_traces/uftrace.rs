@@ -226,11 +226,11 @@ fn rejects_a_truncated_thread_unless_allowed() {
             ..ReadOptions::default()
         };
         let recording = read(folder.path(), &options).unwrap();
-        let said = recording
+        let is_warned = recording
             .warnings
             .iter()
             .any(|warning| warning.contains("is cut off or damaged after byte"));
-        assert!(said, "{end}: {:?}", recording.warnings);
+        assert!(is_warned, "{end}: {:?}", recording.warnings);
     }
 }
 

@@ -73,11 +73,11 @@ fn calls_and_times_equal_those_of_llvm() {
         let options = with_program(&testdata("xray"));
         let path = testdata("xray").join(format!("{name}.xray"));
         let recording = read(&path, &options).unwrap();
-        let said = match name {
+        let expected_warnings = match name {
             "basic" => &[][..],
             _ => &["10 events written by the program itself are not calls and were passed over."],
         };
-        assert_eq!(recording.warnings, said, "{name}");
+        assert_eq!(recording.warnings, expected_warnings, "{name}");
         let yaml = fs::read_to_string(path.with_extension("yaml")).unwrap();
         let expected = called_in_yaml(&yaml);
         assert_eq!(expected["leaf"].0, 70);
@@ -363,11 +363,11 @@ fn warns_about_an_unknown_clock() {
     let mut log = log("basic.xray");
     log[8..16].fill(0);
     let recording = read_log(&log).unwrap();
-    let said = recording
+    let is_warned = recording
         .warnings
         .iter()
         .any(|warning| warning.contains("cycles are shown as nanoseconds"));
-    assert!(said, "{:?}", recording.warnings);
+    assert!(is_warned, "{:?}", recording.warnings);
 }
 
 #[test]
@@ -393,11 +393,11 @@ fn rejects_a_truncated_log_unless_allowed() {
             };
             match read_bytes(Path::new("cut"), cut, &options) {
                 Ok(recording) => {
-                    let said = recording
+                    let is_warned = recording
                         .warnings
                         .iter()
                         .any(|warning| warning.starts_with("The file is cut off or damaged"));
-                    assert_eq!(said, !is_between, "{end}: {:?}", recording.warnings);
+                    assert_eq!(is_warned, !is_between, "{end}: {:?}", recording.warnings);
                 }
                 Err(FormatError::NoSamples { .. }) => {}
                 Err(error) => panic!("{end}: {error}"),

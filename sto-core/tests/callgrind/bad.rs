@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn reads_or_refuses_arbitrary_lines(
+    fn reads_or_rejects_arbitrary_lines(
         text in "((fn|cfn|fl|fi|ob)=(\\([12]\\))?( ?[ab])?\n|calls=1 1\n|[+-]?[0-9]{1,2}( [0-9]{0,20}){0,2}\n|\
                  part: 2\n|events: A B\n|totals: 1\n|thread: [12]\n){0,40}",
     ) {

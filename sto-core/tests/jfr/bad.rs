@@ -14,7 +14,7 @@ fn error_of(bytes: &[u8]) -> String {
 }
 
 #[track_caller]
-pub(crate) fn assert_refused(bytes: &[u8], parts: &[&str]) {
+pub(crate) fn assert_rejected(bytes: &[u8], parts: &[&str]) {
     let error = error_of(bytes);
     for part in parts {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
@@ -39,7 +39,7 @@ fn with_header(offset: usize, bytes: &[u8]) -> Vec<u8> {
 fn rejects_truncated_chunks() {
     let whole = Chunk::sound().bytes();
     for end in 4..whole.len() {
-        assert_refused(
+        assert_rejected(
             &whole[..end],
             &[
                 "truncated: the chunk at byte 0 ends at",
@@ -56,7 +56,7 @@ fn keeps_complete_chunks_of_a_truncated_file_if_allowed() {
     let both = [first.as_slice(), &first].concat();
     for end in first.len() + 1..both.len() {
         let cut = &both[..end];
-        assert_refused(
+        assert_rejected(
             cut,
             &[
                 "truncated",
@@ -81,54 +81,54 @@ fn keeps_complete_chunks_of_a_truncated_file_if_allowed() {
 #[test]
 fn rejects_other_data_after_a_chunk() {
     let file = [Chunk::sound().bytes(), b"something".to_vec()].concat();
-    assert_refused(&file, &["expected a chunk, which begins with `FLR\\0`"]);
+    assert_rejected(&file, &["expected a chunk, which begins with `FLR\\0`"]);
 }
 
 #[test]
 fn rejects_invalid_headers() {
-    assert_refused(
+    assert_rejected(
         &with_header(8, &[0; 8]),
         &["byte 8", "a chunk of 0 bytes; expected 68"],
     );
-    assert_refused(&with_header(8, &[0xff; 8]), &["truncated"]);
-    assert_refused(
+    assert_rejected(&with_header(8, &[0xff; 8]), &["truncated"]);
+    assert_rejected(
         &with_header(16, &[0; 8]),
         &[
             "byte 16",
             "a chunk that has no constants yet; was the recording process killed?",
         ],
     );
-    assert_refused(
+    assert_rejected(
         &with_header(16, &[0xff; 8]),
         &["the constants at byte 18446744073709551615"],
     );
-    assert_refused(
+    assert_rejected(
         &with_header(24, &[0x7f; 8]),
         &["the types at byte 9187201950435737471"],
     );
-    assert_refused(&with_header(56, &[0; 8]), &["0 ticks a second"]);
-    assert_refused(&with_header(56, &[0xff; 8]), &["-1 ticks a second"]);
+    assert_rejected(&with_header(56, &[0; 8]), &["0 ticks a second"]);
+    assert_rejected(&with_header(56, &[0xff; 8]), &["-1 ticks a second"]);
 }
 
 #[test]
 fn names_unsupported_chunk_versions() {
-    assert_refused(&with_header(4, &[0, 1, 0, 0]), &["version 1.0", "JDK 11"]);
-    assert_refused(&with_header(4, &[0, 3]), &["version 3.1"]);
-    assert_refused(&with_header(67, &[0]), &["not compressed"]);
+    assert_rejected(&with_header(4, &[0, 1, 0, 0]), &["version 1.0", "JDK 11"]);
+    assert_rejected(&with_header(4, &[0, 3]), &["version 3.1"]);
+    assert_rejected(&with_header(67, &[0]), &["not compressed"]);
 }
 
 #[test]
 fn rejects_empty_and_oversized_events() {
     for size in [0, 1, -1, i64::MIN, 1 << 40] {
         let file = changed(|chunk| chunk.events[1] = number(size));
-        assert_refused(&file, &[&format!("an event of {size} bytes")]);
+        assert_rejected(&file, &[&format!("an event of {size} bytes")]);
     }
 }
 
 #[test]
 fn rejects_values_past_the_end_of_their_event() {
     let file = changed(|chunk| chunk.events[1] = event(101, &numbers(&[5, 1])));
-    assert_refused(&file, &["expected a value that ends by byte"]);
+    assert_rejected(&file, &["expected a value that ends by byte"]);
 }
 
 #[test]
@@ -173,13 +173,13 @@ fn rejects_self_referential_constants() {
         *chunk.fields(31) = vec!["string 31*".to_owned()];
         chunk.pool(31).constants = vec![(1, number(2)), (2, number(1)), (3, number(3))];
     });
-    assert_refused(&file, &["byte ", "that refers to itself"]);
+    assert_rejected(&file, &["byte ", "that refers to itself"]);
     let file = changed(|chunk| {
         let strings = Pool::new(20, &[(1, [2, 1].to_vec())]);
         chunk.constants[0].push(strings);
         chunk.pool(31).constants[1].1 = [2, 1].to_vec();
     });
-    assert_refused(&file, &["that refers to itself"]);
+    assert_rejected(&file, &["that refers to itself"]);
 }
 
 #[test]
@@ -194,18 +194,18 @@ fn rejects_constant_pools_that_do_not_point_backwards() {
             68 + body.len() as i64,
             &[&*body, types].concat(),
         );
-        assert_refused(&file, &["byte 68", &format!("found {back} bytes")]);
+        assert_rejected(&file, &["byte 68", &format!("found {back} bytes")]);
     }
 }
 
 #[test]
 fn rejects_wrong_offsets_of_constants_and_types() {
     let file = Chunk::sound().bytes();
-    assert_refused(
+    assert_rejected(
         &with_header(16, &68_u64.to_be_bytes()),
         &["expected constants, an event of type 1, found type 103"],
     );
-    assert_refused(
+    assert_rejected(
         &with_header(24, &file[16..24]),
         &["expected the chunk's types, an event of type 0, found type 1"],
     );
@@ -215,31 +215,31 @@ fn rejects_wrong_offsets_of_constants_and_types() {
 fn rejects_impossible_counts_before_allocating() {
     for count in [-1, i64::MIN, i64::MAX, 1 << 40] {
         let expected = ["byte ", &format!("found {count}")];
-        assert_refused(
+        assert_rejected(
             &changed(|chunk| chunk.pool(31).count = Some(count)),
             &expected,
         );
         let frames = [&[0], &*number(count)].concat();
-        assert_refused(
+        assert_rejected(
             &changed(|chunk| chunk.pool(26).constants[0].1 = frames),
             &expected,
         );
         let name = [&[3], &*number(count)].concat();
-        assert_refused(
+        assert_rejected(
             &changed(|chunk| chunk.pool(31).constants[0].1 = name),
             &expected,
         );
         let units = [&[4], &*number(count)].concat();
-        assert_refused(
+        assert_rejected(
             &changed(|chunk| chunk.pool(31).constants[0].1 = units),
             &expected,
         );
-        assert_refused(&with_types(&numbers(&[count])), &expected);
-        assert_refused(
+        assert_rejected(&with_types(&numbers(&[count])), &expected);
+        assert_rejected(
             &with_types(&[numbers(&[1]), text("root"), numbers(&[0, count])].concat()),
             &expected,
         );
-        assert_refused(
+        assert_rejected(
             &with_types(&[numbers(&[1]), text("root"), numbers(&[0, 0, count])].concat()),
             &expected,
         );
@@ -271,7 +271,7 @@ fn skips_any_number_of_empty_values_quickly() {
 #[test]
 fn rejects_negative_and_missing_weights() {
     let negative = changed(|chunk| chunk.event(102, &numbers(&[5, 1, 1, -8])));
-    assert_refused(
+    assert_rejected(
         &negative,
         &[
             "byte ",
@@ -282,7 +282,7 @@ fn rejects_negative_and_missing_weights() {
         chunk.fields(102).pop();
         chunk.event(102, &numbers(&[5, 1, 1]));
     });
-    assert_refused(&without, &["without a number `weight`"]);
+    assert_rejected(&without, &["without a number `weight`"]);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn rejects_impossible_object_weights() {
         })
     };
     for weight in [-1.0, f32::NAN, f32::INFINITY, 1e17] {
-        assert_refused(
+        assert_rejected(
             &weighing(weight),
             &["ObjectSample of 1000 bytes that weighs "],
         );
@@ -326,7 +326,7 @@ fn rejects_spans_that_overflow() {
         chunk.event(105, &numbers(&[5, i64::MAX, 1, 1]));
         chunk.span = Some(("jdk.ThreadPark.duration", "SECONDS"));
     });
-    assert_refused(&file, &["jdk.ThreadPark of more than 2^64 - 1 nanoseconds"]);
+    assert_rejected(&file, &["jdk.ThreadPark of more than 2^64 - 1 nanoseconds"]);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn rejects_a_too_deep_stack() {
         frames.extend([1, 7, 1]);
     }
     let file = changed(|chunk| chunk.pool(26).constants[0].1 = frames);
-    assert_refused(&file, &["a stack of 2097153 frames"]);
+    assert_rejected(&file, &["a stack of 2097153 frames"]);
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn repairs_invalid_and_long_names() {
 
 #[test]
 fn rejects_a_recording_without_samples() {
-    assert_refused(
+    assert_rejected(
         &changed(|chunk| chunk.events.clear()),
         &["holds no samples"],
     );

@@ -1,6 +1,6 @@
 //! Malformed types: errors with an offset, in bounded time and memory.
 
-use super::bad::{assert_refused, changed};
+use super::bad::{assert_rejected, changed};
 use super::build::{Chunk, Pool, Strings, checkpoint, event, header, numbers, read, shown};
 
 /// A chunk whose types are these bytes, after start time, duration and version.
@@ -35,11 +35,11 @@ fn reports_and_counts_unsupported_events_with_stacks() {
 #[test]
 fn rejects_recursive_and_deeply_nested_types() {
     let expected = ["types in it more than 32 deep, or itself"];
-    assert_refused(
+    assert_rejected(
         &changed(|chunk| chunk.fields(26).push("own 26".to_owned())),
         &expected,
     );
-    assert_refused(
+    assert_rejected(
         &changed(|chunk| chunk.fields(26).push("own 26[]".to_owned())),
         &expected,
     );
@@ -58,8 +58,8 @@ fn rejects_recursive_and_deeply_nested_types() {
                 .push(("T1000".to_owned(), 2000, vec!["number 10".to_owned()]));
         })
     };
-    assert_refused(&deep(|index| index), &expected);
-    assert_refused(&deep(|index| 999 - index), &expected);
+    assert_rejected(&deep(|index| index), &expected);
+    assert_rejected(&deep(|index| 999 - index), &expected);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn rejects_deeply_nested_elements() {
         let name = strings.string("root");
         root.extend([&*name, &numbers(&[0, i64::from(depth < 99_999)])].concat());
     }
-    assert_refused(
+    assert_rejected(
         &with_types(&[strings.bytes(), root].concat()),
         &["elements more than 32 deep"],
     );
@@ -86,39 +86,39 @@ fn rejects_incomplete_types() {
         let root = strings.element("root", &[], &[class]);
         with_types(&[strings.bytes(), root].concat())
     };
-    assert_refused(
+    assert_rejected(
         &with_class(&[("id", "5")], None),
         &["without the attribute `name`"],
     );
-    assert_refused(
+    assert_rejected(
         &with_class(&[("name", "A")], None),
         &["without the attribute `id`"],
     );
-    assert_refused(
+    assert_rejected(
         &with_class(&[("name", "A"), ("id", "-5")], None),
         &["in decimal digits, found `-5`"],
     );
     let class = [("name", "A"), ("id", "5")];
-    assert_refused(
+    assert_rejected(
         &with_class(&class, Some(&[("name", "f")])),
         &["without the attribute `class`"],
     );
     let field = [("name", "f"), ("class", "5"), ("dimension", "2")];
-    assert_refused(
+    assert_rejected(
         &with_class(&class, Some(&field)),
         &["0 or 1 dimensions, found `2`"],
     );
-    assert_refused(
+    assert_rejected(
         &with_types(&numbers(&[0, 5, 0, 0])),
         &["the string 5 of types that have 0 strings"],
     );
     let twice = changed(|chunk| chunk.types.push(("A".to_owned(), 101, vec![])));
-    assert_refused(&twice, &["the type 101 for the second time"]);
+    assert_rejected(&twice, &["the type 101 for the second time"]);
 }
 
 #[test]
 fn rejects_values_of_unknown_types() {
-    assert_refused(
+    assert_rejected(
         &changed(|chunk| chunk.fields(101).insert(0, "own 999".to_owned())),
         &["a field `own` of a type"],
     );
@@ -132,5 +132,5 @@ fn rejects_values_of_unknown_types() {
         "a key can be passed over"
     );
     let pool = changed(|chunk| chunk.constants[0].push(Pool::new(999, &[])));
-    assert_refused(&pool, &["constants of the type 999"]);
+    assert_rejected(&pool, &["constants of the type 999"]);
 }

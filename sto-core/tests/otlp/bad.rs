@@ -19,7 +19,7 @@ pub(crate) fn sound() -> Builder {
 
 /// Asserts that a valid export is rejected after a change, with these words in the error.
 #[track_caller]
-fn assert_refused(change: impl FnOnce(&mut Builder), parts: &[&str]) {
+fn assert_rejected(change: impl FnOnce(&mut Builder), parts: &[&str]) {
     let mut builder = sound();
     change(&mut builder);
     let error = builder.error();
@@ -31,39 +31,39 @@ fn assert_refused(change: impl FnOnce(&mut Builder), parts: &[&str]) {
 
 #[test]
 fn rejects_invalid_indices() {
-    assert_refused(
+    assert_rejected(
         |b| b.dictionary.function_table[1].name_strindex = 99,
         &["string 99 of a string table that has "],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.profiles[0].samples[0].stack_index = 9,
         &["the stack 9, which the file does not have"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.profiles[0].samples[0].stack_index = -1,
         &["the stack 18446744073709551615"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.profiles[0].samples[0].attribute_indices = vec![9],
         &["the attribute 9"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.dictionary.stack_table[1].location_indices[0] = 0,
         &["the location 0"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.dictionary.location_table[1].mapping_index = 3,
         &["the mapping 3"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.dictionary.location_table[1].lines[0].function_index = 9,
         &["the function 9"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.dictionary.attribute_table[1].key_strindex = 99,
         &["string 99"],
     );
-    assert_refused(
+    assert_rejected(
         |b| {
             b.dictionary
                 .mapping_table
@@ -74,21 +74,21 @@ fn rejects_invalid_indices() {
         },
         &["the attribute 77"],
     );
-    assert_refused(|b| b.dictionary.string_table.clear(), &["without strings"]);
+    assert_rejected(|b| b.dictionary.string_table.clear(), &["without strings"]);
 }
 
 #[test]
 fn rejects_impossible_values() {
     let samples = |b: &mut Builder| b.profiles[0].samples.clone();
-    assert_refused(
+    assert_rejected(
         |b| b.profiles[0].samples[0].values = vec![-1],
         &["the value -1; expected 0 or more"],
     );
-    assert_refused(
+    assert_rejected(
         |b| b.profiles[0].samples[0].values = vec![1, 2],
         &["a sample of 2 values and 1 times; expected as many"],
     );
-    assert_refused(
+    assert_rejected(
         |b| {
             let mut empty = samples(b);
             empty[0].values.clear();

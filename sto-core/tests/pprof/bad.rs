@@ -38,7 +38,7 @@ fn error_after(change: impl FnOnce(&mut sto_test_support::pprof::Profile)) -> St
 }
 
 #[track_caller]
-fn assert_refused(error: &str, parts: &[&str]) {
+fn assert_rejected(error: &str, parts: &[&str]) {
     for part in parts {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
     }
@@ -47,38 +47,38 @@ fn assert_refused(error: &str, parts: &[&str]) {
 #[test]
 fn rejects_strings_outside_of_the_table() {
     let error = error_after(|profile| profile.function[0].name = 1000);
-    assert_refused(
+    assert_rejected(
         &error,
         &["byte ", "string 1000 of a string table that has "],
     );
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.function[0].filename = -1),
         &["string 18446744073709551615"],
     );
-    assert_refused(&error_after(|p| p.sample_type[1].unit = 99), &["string 99"]);
-    assert_refused(&error_after(|p| p.mapping[0].filename = 99), &["string 99"]);
-    assert_refused(
+    assert_rejected(&error_after(|p| p.sample_type[1].unit = 99), &["string 99"]);
+    assert_rejected(&error_after(|p| p.mapping[0].filename = 99), &["string 99"]);
+    assert_rejected(
         &error_after(|p| p.sample[0].label[0].str = 99),
         &["string 99"],
     );
-    assert_refused(&error_after(|p| p.comment.push(99)), &["string 99"]);
+    assert_rejected(&error_after(|p| p.comment.push(99)), &["string 99"]);
 }
 
 #[test]
 fn rejects_unknown_ids() {
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.sample[0].location_id[1] = 9),
         &["the location 9"],
     );
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.sample[0].location_id[1] = 0),
         &["the location 0"],
     );
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.location[1].line[0].function_id = 9),
         &["the function 9"],
     );
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.location[1].mapping_id = 9),
         &["the mapping 9"],
     );
@@ -86,21 +86,21 @@ fn rejects_unknown_ids() {
 
 #[test]
 fn rejects_duplicate_ids_and_id_0() {
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.location[1].id = 1),
         &["the id 1 for the second time"],
     );
-    assert_refused(&error_after(|p| p.function[1].id = 0), &["the id 0"]);
+    assert_rejected(&error_after(|p| p.function[1].id = 0), &["the id 0"]);
 }
 
 #[test]
 fn requires_one_value_per_sample_type() {
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.sample[0].value.truncate(1)),
         &["a sample of 1 values; expected 2"],
     );
     let many = vec![ValueType { r#type: 5, unit: 6 }; MAX_SAMPLE_TYPES + 1];
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.sample_type = many),
         &["1025 sample types", "1024"],
     );
@@ -112,26 +112,26 @@ fn rejects_a_profile_without_sample_types_or_strings() {
         (&b"\x32\x00"[..], "sample types"),
         (b"\x48\x01", "string table"),
     ] {
-        assert_refused(&read_named(bytes).unwrap_err(), &[missing]);
+        assert_rejected(&read_named(bytes).unwrap_err(), &[missing]);
     }
 }
 
 #[test]
 fn rejects_difference_profiles() {
-    assert_refused(
+    assert_rejected(
         &error_after(|p| p.sample[0].value[1] = -10),
         &["the value -10", "-diff_base"],
     );
     let mut builder = sound();
     builder.label("pprof::base", "true", 0);
-    assert_refused(&builder.error(), &["pprof::base", "difference of two"]);
+    assert_rejected(&builder.error(), &["pprof::base", "difference of two"]);
 }
 
 #[test]
 fn rejects_values_that_overflow_after_conversion() {
     let mut builder = Builder::new(&[("wall", "seconds")]);
     builder.stack("main", &[i64::MAX]);
-    assert_refused(
+    assert_rejected(
         &builder.error(),
         &["9223372036854775807 times 1000000000 ns"],
     );
@@ -142,7 +142,7 @@ fn rejects_too_deep_stacks() {
     let mut builder = Builder::cpu();
     let fib = builder.location(0, &[("fib", "", 0)]);
     builder.sample(vec![fib; MAX_DEPTH + 1], &[1, 1]);
-    assert_refused(&builder.error(), &["2097153 frames"]);
+    assert_rejected(&builder.error(), &["2097153 frames"]);
 }
 
 /// A location is written once with all functions inlined there, and stacks can have it often.
@@ -155,7 +155,7 @@ fn limits_the_memory_for_small_files() {
         builder.sample(vec![many; depth], &[1, 1]);
     }
     assert!(builder.bytes().len() < 25_000, "{}", builder.bytes().len());
-    assert_refused(
+    assert_rejected(
         &builder.error(),
         &["have 4", "frames", "the limit is 4", "of a file of"],
     );
@@ -167,7 +167,7 @@ fn limits_the_time_of_drop_patterns() {
     builder.stack("main", &[1, 1]);
     let repeats = builder.string("(a{1,1000}){1,1000}");
     builder.0.drop_frames = repeats;
-    assert_refused(
+    assert_rejected(
         &builder.error(),
         &["the frames to drop are not a valid regular expression"],
     );
@@ -175,8 +175,8 @@ fn limits_the_time_of_drop_patterns() {
 
 #[test]
 fn rejects_a_profile_without_samples() {
-    assert_refused(&error_after(|p| p.sample.clear()), &["holds no samples"]);
-    assert_refused(
+    assert_rejected(&error_after(|p| p.sample.clear()), &["holds no samples"]);
+    assert_rejected(
         &error_after(|p| p.sample[0].value = vec![0, 0]),
         &["holds no samples"],
     );

@@ -17,7 +17,7 @@ const GHC: &str = "\tTime and Allocation Profiling Report  (Final)\n\n\tapp\n\n\
     COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n";
 
 #[track_caller]
-fn assert_refused(text: &str, parts: &[&str]) {
+fn assert_rejected(text: &str, parts: &[&str]) {
     let error = read_as(None, text.as_bytes())
         .expect_err("breaks the rules")
         .to_string();
@@ -49,37 +49,37 @@ fn rejects_malformed_numbers() {
     ] {
         let expected: &[&str] = &["line 2", "expected a number"];
         if !number.is_empty() {
-            assert_refused(&format!("{VTUNE}f,{number},m\n"), expected);
+            assert_rejected(&format!("{VTUNE}f,{number},m\n"), expected);
         }
-        assert_refused(
+        assert_rejected(
             &format!("{VISUAL_STUDIO}1,\"f\",{number},0,0,0,1,\"\",\n"),
             expected,
         );
-        assert_refused(
+        assert_rejected(
             &format!("{YOURKIT}\"f()\",\"{number}\",\"1\",\"1\"\n"),
             expected,
         );
-        assert_refused(
+        assert_rejected(
             &format!("{SAMPLE}      {number} main  (in app)\n"),
             &["line 4", "expected a"],
         );
         let row = format!("MAIN MAIN x 1 0 {number} 0.1 100.0 100.0\n");
         if !number.is_empty() {
-            assert_refused(&format!("{GHC}{row}"), &["line 8", "expected a number"]);
+            assert_rejected(&format!("{GHC}{row}"), &["line 8", "expected a number"]);
         }
         let weight = format!("<row><weight id=\"1\">{number}</weight></row>");
         if !number.is_empty() {
-            assert_refused(&xctrace(&weight), &["byte ", "expected a weight"]);
+            assert_rejected(&xctrace(&weight), &["byte ", "expected a weight"]);
         }
         let node = format!("<node call_tree=\"f()\" time_ms=\"{number}\"/>");
-        assert_refused(&yourkit(&node), &["byte ", "expected a number"]);
+        assert_rejected(&yourkit(&node), &["byte ", "expected a number"]);
     }
     let stack = "\n\n  app`main+0x1\n  3\n\n  app`main+0x1\n";
-    assert_refused(
+    assert_rejected(
         &format!("{stack}  -3\n"),
         &["line 7", "expected a count of 0 or more"],
     );
-    assert_refused(
+    assert_rejected(
         &format!("{stack}  99999999999999999999\n"),
         &["line 7", "larger than 2^64 - 1"],
     );
@@ -89,14 +89,14 @@ fn rejects_malformed_numbers() {
 fn rejects_sums_that_overflow() {
     let too_large = "add up to more than 2^64 - 1";
     let stack = "\n\n  app`main+0x1\n  18446744073709551615\n\n  app`f+0x1\n  1\n";
-    assert_refused(stack, &["line 7", too_large]);
+    assert_rejected(stack, &["line 7", too_large]);
     let hour = "18446744072.0";
-    assert_refused(
+    assert_rejected(
         &format!("{VTUNE}f,{hour},m\nf,{hour},m\n"),
         &["line 3", too_large],
     );
     let calls = "1,\"f\",18446744073709551615,0,0,0,1,\"\",\n";
-    assert_refused(
+    assert_rejected(
         &format!("{VISUAL_STUDIO}{calls}"),
         &["calls take longer than 2^64 ns"],
     );
@@ -105,51 +105,51 @@ fn rejects_sums_that_overflow() {
 #[test]
 fn rejects_calls_without_a_caller() {
     let skipped = "expected at most one more";
-    assert_refused(&format!("{VTUNE}f,1,m\n  g,1,m\n"), &["line 3", skipped]);
-    assert_refused(
+    assert_rejected(&format!("{VTUNE}f,1,m\n  g,1,m\n"), &["line 3", skipped]);
+    assert_rejected(
         &format!("{VISUAL_STUDIO}1,\"f\",1,0,0,0,1,\"\",\n3,\"g\",1,0,0,0,1,\"\",\n"),
         &["line 3", skipped],
     );
-    assert_refused(
+    assert_rejected(
         &format!("{VISUAL_STUDIO}2,\"f\",1,0,0,0,1,\"\",\n1,\"g\",1,0,0,0,1,\"\",\n"),
         &["line 3", "level 1, where the first is at 2"],
     );
-    assert_refused(
+    assert_rejected(
         &format!("{YOURKIT}\"f()\",1,1,1\n\"g()\",1,1,3\n"),
         &["line 3", skipped],
     );
-    assert_refused(&format!("{YOURKIT}\"f()\",1,1,0\n"), &["line 2", "level 0"]);
-    assert_refused(
+    assert_rejected(&format!("{YOURKIT}\"f()\",1,1,0\n"), &["line 2", "level 0"]);
+    assert_rejected(
         &format!("{SAMPLE}        5 main  (in app)\n"),
         &["line 4", skipped],
     );
-    assert_refused(
+    assert_rejected(
         "Analysis of sampling a (pid 1) every 1 millisecond\nCall graph:\n      5 main\n",
         &["line 3", "expected a thread before its calls"],
     );
     let rows = "MAIN MAIN x 1 0 1.0 0.1 100.0 100.0\n  f M x 2 0 1.0 0.1 1.0 1.0\n";
-    assert_refused(&format!("{GHC}{rows}"), &["line 9", skipped]);
+    assert_rejected(&format!("{GHC}{rows}"), &["line 9", skipped]);
 }
 
 #[test]
 fn reports_missing_fields() {
-    assert_refused(
+    assert_rejected(
         &format!("{VTUNE}f\n"),
         &["line 2", "expected as many fields as columns"],
     );
-    assert_refused(
+    assert_rejected(
         &format!("{VISUAL_STUDIO}1,\"f\n"),
         &["line 2", "as many fields as columns"],
     );
-    assert_refused(
+    assert_rejected(
         &format!("{YOURKIT}\"f()\n"),
         &["line 2", "as many fields as columns"],
     );
-    assert_refused(
+    assert_rejected(
         &format!("{GHC}MAIN MAIN 1\n"),
         &["line 8", "expected a cost centre with 6 numbers"],
     );
-    assert_refused(
+    assert_rejected(
         &yourkit("<node call_tree=\"f()\"/>"),
         &["without `time_ms`"],
     );
@@ -166,18 +166,18 @@ fn rejects_dangling_references() {
     ] {
         let what = element.trim_start_matches("tagged-");
         let row = xctrace(&format!("<row><{element} ref=\"7\"/></row>"));
-        assert_refused(
+        assert_rejected(
             &row,
             &[
                 "byte ",
                 &format!("7; expected the id of a {what} defined before"),
             ],
         );
-        assert_refused(
+        assert_rejected(
             &xctrace(&format!("<row><{element}/></row>")),
             &["without an `id` or `ref`"],
         );
-        assert_refused(
+        assert_rejected(
             &xctrace(&format!("<row><{element} id=\"-1\"/></row>")),
             &["id=`-1`"],
         );
@@ -187,17 +187,17 @@ fn rejects_dangling_references() {
             "<row><backtrace id=\"1\">{frame}</backtrace></row>"
         ))
     };
-    assert_refused(
+    assert_rejected(
         &frame("<frame ref=\"9\"/>"),
         &["9; expected the id of a frame"],
     );
     // A stack that refers to itself.
-    assert_refused(
+    assert_rejected(
         &frame("<backtrace ref=\"1\"/>"),
         &["1; expected the id of a backtrace"],
     );
     let twice = "<frame id=\"2\" name=\"a\"/><frame id=\"2\" name=\"b\"/>";
-    assert_refused(&frame(twice), &["2 is the id of another frame too"]);
+    assert_rejected(&frame(twice), &["2 is the id of another frame too"]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn rejects_truncated_files() {
                     let is_told = recording
                         .warnings
                         .iter()
-                        .any(|said| said.contains("no line end"));
+                        .any(|message| message.contains("no line end"));
                     assert!(
                         !has_end && (is_told || text[cut - 1] == b'\n'),
                         "{file} {cut}"
@@ -245,7 +245,7 @@ fn reads_a_truncated_report_if_allowed() {
         recording
             .warnings
             .iter()
-            .any(|said| said.contains("ends early"))
+            .any(|message| message.contains("ends early"))
     );
     let xml = &bytes("xctrace.xml")[..1500];
     assert!(read_bytes(Path::new("a/file"), xml, &options).is_err());

@@ -213,20 +213,20 @@ fn warns_if_costs_differ_from_stated_totals() {
         let text = String::from_utf8(bytes(file)).unwrap();
         assert!(text.contains(from), "{file}");
         let recording = read_as(None, text.replacen(from, to, 1).as_bytes()).unwrap();
-        let said = recording
+        let warning = recording
             .warnings
             .iter()
             .find(|text| text.contains("add up to"));
-        said.cloned().unwrap_or_default()
+        warning.cloned().unwrap_or_default()
     };
-    let said = without("visual-studio.csv", ",72.86,72.86,", ",72.86,12.86,");
-    assert!(said.contains(" 40.0"), "{said}");
-    let said = without("ghc-exact.prof", "(347 ticks", "(694 ticks");
-    assert!(said.contains(" 50.00% "), "{said}");
-    let said = without("sample.txt", "1114 write", "2228 write");
-    assert!(said.contains(" 121.31% "), "{said}");
-    let said = without("yourkit.xml", "own_time_ms=\"150\"", "own_time_ms=\"50\"");
-    assert!(said.contains(" 91.87% "), "{said}");
+    let warning = without("visual-studio.csv", ",72.86,72.86,", ",72.86,12.86,");
+    assert!(warning.contains(" 40.0"), "{warning}");
+    let warning = without("ghc-exact.prof", "(347 ticks", "(694 ticks");
+    assert!(warning.contains(" 50.00% "), "{warning}");
+    let warning = without("sample.txt", "1114 write", "2228 write");
+    assert!(warning.contains(" 121.31% "), "{warning}");
+    let warning = without("yourkit.xml", "own_time_ms=\"150\"", "own_time_ms=\"50\"");
+    assert!(warning.contains(" 91.87% "), "{warning}");
 }
 
 #[test]

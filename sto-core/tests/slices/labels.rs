@@ -141,7 +141,7 @@ fn labels_stay_with_their_profile() {
     let id = add(&store);
     assert_eq!(kept(&store, id), expected(), "stored");
     store.compact().unwrap();
-    assert_eq!(kept(&store, id), expected(), "written anew");
+    assert_eq!(kept(&store, id), expected(), "after rewriting");
     store.prune(&BTreeSet::from([other])).unwrap();
     assert_eq!(kept(&store, id), expected(), "pruned");
     store

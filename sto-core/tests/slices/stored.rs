@@ -136,11 +136,11 @@ fn flipped_bits_in_slices_are_detected() {
     });
     let report = add(&store, &samples.collect::<String>(), 100);
     let id = report.profiles[0].id;
-    let said = |store: &Store| {
+    let load_stored = |store: &Store| {
         let loaded = store.snapshot()?.load_slices(id)?;
         Ok::<_, StoreError>(loaded.map(|loaded| (loaded.tree, loaded.slices)))
     };
-    let right = said(&store).unwrap();
+    let right = load_stored(&store).unwrap();
     assert!(right.is_some());
     let file = folder.path().join(Store::FILE_NAME);
     let bytes = std::fs::read(&file).unwrap();
@@ -154,8 +154,8 @@ fn flipped_bits_in_slices_are_detected() {
         let mut bytes = bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&file, bytes).unwrap();
-        match Store::open(folder.path()).and_then(|store| said(&store)) {
-            Ok(said) => assert!(said == right, "bit {bit}"),
+        match Store::open(folder.path()).and_then(|store| load_stored(&store)) {
+            Ok(slices) => assert!(slices == right, "bit {bit}"),
             Err(_) => found += 1,
         }
     }

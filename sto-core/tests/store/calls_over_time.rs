@@ -388,8 +388,8 @@ fn flipped_bits_in_calls_are_detected() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&file, bytes).unwrap();
         match Store::open(folder.path()).and_then(|store| store.snapshot()?.load_calls(id)) {
-            Ok(said) => assert!(
-                said.map(|said| said.calls) == Some(calls(3000)),
+            Ok(loaded) => assert!(
+                loaded.map(|loaded| loaded.calls) == Some(calls(3000)),
                 "bit {bit}"
             ),
             Err(_) => found += 1,

@@ -17,11 +17,11 @@ fn small_store() -> (Vec<u8>, Vec<ProfileId>, String) {
         add(&store, "v1", "b", &forest(500, 300, 1)),
         add(&store, "v2", "c", &forest(500, 320, 2)),
     ];
-    let said = everything(folder.path(), &ids).unwrap();
+    let content = everything(folder.path(), &ids).unwrap();
     (
         fs::read(folder.path().join(Store::FILE_NAME)).unwrap(),
         ids,
-        said,
+        content,
     )
 }
 
@@ -99,7 +99,7 @@ fn outcome(bytes: &[u8], sound: &Sound, what: &str) -> Outcome {
     let folder = folder_with(bytes);
     let answer = everything(folder.path(), &sound.ids);
     if let Ok(answer) = &answer {
-        assert!(*answer == sound.said, "{what}: a wrong answer");
+        assert!(*answer == sound.content, "{what}: a wrong answer");
     }
     let verified = Store::verify(folder.path(), None, &mut |_| Ok(()));
     let file = folder.path().join(Store::FILE_NAME);
@@ -120,17 +120,17 @@ fn outcome(bytes: &[u8], sound: &Sound, what: &str) -> Outcome {
 struct Sound {
     bytes: Vec<u8>,
     ids: Vec<ProfileId>,
-    said: String,
+    content: String,
     entries: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 fn sound() -> Sound {
-    let (bytes, ids, said) = small_store();
+    let (bytes, ids, content) = small_store();
     let entries = entries(folder_with(&bytes).path());
     Sound {
         bytes,
         ids,
-        said,
+        content,
         entries,
     }
 }
@@ -180,7 +180,7 @@ fn flipped_bit_does_not_spoil_additions() {
         bytes[at] ^= 1 << (flip % 8);
         let folder = folder_with(&bytes);
         if let Ok(answer) = after_adding(folder.path(), &sound.ids) {
-            assert!(sound.said.ends_with(&answer), "byte {at}, after adding");
+            assert!(sound.content.ends_with(&answer), "byte {at}, after adding");
         }
     }
 }

@@ -112,8 +112,8 @@ fn every_call_round_trips() {
     let [profile] = &outcome.profiles[..] else {
         panic!()
     };
-    let said = profile.calls.unwrap();
-    assert!(said.kept_bytes > Bytes(0) && said.bytes > Bytes(0));
+    let sizes = profile.calls.unwrap();
+    assert!(sizes.kept_bytes > Bytes(0) && sizes.bytes > Bytes(0));
     let kept = kept(&store, profile.id).unwrap();
     assert_eq!(kept.threads().len(), 2);
     for (index, calls) in threads.iter().enumerate() {

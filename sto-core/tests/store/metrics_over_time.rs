@@ -267,9 +267,9 @@ fn metrics_have_the_time_range_of_the_samples() {
     let [profile] = &outcome.profiles[..] else {
         panic!()
     };
-    let said = profile.metrics.unwrap();
-    assert_eq!((said.count, said.points), (2, 3));
-    assert!(said.bytes > Bytes(0));
+    let summary = profile.metrics.unwrap();
+    assert_eq!((summary.count, summary.points), (2, 3));
+    assert!(summary.bytes > Bytes(0));
     let stored = load(&store, profile.id).unwrap();
     assert_eq!(
         (stored.first, stored.last),
@@ -320,7 +320,7 @@ fn flipped_bits_in_metrics_are_detected() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&file, bytes).unwrap();
         match Store::open(folder.path()).and_then(|store| store.snapshot()?.load_metrics(id)) {
-            Ok(said) => assert!(said.as_ref() == Some(&run), "bit {bit}"),
+            Ok(loaded) => assert!(loaded.as_ref() == Some(&run), "bit {bit}"),
             Err(_) => found += 1,
         }
     }

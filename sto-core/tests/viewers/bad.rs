@@ -8,7 +8,7 @@ use sto_core::limits::MAX_DEPTH;
 use sto_core::recording::Recording;
 
 #[track_caller]
-fn assert_refused(text: &str, parts: &[&str]) {
+fn assert_rejected(text: &str, parts: &[&str]) {
     let error = error(text);
     assert!(error.starts_with("a/file: "), "{error}");
     assert!(error.len() < 400 && !error.contains('\x1b'), "{error}");
@@ -23,7 +23,7 @@ fn assert_firefox(from: &str, to: &str, parts: &[&str]) {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
     });
-    assert_refused(&text, parts);
+    assert_rejected(&text, parts);
 }
 
 const FRAME: &str = r#"{"functionName":"main","url":"a.js","lineNumber":0}"#;
@@ -114,16 +114,16 @@ fn rejects_indices_outside_of_tables() {
         r#""category":[0,8]"#,
         &of("frameTable.category[1]", "meta.categories"),
     );
-    assert_refused(
+    assert_rejected(
         &speedscope::sampled("none", "[[0,2]]", "[1]"),
         &of("profiles[0].samples[0][1]: 2", "shared.frames"),
     );
-    assert_refused(
+    assert_rejected(
         &speedscope::evented("none", r#"[{"type":"O","frame":5,"at":10}]"#),
         &of("profiles[0].events[0].frame: 5", "shared.frames"),
     );
     let node = [cpuprofile::node(1, "main", 0, "")];
-    assert_refused(
+    assert_rejected(
         &cpuprofile::profile(&node, r#","samples":[3],"timeDeltas":[5]"#),
         &["samples[0]: 3", "expected the id of a node"],
     );
@@ -140,7 +140,7 @@ fn rejects_cycles() {
         cpuprofile::node(1, "a", 0, r#","children":[2]"#),
         cpuprofile::node(2, "b", 0, r#","children":[1]"#),
     ];
-    assert_refused(
+    assert_rejected(
         &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
         &["samples[0]", "its own direct or indirect caller"],
     );
@@ -149,7 +149,7 @@ fn rejects_cycles() {
         cpuprofile::node(2, "b", 0, r#","children":[3]"#),
         cpuprofile::node(3, "c", 0, ""),
     ];
-    assert_refused(
+    assert_rejected(
         &cpuprofile::profile(&nodes, r#","samples":[3],"timeDeltas":[5]"#),
         &["nodes[1].children[0]: 3", "expected a tree"],
     );
@@ -157,7 +157,7 @@ fn rejects_cycles() {
         cpuprofile::node(1, "a", 0, ""),
         cpuprofile::node(1, "b", 0, ""),
     ];
-    assert_refused(
+    assert_rejected(
         &cpuprofile::profile(&twice, ""),
         &["nodes[1].id: 1", "another node"],
     );
@@ -171,16 +171,16 @@ fn rejects_negative_weights() {
         r#""weight":[1,-1,1]"#,
         &["threads[0].samples.weight[1]: -1", difference],
     );
-    assert_refused(
+    assert_rejected(
         &speedscope::sampled("none", "[[0]]", "[-2.5]"),
         &["profiles[0].weights[0]: -2.5", difference],
     );
     let back = r#"[{"type":"O","frame":0,"at":20},{"type":"C","frame":0,"at":15}]"#;
-    assert_refused(
+    assert_rejected(
         &speedscope::evented("none", back),
         &["profiles[0].events[1].at: 15", "no smaller"],
     );
-    assert_refused(
+    assert_rejected(
         r#"{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":-5}]}"#,
         &["traceEvents[0].dur: -5"],
     );
@@ -190,9 +190,9 @@ fn rejects_negative_weights() {
 fn rejects_malformed_numbers() {
     for number in ["NaN", "1e999", "\"x\"", "[]"] {
         let text = speedscope::sampled("none", "[[0]]", &format!("[{number}]"));
-        assert_refused(&text, &["byte "]);
+        assert_rejected(&text, &["byte "]);
     }
-    assert_refused(
+    assert_rejected(
         &speedscope::sampled("seconds", "[[0]]", "[1e30]"),
         &["weights[0]: 1e30"],
     );
@@ -206,12 +206,12 @@ fn rejects_columns_of_different_lengths() {
         "[0.5]",
         &["samples.time: 1 entries; expected 3"],
     );
-    assert_refused(
+    assert_rejected(
         &speedscope::sampled("none", "[[0]]", "[1,2]"),
         &["profiles[0].weights: 2 entries; expected 1"],
     );
     let node = [cpuprofile::node(1, "main", 0, "")];
-    assert_refused(
+    assert_rejected(
         &cpuprofile::profile(&node, r#","samples":[1],"timeDeltas":[]"#),
         &["timeDeltas: 0 entries; expected 1"],
     );
@@ -221,12 +221,12 @@ fn rejects_columns_of_different_lengths() {
 fn rejects_crossing_and_unfinished_calls() {
     let crossing = r#"[{"type":"O","frame":0,"at":10},{"type":"O","frame":1,"at":10},
         {"type":"C","frame":0,"at":20}]"#;
-    assert_refused(
+    assert_rejected(
         &speedscope::evented("none", crossing),
         &["events[2].frame", "not the innermost one"],
     );
     let open = r#"[{"type":"O","frame":0,"at":10}]"#;
-    assert_refused(
+    assert_rejected(
         &speedscope::evented("none", open),
         &["profiles[0].events: 1 calls begin"],
     );
@@ -234,7 +234,7 @@ fn rejects_crossing_and_unfinished_calls() {
 
 #[test]
 fn rejects_unknown_words() {
-    assert_refused(
+    assert_rejected(
         &speedscope::sampled("parsecs", "[[0]]", "[1]"),
         &["profiles[0].unit: `parsecs`"],
     );
@@ -261,7 +261,7 @@ fn chain(depth: usize) -> String {
 fn reads_a_million_frames_and_rejects_more_than_the_limit() {
     let recording = read(&chain(1_000_000)).unwrap();
     assert_eq!(deepest(&recording), 1_000_000);
-    assert_refused(
+    assert_rejected(
         &chain(MAX_DEPTH + 1),
         &["threads[0].samples.stack[0]", "2097152"],
     );
@@ -275,7 +275,7 @@ fn nested_values_do_not_overflow_the_stack() {
         format!(r#"{{"traceEvents":{nested}"#),
         format!(r#"[{{"ph":"M","args":{nested}"#),
     ] {
-        assert_refused(&text, &["byte "]);
+        assert_rejected(&text, &["byte "]);
     }
 }
 
@@ -292,11 +292,11 @@ fn replaces_invalid_utf8_in_names_only() {
             continue;
         }
         let recording = read.unwrap();
-        let said = recording
+        let is_warned = recording
             .warnings
             .iter()
             .any(|warning| warning.contains("UTF-8"));
-        assert!(said, "{}: {:?}", format.name(), recording.warnings);
+        assert!(is_warned, "{}: {:?}", format.name(), recording.warnings);
         let at = bytes.iter().position(|&byte| byte == b':').unwrap();
         bytes[at] = 0xff;
         let named = ReadOptions {
@@ -318,7 +318,7 @@ fn check_events_before(read: Result<Recording, FormatError>, end: usize) {
             let warning = format!("The file ends at byte {end}, in the middle of its JSON");
             let warnings = &recording.warnings;
             assert!(
-                warnings.iter().any(|said| said.starts_with(&warning)),
+                warnings.iter().any(|found| found.starts_with(&warning)),
                 "{warnings:?}"
             );
         }
@@ -371,7 +371,7 @@ fn rejects_malformed_children() {
     ] {
         let text =
             format!(r#"{{"head":{{"callFrame":{FRAME},"selfSize":1,"children":{children}}}}}"#);
-        assert_refused(&text, &["byte ", "expected a node, or one list of nodes"]);
+        assert_rejected(&text, &["byte ", "expected a node, or one list of nodes"]);
     }
 }
 
@@ -382,14 +382,14 @@ fn rejects_dangling_references_in_ruby_stacks() {
     };
     let calls =
         r#"{"mode":"cpu","interval":1,"samples":1,"frames":{"7":{"name":"f","edges":{"8":1}}}}"#;
-    assert_refused(calls, &["frames[7]: 8; expected the id of a frame"]);
-    assert_refused(
+    assert_rejected(calls, &["frames[7]: 8; expected the id of a frame"]);
+    assert_rejected(
         &report(r#","raw":[1,8,1]"#),
         &["raw[1]: 8; expected the id of a frame"],
     );
-    assert_refused(
+    assert_rejected(
         &report(r#","raw":[1,7]"#),
         &["raw[0]: a stack that ends beyond the list"],
     );
-    assert_refused(&report(r#","raw":[18446744073709551615,7]"#), &["raw[0]: "]);
+    assert_rejected(&report(r#","raw":[18446744073709551615,7]"#), &["raw[0]: "]);
 }

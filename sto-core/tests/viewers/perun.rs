@@ -128,13 +128,13 @@ fn warns_about_missing_or_invalid_amounts() {
         r#"{"bound":"iterations"}"#,
         r#""resources":{"f#0":{}},"resource_type_map":{"f#0":{"uid":{"function":"f","line":3},"type":"local bound"}}"#,
     );
-    let said = error(&bounds);
+    let message = error(&bounds);
     assert!(
-        said.contains("none of its 1 resources has an amount"),
-        "{said}"
+        message.contains("none of its 1 resources has an amount"),
+        "{message}"
     );
-    let said = error(&profile("{}", r#""resources":{},"resource_type_map":{}"#));
-    assert!(said.contains("it has no resources"), "{said}");
+    let message = error(&profile("{}", r#""resources":{},"resource_type_map":{}"#));
+    assert!(message.contains("it has no resources"), "{message}");
     let call = |units: &str, amount: &str| {
         let resources = format!(
             r#""resources":{{"f#0":{{"amount":[1,{amount}]}}}},
@@ -142,16 +142,16 @@ fn warns_about_missing_or_invalid_amounts() {
         );
         error(&profile(units, &resources))
     };
-    let said = call(r#"{"mixed(time delta)":"us"}"#, "-1");
+    let message = call(r#"{"mixed(time delta)":"us"}"#, "-1");
     assert!(
-        said.contains("resources.f#0.amount[1]: -1; expected a number from 0"),
-        "{said}"
+        message.contains("resources.f#0.amount[1]: -1; expected a number from 0"),
+        "{message}"
     );
-    let said = call(r#"{"mixed(time delta)":"us"}"#, "1e16");
-    assert!(said.contains("within 292 years"), "{said}");
-    let said = call(r#"{"mixed(time delta)":"parsecs"}"#, "1");
+    let message = call(r#"{"mixed(time delta)":"us"}"#, "1e16");
+    assert!(message.contains("within 292 years"), "{message}");
+    let message = call(r#"{"mixed(time delta)":"parsecs"}"#, "1");
     assert!(
-        said.contains("header.units: a unit of time `parsecs`"),
-        "{said}"
+        message.contains("header.units: a unit of time `parsecs`"),
+        "{message}"
     );
 }

@@ -75,7 +75,7 @@ pub(crate) fn is_missing() -> bool {
 
 fn browser() -> Command {
     let name = NAMES.iter().find(|name| is_there(name));
-    Command::new(name.expect("the test has asked for it"))
+    Command::new(name.expect("the test checked that a browser is installed"))
 }
 
 fn profile(folder: &Path) -> String {

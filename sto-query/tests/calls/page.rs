@@ -21,8 +21,8 @@ pub(super) fn open(page: &str, asked: &str, width: u32) -> Value {
     // The browser must refuse scripts in names.
     assert_eq!(facts["smuggled"], "did not run");
     let refused = |line: &&String| !line.contains("Content Security Policy");
-    let said: Vec<&String> = console.iter().filter(refused).collect();
-    assert!(said.is_empty(), "{said:?}");
+    let messages: Vec<&String> = console.iter().filter(refused).collect();
+    assert!(messages.is_empty(), "{messages:?}");
     facts
 }
 

@@ -179,8 +179,8 @@ fn zooms_from_an_expression_to_each_of_its_calls() {
 fn page_states_that_calls_were_not_kept() {
     let trace = served();
     let page = page_of(&stored(trace.path(), false), None);
-    let said = "Single calls of expressions were not kept; `keep them` keeps them.";
-    assert!(page.contains(said));
+    let message = "Single calls of expressions were not kept; `keep them` keeps them.";
+    assert!(page.contains(message));
     assert!(!page.contains("my store"));
     if browser::is_missing() {
         return;
@@ -196,7 +196,7 @@ fn page_states_that_calls_were_not_kept() {
     let facts = open(&page, asked, 1280);
     assert_eq!(
         [&facts["kept"], &facts["pinned"], &facts["zoomed"]],
-        [said; 3]
+        [message; 3]
     );
 }
 

@@ -258,7 +258,7 @@ fn view_without_samples_has_no_figures() {
     let empty = some_runs(&view, &[]);
     let options = CalibrateOptions::default();
     assert_eq!(calibrated(&empty, &options).runs, 0);
-    let nowhere = calibrate(&view, 7, &options).expect("a function that is none is no error");
+    let nowhere = calibrate(&view, 7, &options).expect("an unknown function is not an error");
     assert_eq!(nowhere.false_reports, None);
 }
 

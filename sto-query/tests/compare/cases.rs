@@ -84,9 +84,9 @@ fn blames_function_that_explains_change() {
     }
     assert!(failures.is_empty(), "{failures}");
     // The sentences of all cases. Every kind of sentence must occur in some case.
-    let is_said = |said: &&&str| sentences.contains(**said);
-    let unsaid: Vec<_> = SENTENCES.iter().filter(|said| !is_said(said)).collect();
-    assert!(unsaid.is_empty(), "no case says: {unsaid:?}");
+    let occurs = |part: &&&str| sentences.contains(**part);
+    let missing: Vec<_> = SENTENCES.iter().filter(|part| !occurs(part)).collect();
+    assert!(missing.is_empty(), "no case has: {missing:?}");
     assert_golden("sentences.txt", &sentences);
 }
 

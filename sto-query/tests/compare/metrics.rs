@@ -214,7 +214,7 @@ fn side_of_failed_runs_is_clean_only_if_other_failed_too() {
     let mut v2 = runs("v2", SECONDS, &[1.0, 1.1, 0.9]);
     set(&mut v1, "exit_status", &[0.0; 3]);
     set(&mut v2, "exit_status", &[1.0; 3]);
-    for (a, b, said) in [
+    for (a, b, message) in [
         (
             &v1,
             &v2,
@@ -228,9 +228,9 @@ fn side_of_failed_runs_is_clean_only_if_other_failed_too() {
     ] {
         let comparison = compared(a, b, &CompareOptions::default());
         assert_eq!(comparison.verdict, Verdict::Insufficient);
-        assert!(comparison.reason.contains(said), "{}", comparison.reason);
+        assert!(comparison.reason.contains(message), "{}", comparison.reason);
         assert!(
-            comparison.warnings[0].contains(said),
+            comparison.warnings[0].contains(message),
             "{:?}",
             comparison.warnings
         );

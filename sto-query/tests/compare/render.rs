@@ -168,7 +168,7 @@ fn shows_all_tested_functions_as_text_and_json() {
     let functions = comparison
         .functions
         .as_deref()
-        .expect("they were asked for");
+        .expect("functions were requested");
     let names: Vec<&str> = functions.iter().map(|f| f.function.as_str()).collect();
     assert_eq!(names, ["main", "compute", "write", "parse"]);
     for function in functions {

@@ -269,7 +269,7 @@ fn reports_stacks_on_request_in_preorder() {
     };
     let stacks = compared_in(Order::Forward)
         .stacks
-        .expect("they were asked for");
+        .expect("stacks were requested");
     let rows: Vec<(usize, &str, u64, u64)> = stacks
         .nodes
         .iter()

@@ -11,7 +11,11 @@ use sto_query::text::Date;
 const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";
 const SLOW: &str = "main;parse 3010\nmain;compute 4990\nmain;log 1900\nmain;render 4610";
 
-fn said(baseline: &View, candidate: &View, options: &CompareOptions) -> (Verdict, String) {
+fn verdict_and_reason(
+    baseline: &View,
+    candidate: &View,
+    options: &CompareOptions,
+) -> (Verdict, String) {
     let comparison = compared(baseline, candidate, options);
     (comparison.verdict, comparison.reason)
 }
@@ -53,7 +57,7 @@ fn names_untrustworthy_side_and_remedy() {
     ] {
         let mut candidate = view("v2", &[SLOW]);
         candidate.selection.profiles[0].profile.quality = quality;
-        let found = said(
+        let found = verdict_and_reason(
             &view("v1", &[BEFORE]),
             &candidate,
             &CompareOptions::default(),
@@ -66,7 +70,7 @@ fn names_untrustworthy_side_and_remedy() {
 fn names_different_events_and_remedy() {
     let mut candidate = view("v2", &[SLOW]);
     candidate.sample_types = vec![sample_type("page-faults")];
-    let found = said(
+    let found = verdict_and_reason(
         &view("v1", &[BEFORE]),
         &candidate,
         &CompareOptions::default(),
@@ -86,7 +90,7 @@ fn counts_ignored_findings_if_nothing_else_got_worse() {
     let options = with!(CompareOptions {
         ignored: vec![ignored("log"), ignored("render")],
     });
-    let found = said(&view("v1", &[BEFORE]), &view("v2", &[SLOW]), &options);
+    let found = verdict_and_reason(&view("v1", &[BEFORE]), &view("v2", &[SLOW]), &options);
     assert_eq!(found.0, Verdict::Clean);
     assert_eq!(
         found.1,

@@ -268,11 +268,11 @@ fn order_of_rows_and_files_does_not_matter() {
 fn rejects_invalid_counts() {
     let asked = five_runs();
     let (folder, path, rows) = written(&asked);
-    let refused = |said: &str| {
+    let refused = |message: &str| {
         let error = check_counts(&path, &request(&asked))
             .unwrap_err()
             .to_string();
-        assert!(error.contains(said), "{said}: {error}");
+        assert!(error.contains(message), "{message}: {error}");
     };
     for column in TEXTS.iter().chain(&NUMBERS) {
         write(&path, &rows, column);

@@ -214,8 +214,8 @@ fn answers(engine: &str, asked: &Value) -> Vec<Vec<Vec<Value>>> {
     input.write_all(asked.to_string().as_bytes()).unwrap();
     drop(input);
     let output = python.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

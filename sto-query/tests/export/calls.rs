@@ -173,8 +173,8 @@ fn merged_calls_keep_their_time_and_number() {
         let before = stored(&testdata(file), false);
         let sources = Sources::from_snapshot(before.snapshot().unwrap());
         let bytes = exported(&sources, "v1".into(), None);
-        let said = bytes.windows(5).filter(|part| part == b"calls").count();
-        assert!(said > 10, "{file}: {said}");
+        let labelled = bytes.windows(5).filter(|part| part == b"calls").count();
+        assert!(labelled > 10, "{file}: {labelled}");
         let path = folder.path().join("exported");
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(times(&stored(&path, true)), times(&before), "{file}");

@@ -20,8 +20,8 @@ fn open(view: &View, width: u32) -> Value {
     assert_eq!(facts["smuggled"], "did not run");
     assert_eq!(facts["overflow"], 0, "{facts:#}");
     let refused = |line: &&String| !line.contains("Content Security Policy");
-    let said: Vec<&String> = console.iter().filter(refused).collect();
-    assert!(said.is_empty(), "{said:?}");
+    let messages: Vec<&String> = console.iter().filter(refused).collect();
+    assert!(messages.is_empty(), "{messages:?}");
     facts
 }
 

@@ -23,8 +23,8 @@ fn complaint(program: &str, args: &[&str], document: &str) -> Option<String> {
     stdin.write_all(document.as_bytes()).unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (!output.status.success()).then(|| String::from_utf8_lossy(&said).into_owned())
+    let text = [output.stdout, output.stderr].concat();
+    (!output.status.success()).then(|| String::from_utf8_lossy(&text).into_owned())
 }
 
 fn xml_complaint(xml: &str) -> Option<String> {
@@ -135,7 +135,7 @@ fn fingerprint_of_a_finding_does_not_depend_on_builds() {
     all.extend(fingerprints(other));
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), 2 * count, "nothing else has the same");
+    assert_eq!(all.len(), 2 * count, "fingerprints are unique");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn sarif_has_at_most_5000_results_and_counts_the_rest() {
     let log: Value = serde_json::from_str(&sarif(&comparisons)).unwrap();
     let run = &log["runs"][0];
     assert_eq!(run["results"].as_array().unwrap().len(), 5_000);
-    let said = run["invocations"][0]["toolExecutionNotifications"].to_string();
+    let text = run["invocations"][0]["toolExecutionNotifications"].to_string();
     let left_out = format!("{} more results are left out", results - 5_000);
-    assert!(said.contains(&left_out), "{said}");
+    assert!(text.contains(&left_out), "{text}");
 }

@@ -19,10 +19,10 @@ fn shows_hints_and_hover(arguments: &[&str]) {
     editor.env("STO", env!("CARGO_BIN_EXE_sto"));
     editor.env("STO_STORE", sandbox.path("store"));
     let run = editor.output().unwrap();
-    let said = String::from_utf8_lossy(&run.stdout);
+    let message = String::from_utf8_lossy(&run.stdout);
     assert!(
         run.status.success(),
-        "{said}{}",
+        "{message}{}",
         String::from_utf8_lossy(&run.stderr)
     );
     let shares = sandbox.sto(&["source", "count_rules", "v2", "--source-dir", "src"]);
@@ -34,14 +34,14 @@ fn shows_hints_and_hover(arguments: &[&str]) {
     let own: f64 = own[5..own.find('%').unwrap()].parse().unwrap();
     let words = format!("{own:.1}").trim_end_matches(".0").to_owned();
     assert!(
-        said.contains(&format!("123: {words} % self")),
-        "{words}: {said}"
+        message.contains(&format!("123: {words} % self")),
+        "{words}: {message}"
     );
-    assert!(said.contains("127: "), "{said}");
-    assert!(said.contains("count_rules"), "{said}");
+    assert!(message.contains("127: "), "{message}");
+    assert!(message.contains("count_rules"), "{message}");
     assert!(
-        said.contains("2 builds, `v1` to `v2`") || said.contains("2 builds, v1 to v2"),
-        "{said}"
+        message.contains("2 builds, `v1` to `v2`") || message.contains("2 builds, v1 to v2"),
+        "{message}"
     );
 }
 

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_it_writes() {
+    fn written_messages_round_trip() {
         let mut out = MessageWriter::default();
         for value in [0, 127, 128, u64::MAX] {
             out.number_or_zero(3, value);
