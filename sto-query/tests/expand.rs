@@ -213,7 +213,7 @@ fn informed_selection_weighs_recent_changes_and_new_depths() {
         changed: |_: &str| Some(Duration::from_secs(15 * 86_400)),
     };
     let branches = expanded(&history, Direction::Callees, &informed);
-    // All have one score; `c` stands at a depth at which it never did.
+    // All have one score; `c` is at a depth at which it never was.
     assert_eq!(
         paths(&history, &branches),
         ["log", "log c", "log a", "log b"]

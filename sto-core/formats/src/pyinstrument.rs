@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
 /// Adds a stack for each call with self time.
 fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> Decoded<()> {
     let mut tree = CallTree::default();
-    // For each entry, its time without that of its children, and the number of these.
+    // For each entry, its time without its children, and the number of children.
     let mut own: Vec<(u64, u64)> = Vec::new();
     walk(bytes, root, |frame: Frame<'_>, caller| {
         let file = frame.file_path.as_ref().map_or(&b""[..], |file| &file.0);

@@ -26,7 +26,7 @@ const FIRST: u64 = 1 << 16;
 /// Reads a profile of any supported format from a file, which may be compressed with gzip, zlib,
 /// zstd or LZ4, or from a folder that [is one recording](is_recording).
 ///
-/// If the recording has no time of its own, the modification time of the file is used.
+/// If the recording has no time, the modification time of the file is used.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, its format is not recognised, or it breaks a rule

@@ -108,7 +108,7 @@ fn costs_equal_those_of_callgrind_annotate() {
     let [own, totals] = annotated();
     let found = functions(&recording("work"));
     for (function, &cost) in &own {
-        // There, each recursion depth is a function of its own.
+        // There, each recursion depth is a separate function.
         let plain = function.split('\'').next().unwrap();
         let parts = own
             .iter()

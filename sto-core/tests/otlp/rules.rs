@@ -69,7 +69,7 @@ fn profile_can_count_the_samples_of_the_next() {
     assert_eq!(recording.sample_types.len(), 1);
     assert_eq!(costs(&recording), [(3, 0), (1, 0), (0, 70)]);
 
-    // Sample counts of another event are a sample type of their own.
+    // Sample counts of another event are a separate sample type.
     builder.profiles[1].sample_type = builder.profile("wall", "nanoseconds").sample_type;
     builder.profiles.truncate(2);
     let recording = builder.read();

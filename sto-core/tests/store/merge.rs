@@ -26,7 +26,7 @@ fn run(executable: &str, version: &str, name: &str, plain: Plain) -> Run {
         .then(|| model::commit(name.as_bytes()[0]));
     let build = Build {
         executable: executable.to_owned(),
-        // The metadata of a build is that of its first recording.
+        // A build has the metadata of its first recording.
         gnu_build_id: GnuBuildId::from_bytes(name.as_bytes()),
         revision: commit
             .as_ref()

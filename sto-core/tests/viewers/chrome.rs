@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use sto_core::recording::{Location, Recording};
 
-/// The time of each stack; the number of calls is both the number of samples and an event of its own.
+/// The time of each stack; the number of calls is both the number of samples and a separate event.
 fn stacks(recording: &Recording) -> Vec<String> {
     let (calls, times): (Vec<_>, Vec<_>) = super::stacks(recording)
         .into_iter()

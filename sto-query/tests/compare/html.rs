@@ -124,7 +124,7 @@ fn demo_can_be_read_in_a_browser() {
         label.contains("9.6x") && label.ends_with("198 → 1,904 samples)"),
         "{label}"
     );
-    // The candidate's share of its own samples, as the table has it.
+    // The candidate's share of its own samples, like in the table.
     assert!(
         (share(graph, "doLogging") - 0.4248).abs() < 0.005,
         "{label}"

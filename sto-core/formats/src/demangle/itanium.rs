@@ -35,7 +35,7 @@ impl AsRef<[u8]> for Bytes<'_> {
 
 /// Parses a name. The returned flag must be set before the name is written.
 pub(super) fn parse(mangled: &[u8]) -> Option<(Symbol<Bytes<'_>>, Rc<Cell<bool>>)> {
-    // Backtracking is counted in what is parsed, so hiding cannot circumvent the limit.
+    // Backtracking counts as parsing, so hiding cannot circumvent the limit.
     let candidates = [mangled.to_vec(), hide(mangled)];
     candidates.into_iter().find_map(|hidden| {
         if retries(&hidden) > MAX_RETRIES {

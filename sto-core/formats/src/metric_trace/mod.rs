@@ -23,7 +23,7 @@ use sto_model::units::{Nanoseconds, TimeOffset};
 use sto_model::{MetricKind, MetricSeries};
 use time::{Seconds, as_nanoseconds};
 
-/// Metrics over time, by a clock of their own.
+/// Metrics over time, with their own clock.
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,

@@ -154,7 +154,7 @@ impl Reader for PerfStat {
         };
         let Some(row) = Row::parse(line, self.separator) else {
             let fields = line.split(|&byte| byte == self.separator);
-            // A derived number on a line of its own.
+            // A derived number on a separate line.
             let is_of_counts =
                 after_time(line).is_some() && fields.filter(|field| field.is_empty()).count() > 3;
             return is_of_counts.then_some(()).ok_or_else(expected);

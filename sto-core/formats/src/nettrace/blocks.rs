@@ -9,7 +9,7 @@ pub(super) enum Object<'b> {
     Trace(Trace),
     Events(Cursor<'b>),
     Stacks(Cursor<'b>),
-    /// From here on, stacks are numbered anew.
+    /// From here on, stack numbers start again.
     SequencePoint,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Sharing {
     pub(super) part: usize,
     /// Number of parts distributed at once. If the first is invalid, the others are read in vain.
     pub(super) at_once: usize,
-    /// Whether the second half gets a reader of its own.
+    /// Whether the second half gets a separate reader.
     pub(super) is_other_reader: fn(&FnContext) -> bool,
 }
 

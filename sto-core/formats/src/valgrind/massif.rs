@@ -100,7 +100,7 @@ impl Sizes {
         }
     }
 
-    /// The measured metrics; stacks are only measured if massif is told to.
+    /// The measured metrics; massif only measures stacks on request.
     fn metrics(self) -> impl Iterator<Item = MetricSeries> {
         let series = SIZES.into_iter().zip(self.series);
         let measured = series.filter(|(_, points)| points.iter().any(|&(_, value)| value > 0.0));

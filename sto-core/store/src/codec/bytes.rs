@@ -4,7 +4,7 @@ use super::DecodeError;
 use crate::tables::ZSTD_LEVEL;
 use sto_model::bytes::{Cursor, CursorError, push_varint};
 
-/// Added to the number of bytes if each byte position has a column of its own.
+/// Added to the number of bytes if each byte position has its own column.
 const SPLIT: usize = 4;
 
 /// A pack under construction.

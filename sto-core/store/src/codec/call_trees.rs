@@ -461,7 +461,7 @@ mod tests {
 
     #[test]
     fn rejects_pieces_with_too_many_calls() {
-        // A chain of nodes, each of which repeats the one before it a thousand times.
+        // A chain of nodes; each repeats the previous one a thousand times.
         let nodes = (0..20u32).map(|index| DagNode {
             function: Some(TraceFunctionIx(0)),
             callees: index

@@ -22,7 +22,7 @@ pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 /// How long a reader gives way to waiting writers. Most reads are shorter.
 const MAX_READER_DELAY: Duration = Duration::from_millis(500);
 
-/// A callback that is told what an operation waits for.
+/// A callback that receives what an operation waits for.
 pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
 
 /// The lock that an operation waits for: another process writes the store, or other processes read it. Everyone
@@ -94,7 +94,7 @@ impl Turn {
     }
 }
 
-/// An exclusive lock on a folder; nobody else writes a store in it until this is dropped.
+/// An exclusive lock on a folder; no other process writes a store in it until this is dropped.
 pub(crate) struct LockedFolder {
     pub(crate) folder: Arc<Folder>,
     _lock: File,

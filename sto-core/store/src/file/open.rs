@@ -212,8 +212,8 @@ pub(crate) fn writing(
     if let Some(database) = turn.shared() {
         return Ok(database);
     }
-    // While the folder is locked, nobody replaces this file by a rewritten one. If the file
-    // system cannot lock folders, nobody can replace it at all.
+    // While the folder is locked, no process replaces this file with a rewritten one. If the file
+    // system cannot lock folders, no process can replace it at all.
     let next = lock_if_possible(path, turn)?;
     if let Some(locked) = &next {
         remove_leftovers(path, locked);
@@ -288,7 +288,7 @@ pub(crate) enum Reserve {
 }
 
 /// Reserves disk space after the end of the file or releases it, so that profiles can be removed when the
-/// disk is full. Errors are ignored. Release it only while nobody else can write to the file.
+/// disk is full. Errors are ignored. Release it only while no other process can write to the file.
 pub(crate) fn reserve(file: &File, what: Reserve) {
     let how = match what {
         Reserve::Keep => FallocateFlags::KEEP_SIZE,

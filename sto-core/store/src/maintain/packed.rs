@@ -1,4 +1,4 @@
-//! Single profiles for transfer between stores, each as a store of its own, compressed by zstd.
+//! Single profiles for transfer between stores, each as a separate store, compressed by zstd.
 //!
 //! A profile with the same metrics and commit has the same bytes, whichever store it comes from.
 

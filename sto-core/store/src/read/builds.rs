@@ -111,7 +111,7 @@ fn known(record: &BuildRecord, commits: &Commits) -> Build {
 /// All module lists, by number.
 pub(crate) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>> {
     let lists = (0..rows.contents.modules.0).into_par_iter();
-    // Each list is guarded by itself, as it is read on another thread.
+    // Each list has a separate guard, because another thread reads it.
     let lists = lists.map(|number| guarded(|| module_list(rows, ModulesNo(number))));
     lists.collect()
 }
