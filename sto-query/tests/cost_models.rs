@@ -130,7 +130,9 @@ fn functions_with_their_models_are_sorted_by_cost() {
         ]
     );
     assert_eq!((found.of.runs, found.of.without_x), (12, 1));
-    assert_fits("models", |style| render::models::all(&found, style));
+    assert_fits("models", |style| {
+        render::models::all_functions(&found, style)
+    });
     assert_golden("models.json", &json(&found).unwrap());
     let mut some = request();
     some.limit = Some(1);
@@ -259,12 +261,15 @@ fn reports_functions_without_a_curve_that_perun_knows() {
     request.x = "n".to_owned();
     let exported = export(&sources(), &request).unwrap();
     let sentence = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
-    assert_eq!(render::export::lacks(&exported).as_deref(), Some(sentence));
+    assert_eq!(
+        render::export::missing_models_warning(&exported).as_deref(),
+        Some(sentence)
+    );
     let text = String::from_utf8(written(&exported)).unwrap();
     assert!(text.contains("\"quadratic\"") && !text.contains("\"linearithmic\""));
     request.format = ExportFormat::Folded;
     let exported = export(&sources(), &request).unwrap();
-    assert_eq!(render::export::lacks(&exported), None);
+    assert_eq!(render::export::missing_models_warning(&exported), None);
 }
 
 /// Two runs of each of two builds, whose samples are labelled with the bytes of their request: `find` has as many
@@ -462,11 +467,11 @@ fn models_function_by_two_numbers_of_its_runs() {
         (25, 25, 1)
     );
     assert_fits("model-of-two", |style| {
-        render::models::of_two(&found, style)
+        render::models::two_variables(&found, style)
     });
     assert_golden("model-of-two.json", &json(&found).unwrap());
     let sort = model_of_two(&sources, &asked, "columns", "sort").unwrap();
-    let text = render::models::of_two(&sort, Style::default());
+    let text = render::models::two_variables(&sort, Style::default());
     assert!(
         text.contains("\nnormal form: 1.00\u{b7}rows log2(rows), R² 1.000, off by 0.0%"),
         "{text}"

@@ -163,7 +163,7 @@ fn run_stacks(
     let compress = file.is_some_and(|file| output::ends_in(file, "gz"));
     let mut bytes = Vec::new();
     render::export::write(&exported, compress, &mut bytes)?;
-    if let Some(lacks) = render::export::lacks(&exported) {
+    if let Some(lacks) = render::export::missing_models_warning(&exported) {
         ui::print_message("warning", &lacks);
     }
     let Some(file) = file else {

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
             ui::print_message("note", &note);
         }
         for file in &spots.doubtful {
-            ui::print_message("warning", &render::hot::doubtful(file));
+            ui::print_message("warning", &render::hot::ambiguous_file_note(file));
         }
     } else {
         args.format.print(&spots, render::hot::spots)?;

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             match modelled.into_one() {
                 Ok(one) => one,
                 Err(groups) => {
-                    args.format.print(&*groups, render::models::all)?;
+                    args.format.print(&*groups, render::models::all_functions)?;
                     return Ok(Outcome::Clean);
                 }
             }
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             let mut request = args.request(profiles)?;
             request.limit = args.limit.for_format(&args.format);
             let all = models(&store.sources(), &request)?;
-            args.format.print(&all, render::models::all)?;
+            args.format.print(&all, render::models::all_functions)?;
             return Ok(Outcome::Clean);
         }
         (None, false, [function, profiles]) => {
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
                 args.check_two_variables()?;
                 let request = args.request(profiles)?;
                 let found = model_of_two(&store.sources(), &request, other, &function)?;
-                args.format.print(&found, render::models::of_two)?;
+                args.format.print(&found, render::models::two_variables)?;
                 return Ok(match found.model {
                     Some(_) => Outcome::Clean,
                     None => Outcome::TooLittleData,

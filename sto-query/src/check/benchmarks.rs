@@ -34,7 +34,7 @@ impl Check {
     /// Combines comparisons. Without any, the verdict is that the data are insufficient.
     pub fn new(comparisons: Vec<Comparison>) -> Check {
         Check {
-            verdict: Verdict::over(&comparisons),
+            verdict: Verdict::combine(&comparisons),
             reason: reason(&comparisons),
             comparisons,
         }
@@ -46,7 +46,7 @@ pub(crate) fn reason(comparisons: &[Comparison]) -> String {
     if let [only] = comparisons {
         return only.reason.clone();
     }
-    let verdict = Verdict::over(comparisons);
+    let verdict = Verdict::combine(comparisons);
     let of_verdict = comparisons.iter().filter(|c| c.verdict == verdict);
     let names: Vec<&str> = of_verdict.map(Comparison::benchmark_name).collect();
     let (count, all) = (names.len(), comparisons.len());

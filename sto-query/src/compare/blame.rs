@@ -10,10 +10,10 @@
 //! 3. Of the functions that are not explained (many small changes below add up), the deepest is a
 //!    cause of its own, and may in turn explain its callers.
 
-use super::cause::{Cause, Evidences, Outermost, minus, plus, sum};
+use super::cause::{Cause, Evidences, OutermostNodes, add, subtract, sum};
 use super::evidence::{Direction, Evidence};
 use super::functions::{FunctionIx, Functions};
-use super::hoist::hoist;
+use super::hoist::attribute_to_callers;
 use super::pair::Pair;
 use super::result::Basis;
 use rayon::prelude::*;
@@ -21,27 +21,27 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Minimum share of a caller's change that causes must make up to explain it.
-pub(super) const MOST_OF_IT: f64 = 0.7;
+pub(super) const MIN_EXPLAINED_SHARE: f64 = 0.7;
 /// Minimum share of a caller's change that a cause must make up for the caller to be listed with
 /// it.
 const A_PART_OF_IT: f64 = 0.1;
 
 /// Returns the causes of all changes, in unspecified order.
-pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
+pub(super) fn find_causes(evidences: &Evidences) -> Vec<Cause> {
     let Evidences {
         tree,
         functions,
         tests,
         ..
     } = *evidences;
-    let outermost = Outermost::new(tree, &tests.total);
-    let mut causes = hoist(evidences, &outermost, self_causes(evidences));
+    let outermost = OutermostNodes::new(tree, &tests.total);
+    let mut causes = attribute_to_callers(evidences, &outermost, self_causes(evidences));
     // Samples by node are integers, so sums do not depend on the order of nodes.
     let mut explained = vec![Pair::default(); tree.len()];
     for &(node, samples) in causes.iter().flat_map(|cause| &cause.at) {
-        explained[node] = plus(explained[node], samples);
+        explained[node] = add(explained[node], samples);
     }
-    tree.add_up(&mut explained, plus);
+    tree.add_up(&mut explained, add);
 
     let mut unblamed: Vec<FunctionIx> = outermost.functions.clone();
     unblamed.retain(|function| !functions.list[function.get()].is_attributed_to_caller());
@@ -59,17 +59,17 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         };
         let change = evidences.difference(outermost.total(evidences, function));
         let inherited = evidences.difference(outermost.sum(function, |node| explained[node]));
-        if inherited / change >= MOST_OF_IT {
+        if inherited / change >= MIN_EXPLAINED_SHARE {
             continue;
         }
-        let remaining = |node: usize| (node, minus(evidences.total(node), explained[node]));
+        let remaining = |node: usize| (node, subtract(evidences.total(node), explained[node]));
         let at: Vec<_> = outermost
-            .of_function(function)
+            .nodes_of_function(function)
             .iter()
             .map(|&n| remaining(n as usize))
             .collect();
-        for (node, rest) in tree.with_callers(at.clone(), plus) {
-            explained[node] = plus(explained[node], rest);
+        for (node, rest) in tree.with_callers(at.clone(), add) {
+            explained[node] = add(explained[node], rest);
         }
         let same = |cause: &&mut Cause| cause.function == function && cause.direction == direction;
         match causes.iter_mut().find(same) {
@@ -128,7 +128,7 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
 /// never listed.
 fn affected_callers(
     evidences: &Evidences,
-    outermost: &Outermost,
+    outermost: &OutermostNodes,
     cause: &Cause,
 ) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
@@ -138,7 +138,7 @@ fn affected_callers(
         _ => cause.at.clone(),
     };
     let mut inherited: BTreeMap<FunctionIx, Vec<(usize, Pair<f64>)>> = BTreeMap::new();
-    for (node, samples) in tree.with_callers(at, plus) {
+    for (node, samples) in tree.with_callers(at, add) {
         let function = tree.function(node);
         let has_shifted = tests.total[function.get()].shifted == Some(cause.direction);
         let is_library = evidences.functions.list[function.get()].library;

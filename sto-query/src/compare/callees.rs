@@ -3,7 +3,7 @@
 use super::cause::{Cause, Evidences};
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
-use super::result::{AttributedCallee, Basis, rounded};
+use super::result::{AttributedCallee, Basis, round_for_output};
 use super::union::UnionTree;
 use crate::functions::UNRESOLVED;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ fn part_of(callee: &Function) -> Part<'_> {
 fn share(samples: u64, of: u64, share: f64) -> f64 {
     match of {
         0 => 0.0,
-        of => rounded(samples as f64 / of as f64 * share),
+        of => round_for_output(samples as f64 / of as f64 * share),
     }
 }
 

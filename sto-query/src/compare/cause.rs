@@ -3,7 +3,7 @@
 use super::counts::NodeCounts;
 use super::evidence::{Direction, Evidence, Tests};
 use super::functions::{FunctionIx, Functions};
-use super::normalise::Sizes;
+use super::normalise::SizeFactors;
 use super::pair::Pair;
 use super::result::Basis;
 use super::union::{Callers, UnionTree};
@@ -46,7 +46,7 @@ pub(super) struct Evidences<'a> {
     pub(super) callers: &'a Callers,
     pub(super) functions: &'a Functions,
     pub(super) nodes: &'a NodeCounts,
-    pub(super) sizes: &'a Sizes,
+    pub(super) sizes: &'a SizeFactors,
     pub(super) tests: &'a Tests<'a>,
 }
 
@@ -74,15 +74,15 @@ impl Evidences<'_> {
 }
 
 /// The outermost nodes of functions whose total shifted.
-pub(super) struct Outermost {
+pub(super) struct OutermostNodes {
     pub(super) functions: Vec<FunctionIx>,
     pub(super) nodes: Vec<Vec<u32>>,
     pub(super) depths: Vec<u32>,
 }
 
-impl Outermost {
-    pub(super) fn new(tree: &UnionTree, total: &[Evidence]) -> Outermost {
-        let mut outermost = Outermost {
+impl OutermostNodes {
+    pub(super) fn new(tree: &UnionTree, total: &[Evidence]) -> OutermostNodes {
+        let mut outermost = OutermostNodes {
             functions: Vec::new(),
             nodes: vec![Vec::new(); total.len()],
             depths: Vec::with_capacity(tree.len()),
@@ -105,7 +105,7 @@ impl Outermost {
         outermost
     }
 
-    pub(super) fn of_function(&self, function: FunctionIx) -> &[u32] {
+    pub(super) fn nodes_of_function(&self, function: FunctionIx) -> &[u32] {
         &self.nodes[function.get()]
     }
 
@@ -115,7 +115,7 @@ impl Outermost {
         evidences: &Evidences,
         function: FunctionIx,
     ) -> impl Iterator<Item = (usize, Pair<f64>)> {
-        let nodes = self.of_function(function).iter();
+        let nodes = self.nodes_of_function(function).iter();
         nodes.map(|&node| (node as usize, evidences.total(node as usize)))
     }
 
@@ -130,7 +130,7 @@ impl Outermost {
         samples: impl Fn(usize) -> Pair<f64>,
     ) -> Pair<f64> {
         sum(self
-            .of_function(function)
+            .nodes_of_function(function)
             .iter()
             .map(|&node| samples(node as usize)))
     }
@@ -148,13 +148,13 @@ impl Outermost {
 }
 
 pub(super) fn sum(samples: impl Iterator<Item = Pair<f64>>) -> Pair<f64> {
-    samples.fold(Pair::default(), plus)
+    samples.fold(Pair::default(), add)
 }
 
-pub(super) fn plus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+pub(super) fn add(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
     Pair::new(a.baseline + b.baseline, a.candidate + b.candidate)
 }
 
-pub(super) fn minus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+pub(super) fn subtract(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
     Pair::new(a.baseline - b.baseline, a.candidate - b.candidate)
 }

@@ -16,13 +16,16 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Returns the samples of a function by run, for each side.
-    pub(super) fn by_run(&self, function: usize) -> Pair<impl Iterator<Item = u64> + Clone + '_> {
+    pub(super) fn samples_by_side(
+        &self,
+        function: usize,
+    ) -> Pair<impl Iterator<Item = u64> + Clone + '_> {
         let (baseline, candidate) = self.runs.split_at(self.split);
         Pair::new(baseline, candidate).map(|runs| runs.iter().map(move |run| run[function]))
     }
 
     /// Returns the samples of a function by run, baseline runs first.
-    pub(super) fn row(&self, function: usize) -> Vec<f64> {
+    pub(super) fn samples_by_run(&self, function: usize) -> Vec<f64> {
         self.runs.iter().map(|run| run[function] as f64).collect()
     }
 
@@ -39,7 +42,7 @@ impl Counts {
 
     /// Returns the samples of a function in all runs of each side.
     pub(super) fn sums(&self, function: usize) -> Pair<u64> {
-        self.by_run(function)
+        self.samples_by_side(function)
             .map(|runs| runs.fold(0, u64::saturating_add))
     }
 }
@@ -66,7 +69,7 @@ pub(super) struct NodeCounts {
 ///
 /// For unchanged modules and library code, that is the nearest caller that is neither, if there is
 /// one; otherwise the node itself.
-pub(super) fn owners(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
+pub(super) fn attribute_nodes(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
     let is_attributed =
         |node: usize| functions.list[tree.function(node).get()].is_attributed_to_caller();
     let mut owners: Vec<u32> = Vec::with_capacity(tree.len());

@@ -2,17 +2,17 @@
 
 use super::counts::{Counts, FunctionCounts};
 use super::functions::FunctionIx;
-use super::normalise::Sizes;
+use super::normalise::SizeFactors;
 use super::pair::Pair;
-use super::result::{Basis, Change, CompareOptions, RunCost, RunCosts, rounded};
+use super::result::{Basis, Change, CompareOptions, RunCost, RunCosts, round_for_output};
 use super::variation::Variations;
 use rayon::prelude::*;
 use sto_stats::{Design, Fit, Variation, benjamini_hochberg};
 
 /// The parameters of the tests, besides the counts.
-pub(super) struct Setting<'a> {
+pub(super) struct TestParameters<'a> {
     pub(super) options: &'a CompareOptions,
-    pub(super) sizes: &'a Sizes,
+    pub(super) sizes: &'a SizeFactors,
     pub(super) design: Design,
     /// Samples of each side.
     pub(super) samples: Pair<u64>,
@@ -38,7 +38,7 @@ pub(super) struct Evidence {
     pub(super) means: Pair<f64>,
     pub(super) share: Pair<f64>,
     /// The result of the test, if the function was tested.
-    pub(super) tested: Option<Tested>,
+    pub(super) tested: Option<TestResult>,
     pub(super) q: Option<f64>,
     /// Direction of a difference above `min_effect`, if the share is above `min_share`.
     pub(super) shifted: Option<Direction>,
@@ -48,7 +48,7 @@ pub(super) struct Evidence {
 
 /// The result of the test of a function's count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tested {
+pub(super) struct TestResult {
     pub(super) p: f64,
     pub(super) fit: Fit,
 }
@@ -60,7 +60,7 @@ impl Evidence {
     }
 
     /// Whether both sides have samples of the function.
-    pub(super) fn is_on_both(&self) -> bool {
+    pub(super) fn is_on_both_sides(&self) -> bool {
         self.samples.baseline > 0 && self.samples.candidate > 0
     }
 }
@@ -69,7 +69,7 @@ impl Evidence {
 pub(super) struct Tests<'a> {
     counts: &'a FunctionCounts,
     variations: &'a Variations,
-    setting: &'a Setting<'a>,
+    setting: &'a TestParameters<'a>,
     pub(super) self_: Vec<Evidence>,
     pub(super) attributed: Vec<Evidence>,
     pub(super) total: Vec<Evidence>,
@@ -84,7 +84,7 @@ impl<'a> Tests<'a> {
     pub(super) fn new(
         counts: &'a FunctionCounts,
         variations: &'a Variations,
-        setting: &'a Setting<'a>,
+        setting: &'a TestParameters<'a>,
     ) -> Tests<'a> {
         let mut tests = Tests {
             counts,
@@ -121,7 +121,11 @@ impl<'a> Tests<'a> {
             (&self.total, &counts.total, &variations.total),
         ]
         .map(|(evidence, counts, variation)| {
-            self.change(&evidence[function], &counts.row(function), variation)
+            self.change(
+                &evidence[function],
+                &counts.samples_by_run(function),
+                variation,
+            )
         })
     }
 
@@ -131,13 +135,13 @@ impl<'a> Tests<'a> {
             Basis::AttributedSelf => &self.counts.attributed,
             Basis::Total | Basis::Calls => &self.counts.total,
         };
-        let Setting { sizes, samples, .. } = self.setting;
+        let TestParameters { sizes, samples, .. } = self.setting;
         let whole = sizes.means(*samples).baseline;
         let cost = |(samples, size): (u64, &f64)| RunCost {
             samples,
-            cost: rounded(samples as f64 / size / whole),
+            cost: round_for_output(samples as f64 / size / whole),
         };
-        let (runs, sizes) = (counts.by_run(function), sizes.sides());
+        let (runs, sizes) = (counts.samples_by_side(function), sizes.sides());
         RunCosts {
             baseline: runs.baseline.zip(sizes.baseline).map(cost).collect(),
             candidate: runs.candidate.zip(sizes.candidate).map(cost).collect(),
@@ -153,23 +157,24 @@ impl<'a> Tests<'a> {
             q,
             ..
         } = *evidence;
-        let Setting {
+        let TestParameters {
             options, design, ..
         } = self.setting;
         let interval =
             tested.map(|tested| variation.interval(&tested.fit, row, design, options.alpha));
         Change {
-            baseline_share: rounded(share.baseline),
-            candidate_share: rounded(share.candidate),
+            baseline_share: round_for_output(share.baseline),
+            candidate_share: round_for_output(share.candidate),
             baseline_samples: samples.baseline,
             candidate_samples: samples.candidate,
-            change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
-            change_low: interval.map(|interval| rounded(interval.low)),
+            change: (samples.baseline > 0)
+                .then(|| round_for_output(means.candidate / means.baseline)),
+            change_low: interval.map(|interval| round_for_output(interval.low)),
             change_high: interval
-                .map(|interval| rounded(interval.high))
+                .map(|interval| round_for_output(interval.high))
                 .filter(|high| high.is_finite()),
-            p: tested.map(|tested| rounded(tested.p)),
-            q: q.map(rounded),
+            p: tested.map(|tested| round_for_output(tested.p)),
+            q: q.map(round_for_output),
         }
     }
 }
@@ -179,15 +184,15 @@ impl<'a> Tests<'a> {
 /// A function with `min_share` on one side has at least half of it on average. Unlike the larger
 /// share, this average is independent of the test if nothing changed, so selecting by it keeps the
 /// adjustment for many tests valid (R. Bourgon et al., PNAS 107:9546, 2010).
-fn test(counts: &Counts, variation: &Variation, setting: &Setting) -> Vec<Evidence> {
+fn test(counts: &Counts, variation: &Variation, setting: &TestParameters) -> Vec<Evidence> {
     let test = |function: usize| {
         let mut evidence = untested(counts.sums(function), setting);
         let Evidence { samples, share, .. } = evidence;
         let is_seen = samples.baseline > 0 || samples.candidate > 0;
         if is_seen && share.baseline + share.candidate >= setting.options.min_share {
-            let (row, design) = (counts.row(function), &setting.design);
+            let (row, design) = (counts.samples_by_run(function), &setting.design);
             let fit = variation.fit(&row, design);
-            evidence.tested = Some(Tested {
+            evidence.tested = Some(TestResult {
                 p: variation.p_value(&fit, &row, design),
                 fit,
             });
@@ -210,7 +215,7 @@ fn adjust(own: &mut [Evidence], total: &mut [Evidence], alpha: f64) {
     }
 }
 
-fn untested(samples: Pair<u64>, setting: &Setting) -> Evidence {
+fn untested(samples: Pair<u64>, setting: &TestParameters) -> Evidence {
     let share = |part: u64, whole: u64| part as f64 / whole as f64;
     let share = Pair::new(
         share(samples.baseline, setting.samples.baseline),

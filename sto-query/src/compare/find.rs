@@ -1,29 +1,31 @@
 //! Runs all steps of a comparison, from two views to findings. `compare.md` describes them with
 //! formulas and an example.
 
-use super::blame::causes;
-use super::called::Called;
+use super::blame::find_causes;
+use super::call_counts::CallCounts;
 use super::cause::Evidences;
-use super::counts::{count, owners};
-use super::evidence::{Evidence, Setting, Tests};
+use super::counts::{attribute_nodes, count};
+use super::evidence::{Evidence, TestParameters, Tests};
 use super::findings::{findings, tested_functions};
 use super::flat;
 use super::functions::{Functions, Renamed};
 use super::metrics::{Compared, Side as MeasuredSide, metrics};
-use super::moved::partners;
-use super::normalise::Sizes;
+use super::moved::find_partners;
+use super::normalise::SizeFactors;
 use super::pair::Pair;
 use super::result::{
     CompareError, CompareOptions, Comparison, Dispersion, MetricChange, Normalisation,
-    NormalisationMethod, Side, Statistics, Tested, Verdict, rounded,
+    NormalisationMethod, Side, Statistics, Tested, Verdict, round_for_output,
 };
-use super::runs::{Runs, amounts, are_of_same_runs, seconds, shared, side};
+use super::runs::{
+    Runs, are_of_same_runs, choose_sample_type, describe_side, seconds, work_amounts,
+};
 use super::sentence;
 use super::stacks::stacks;
-use super::statuses::{Statuses, sides_to_compare};
+use super::statuses::{ExitStatuses, sides_to_compare};
 use super::union::UnionTree;
-use super::variation::{Earlier, Variations};
-use super::verdict::{needed, overall, verdict};
+use super::variation::{EarlierCounts, Variations};
+use super::verdict::{combine_with_metrics, compute_needed, verdict};
 use super::warnings::warnings;
 use crate::text::Command;
 use crate::tree::View;
@@ -85,23 +87,23 @@ fn compare_sides(
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
-    let statuses = Statuses::new(views);
+    let statuses = ExitStatuses::new(views);
     let views = sides_to_compare(&statuses.kept, views);
     let Pair {
         baseline,
         candidate,
     } = views;
-    let of_totals = totals.map(Statuses::new);
+    let of_totals = totals.map(ExitStatuses::new);
     let totals = totals.zip(of_totals.as_ref());
     let totals = totals.map(|(totals, statuses)| sides_to_compare(&statuses.kept, totals));
-    let (sample_type, runs) = shared(views).unzip();
+    let (sample_type, runs) = choose_sample_type(views).unzip();
     let mut comparison = Comparison {
         benchmark: None,
         policy: None,
         verdict: Verdict::Insufficient,
         reason: String::new(),
-        baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
-        candidate: side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
+        baseline: describe_side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
+        candidate: describe_side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
         sample_type: sample_type.cloned(),
         counted_in: runs.as_ref().and_then(|runs| runs.baseline.counted_in),
         metrics: Vec::new(),
@@ -136,10 +138,10 @@ fn compare_sides(
             comparison.reason = sentence::no_samples("candidate");
         }
         Some(runs) => {
-            let earlier = earlier
-                .zip(sample_type)
-                .and_then(|(view, t)| Earlier::new(view, t, runs.baseline.counted_in, options));
-            let amounts = amounts(views, runs, &options.normalisation)?;
+            let earlier = earlier.zip(sample_type).and_then(|(view, t)| {
+                EarlierCounts::new(view, t, runs.baseline.counted_in, options)
+            });
+            let amounts = work_amounts(views, runs, &options.normalisation)?;
             let mut functions =
                 Functions::new(baseline, candidate, options.matching, &options.attribution);
             for pass in 1..=PASSES {
@@ -187,7 +189,7 @@ fn compare_sides(
         .chain(statuses.warnings)
         .chain(absent)
         .collect();
-    (comparison.verdict, comparison.reason) = overall(
+    (comparison.verdict, comparison.reason) = combine_with_metrics(
         (comparison.verdict, comparison.reason),
         &comparison.metrics,
         statuses.failed,
@@ -208,13 +210,13 @@ fn find(
     runs: &Pair<Runs>,
     totals: Option<(Pair<&View>, &SampleType)>,
     amounts: &[f64],
-    earlier: Option<&Earlier>,
+    earlier: Option<&EarlierCounts>,
     functions: &Functions,
     comparison: &mut Comparison,
 ) -> Vec<Renamed> {
     let options = comparison.thresholds.clone();
     let tree = UnionTree::new(views.map(|view| &view.tree), functions);
-    let owners = owners(&tree, functions);
+    let owners = attribute_nodes(&tree, functions);
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
     let (mut counts, nodes) = count(costs, &tree, &owners, functions.list.len());
     if let Some((totals, sample_type)) = totals {
@@ -247,7 +249,7 @@ fn find(
                 .collect();
         }
     }
-    let mut sizes = Sizes::new(
+    let mut sizes = SizeFactors::new(
         &counts.attributed,
         &periods,
         &amounts,
@@ -261,7 +263,7 @@ fn find(
     }
     let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
     let variations = Variations::new(&counts, &design, earlier);
-    let setting = Setting {
+    let setting = TestParameters {
         options: &options,
         sizes: &sizes,
         design,
@@ -280,33 +282,33 @@ fn find(
         sizes: &sizes,
         tests: &tests,
     };
-    let called = Called::new(
+    let called = CallCounts::new(
         views,
         runs.as_ref().map(|runs| &*runs.profiles),
         &tree,
         functions.list.len(),
     );
     let causes = if setting.has_stacks {
-        causes(&evidences)
+        find_causes(&evidences)
     } else {
-        flat::causes(&evidences)
+        flat::find_causes(&evidences)
     };
-    let partners = partners(&evidences, &causes, &setting, &variations.self_);
+    let partners = find_partners(&evidences, &causes, &setting, &variations.self_);
     let dispersion = Dispersion {
-        self_: rounded(typical_dispersion(&tests.attributed)),
-        total: rounded(typical_dispersion(&tests.total)),
+        self_: round_for_output(typical_dispersion(&tests.attributed)),
+        total: round_for_output(typical_dispersion(&tests.total)),
         estimated: variations.estimated,
         earlier_build: variations.earlier_build.clone(),
     };
-    let needed = needed(&options, &dispersion, variations.self_.df_prior());
+    let needed = compute_needed(&options, &dispersion, variations.self_.df_prior());
     let mean_cost = |runs: &Runs, length: f64| runs.cost.value as f64 / length;
     let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.tested.is_some()).count();
     comparison.statistics = Some(Statistics {
         normalisation: Normalisation {
             method: sizes.method.clone(),
             functions: sizes.functions,
-            candidate_size: rounded(sizes.candidate_size()),
-            candidate_cost: rounded(
+            candidate_size: round_for_output(sizes.candidate_size()),
+            candidate_cost: round_for_output(
                 mean_cost(&runs.candidate, lengths.candidate)
                     / mean_cost(&runs.baseline, lengths.baseline),
             ),
@@ -314,7 +316,7 @@ fn find(
         dispersion,
         tested: Tested {
             functions: functions.list.len() - functions.renamed.len(),
-            shared: tests.total.iter().filter(|e| e.is_on_both()).count(),
+            shared: tests.total.iter().filter(|e| e.is_on_both_sides()).count(),
             self_: tested(&tests.self_),
             total: tested(&tests.total),
         },
@@ -357,7 +359,7 @@ fn find(
 
 fn set_size_factors(side: &mut Side, factors: &[f64]) {
     for (run, &factor) in side.profiles.iter_mut().zip(factors) {
-        run.size_factor = Some(rounded(factor));
+        run.size_factor = Some(round_for_output(factor));
     }
 }
 

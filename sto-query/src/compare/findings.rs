@@ -1,8 +1,8 @@
 //! Turns causes into findings, in the order of their importance.
 
-use super::called::Called;
+use super::call_counts::CallCounts;
 use super::cause::{Cause, Evidences};
-use super::evidence::{Direction, Evidence, Setting};
+use super::evidence::{Direction, Evidence, TestParameters};
 use super::functions::FunctionIx;
 use super::normalise::Replaced;
 use super::pair::Pair;
@@ -10,7 +10,7 @@ use super::partner::Partner;
 use super::paths::PathEnds;
 use super::result::{
     AffectedCaller, Basis, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,
-    TestedFunction, rounded,
+    TestedFunction, round_for_output,
 };
 use super::variation::Variations;
 use super::verdict::have_little_in_common;
@@ -28,8 +28,8 @@ pub(super) fn findings(
     evidences: &Evidences,
     (mut causes, mut partners): (Vec<Cause>, Vec<Option<Partner>>),
     owners: &[u32],
-    called: Option<&Called>,
-    setting: &Setting,
+    called: Option<&CallCounts>,
+    setting: &TestParameters,
     variations: &Variations,
 ) -> (Vec<Finding>, Pair<f64>, Option<Replaced>) {
     // A renamed function with unchanged cost is a finding; otherwise its callees explain the
@@ -114,7 +114,7 @@ impl Judged {
     fn applies_to(self, evidences: &Evidences, cause: &Cause) -> bool {
         let costs_more = |function: &FunctionIx| {
             let total = &evidences.tests.total[function.get()];
-            total.is_on_both() && total.changed == Some(Direction::Up)
+            total.is_on_both_sides() && total.changed == Some(Direction::Up)
         };
         self == Judged::Functions || cause.affected.iter().any(costs_more)
     }
@@ -129,11 +129,11 @@ fn in_common(evidences: &Evidences, causes: &[Cause], partners: &[Option<Partner
         shares.candidate += evidence.share.candidate;
     };
     let own = &evidences.tests.self_;
-    let on_both = own.iter().filter(|own| own.is_on_both());
+    let on_both = own.iter().filter(|own| own.is_on_both_sides());
     on_both.for_each(&mut add);
     for (cause, partner) in causes.iter().zip(partners) {
         let own = &own[cause.function.get()];
-        if !own.is_on_both() && matches!(partner, Some(Partner::Renamed(_))) {
+        if !own.is_on_both_sides() && matches!(partner, Some(Partner::Renamed(_))) {
             add(own);
         }
     }
@@ -151,14 +151,14 @@ fn ignored(options: &CompareOptions) -> HashMap<String, Vec<&IgnoredFunction>> {
 }
 
 /// Describes how a cause relates to its partner, for the finding's sentence.
-fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::Pair {
+fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::PairRelation {
     let name = |function| evidences.functions.name(function);
     match partner {
         Some(Partner::ReplacedUnder(_, caller)) => {
-            sentence::Pair::UnderCostlierCaller(caller.map(name))
+            sentence::PairRelation::UnderCostlierCaller(caller.map(name))
         }
-        Some(Partner::PartOf(top, _)) => sentence::Pair::PartOf(name(top)),
-        _ => sentence::Pair::Itself,
+        Some(Partner::PartOf(top, _)) => sentence::PairRelation::PartOf(name(top)),
+        _ => sentence::PairRelation::Itself,
     }
 }
 
@@ -291,8 +291,8 @@ fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
     AffectedCaller {
         function: symbol,
         module,
-        baseline_share: rounded(share.baseline),
-        candidate_share: rounded(share.candidate),
-        change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
+        baseline_share: round_for_output(share.baseline),
+        candidate_share: round_for_output(share.candidate),
+        change: (samples.baseline > 0).then(|| round_for_output(means.candidate / means.baseline)),
     }
 }

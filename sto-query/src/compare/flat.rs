@@ -8,14 +8,14 @@
 //! The total of a function that only one side has is no cause: the change shows in its callers that
 //! both sides have. Without stacks, moved and renamed functions are reported as new and gone.
 
-use super::blame::{MOST_OF_IT, drop_bystanders};
+use super::blame::{MIN_EXPLAINED_SHARE, drop_bystanders};
 use super::cause::{Cause, Evidences};
 use super::evidence::Evidence;
 use super::functions::FunctionIx;
 use super::result::Basis;
 
 /// Returns the causes of all changes, in unspecified order.
-pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
+pub(super) fn find_causes(evidences: &Evidences) -> Vec<Cause> {
     let Evidences {
         functions, tests, ..
     } = *evidences;
@@ -34,7 +34,8 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     let mut totals = changed(&tests.total, Basis::Total);
     totals.retain(|cause| {
         let function = cause.function.get();
-        tests.total[function].is_on_both() && !functions.list[function].is_attributed_to_caller()
+        tests.total[function].is_on_both_sides()
+            && !functions.list[function].is_attributed_to_caller()
     });
     let means = |function: FunctionIx| tests.total[function.get()].means;
     let size = |cause: &Cause| {
@@ -52,7 +53,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         };
         let below = causes.iter().filter(may_be_below);
         let inherited: f64 = below.map(|other| other.explains).sum();
-        if inherited / cause.explains >= MOST_OF_IT {
+        if inherited / cause.explains >= MIN_EXPLAINED_SHARE {
             continue;
         }
         cause.explains -= inherited;

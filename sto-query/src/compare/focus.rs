@@ -50,7 +50,7 @@ impl Focus {
     }
 
     /// Whether the frame's function is selected.
-    pub(crate) fn has(&self, frame: Frame<'_>) -> bool {
+    pub(crate) fn contains(&self, frame: Frame<'_>) -> bool {
         self.symbols.contains(frame.symbol)
     }
 
@@ -59,7 +59,7 @@ impl Focus {
     ///
     /// # Panics
     /// Panics if `self_costs` does not have one cost per node.
-    pub(crate) fn keep(&self, view: &View, self_costs: &mut [Cost]) {
+    pub(crate) fn keep_only(&self, view: &View, self_costs: &mut [Cost]) {
         self.set_to_zero(view, self_costs, false);
     }
 
@@ -68,7 +68,7 @@ impl Focus {
     ///
     /// # Panics
     /// Panics if `self_costs` does not have one cost per node.
-    pub(crate) fn leave_out(&self, view: &View, self_costs: &mut [Cost]) {
+    pub(crate) fn exclude(&self, view: &View, self_costs: &mut [Cost]) {
         self.set_to_zero(view, self_costs, true);
     }
 
@@ -76,7 +76,7 @@ impl Focus {
         let tree = &view.tree;
         assert_eq!(tree.len(), self_costs.len(), "one self cost per node");
         let frames = view.frames.iter();
-        let fits: Vec<bool> = frames.map(|(_, frame)| self.has(frame)).collect();
+        let fits: Vec<bool> = frames.map(|(_, frame)| self.contains(frame)).collect();
         let mut has: Vec<bool> = Vec::with_capacity(tree.len());
         for (node, cost) in tree.nodes().zip(self_costs) {
             let is_below = tree.parent(node).is_some_and(|caller| has[caller.get()]);

@@ -1,6 +1,6 @@
 //! Matches the functions of two builds.
 
-use super::modules::Unchanged;
+use super::modules::UnchangedModules;
 use super::pair::Pair;
 use super::result::{Basis, FunctionName};
 use crate::functions::{
@@ -85,7 +85,7 @@ impl Functions {
         members.extend(self::members(candidate, Member::Candidate, keys));
         members.par_sort_unstable();
 
-        let unchanged = Unchanged::new(baseline, candidate);
+        let unchanged = UnchangedModules::new(baseline, candidate);
         let mut list = Vec::new();
         let mut of_frame = views.map(|view| vec![FunctionIx(0); view.frames.len()]);
         for members in members.chunk_by(|(a, _), (b, _)| a == b) {
@@ -169,7 +169,7 @@ fn members(
 fn new_function(
     members: &[(FunctionKey<'_>, Member)],
     views: Pair<&View>,
-    unchanged: &Unchanged<'_>,
+    unchanged: &UnchangedModules<'_>,
     attribution: &Attribution,
 ) -> Function {
     let ((symbol, module), last) = &members[members.len() - 1];

@@ -71,11 +71,11 @@ impl Gains<'_> {
     }
 
     fn own(&self, node: usize) -> (f64, f64) {
-        self.this_first(self.regions.own(node))
+        self.this_first(self.regions.region_self(node))
     }
 
     /// Whether one is kernel code, and the other is not.
-    pub(super) fn cannot_share(&self, a: FunctionIx, b: FunctionIx) -> bool {
+    pub(super) fn is_kernel_mismatch(&self, a: FunctionIx, b: FunctionIx) -> bool {
         let list = &self.regions.evidences.functions.list;
         list[a.get()].kernel != list[b.get()].kernel
     }
@@ -84,7 +84,7 @@ impl Gains<'_> {
     fn begun(&self, function: FunctionIx) -> Gain {
         let tree = self.regions.evidences.tree;
         let mut by_caller: BTreeMap<Caller, Vec<usize>> = BTreeMap::new();
-        for node in self.regions.of_function(function) {
+        for node in self.regions.nodes_of_function(function) {
             if tree.is_outermost(node) && self.total(node).0 > 0.0 {
                 by_caller
                     .entry(self.regions.caller(node))
@@ -105,7 +105,7 @@ impl Gains<'_> {
             let ended = ended.remove(&caller).unwrap_or_default();
             let by_sign = share(ended.lost, ended.claimed);
             let outlined = self.outlined(function, caller);
-            let begun = self.this_first(self.regions.turnover(caller)).0;
+            let begun = self.this_first(self.regions.attributed_under(caller)).0;
             let by_call = share(outlined, begun);
             let own_lost = (by_sign + by_call).min(own);
             let wrapped = self.wrapped(caller, &nodes, &mut gain.losers);
@@ -163,13 +163,13 @@ impl Gains<'_> {
             }
         };
         let mut gained: BTreeMap<Caller, f64> = BTreeMap::new();
-        for node in self.regions.of_function(function) {
+        for node in self.regions.nodes_of_function(function) {
             *gained.entry(at(node)).or_default() += cost(node).0;
         }
         gained.retain(|_, gained| *gained > 0.0);
         let there = |caller: Caller| -> Box<dyn Iterator<Item = usize> + '_> {
             if self.same_caller {
-                Box::new(self.regions.at(caller))
+                Box::new(self.regions.nodes_under(caller))
             } else {
                 Box::new(self.regions.nodes.iter().copied())
             }
@@ -215,7 +215,7 @@ impl Gains<'_> {
     /// Returns the loss of a caller's own cost, if it is a cause: its code may have moved into a
     /// callee.
     fn outlined(&self, function: FunctionIx, caller: Caller) -> f64 {
-        let Some(class) = caller.filter(|&class| !self.cannot_share(function, class)) else {
+        let Some(class) = caller.filter(|&class| !self.is_kernel_mismatch(function, class)) else {
             return 0.0;
         };
         let less = match self.direction {
@@ -242,7 +242,10 @@ impl Gains<'_> {
     ) -> f64 {
         let tree = self.regions.evidences.tree;
         let mut below: BTreeMap<FunctionIx, (FunctionIx, f64)> = BTreeMap::new();
-        for below_node in nodes.iter().flat_map(|&n| self.regions.staying_below(n)) {
+        for below_node in nodes
+            .iter()
+            .flat_map(|&n| self.regions.common_nodes_below(n))
+        {
             let callee = tree.function(below_node);
             let class = self.regions.classes.class_of(callee);
             below.entry(class).or_insert((callee, 0.0)).1 += self.total(below_node).0;
@@ -253,11 +256,11 @@ impl Gains<'_> {
         // Gone functions that called them under the caller before: they may have been renamed.
         let mut called_before: BTreeMap<FunctionIx, BTreeMap<FunctionIx, f64>> = BTreeMap::new();
         let asked = |node: &usize| self.regions.is_costly(tree.function(*node));
-        for node in self.regions.at(caller).filter(asked) {
+        for node in self.regions.nodes_under(caller).filter(asked) {
             if self.total(node).1 == 0.0 {
                 continue;
             }
-            for below_node in self.regions.staying_below(node) {
+            for below_node in self.regions.common_nodes_below(node) {
                 let class = self.regions.classes.class_of(tree.function(below_node));
                 if below.contains_key(&class) {
                     let callers = called_before.entry(class).or_default();
@@ -288,7 +291,11 @@ impl Gains<'_> {
         let mut of_caller: BTreeMap<Caller, Ended> = BTreeMap::new();
         let mut likely: BTreeMap<FunctionIx, bool> = BTreeMap::new();
         let mut upto: BTreeMap<Caller, usize> = BTreeMap::new();
-        let at_callers = || callers.iter().flat_map(|&caller| self.regions.at(caller));
+        let at_callers = || {
+            callers
+                .iter()
+                .flat_map(|&caller| self.regions.nodes_under(caller))
+        };
         for node in at_callers().filter(|&node| self.total(node).1 > 0.0) {
             let loser = tree.function(node);
             let is_likely = *likely.entry(loser).or_insert_with(|| {
@@ -336,16 +343,16 @@ impl Gains<'_> {
     /// Returns the gain of the own cost of a function that stays, where calls that it made ended.
     fn inlined(&self, function: FunctionIx) -> Gain {
         let mut gain = Gain::default();
-        if !self.regions.stays(function) {
+        if !self.regions.is_on_both_sides(function) {
             return gain;
         }
         let class = self.regions.classes.class_of(function);
         let (this, other) = self.this_first(self.regions.attributed(class));
         let tree = self.regions.evidences.tree;
         let (mut begun, mut ended) = (0.0, 0.0);
-        for node in self.regions.at(Some(class)) {
+        for node in self.regions.nodes_under(Some(class)) {
             let callee = tree.function(node);
-            if self.cannot_share(function, callee) {
+            if self.is_kernel_mismatch(function, callee) {
                 continue;
             }
             let (this, other) = self.own(node);

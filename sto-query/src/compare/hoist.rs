@@ -11,7 +11,7 @@
 //! In both cases the caller is the cause, and so on up the stack. Otherwise, the deepest function
 //! keeps the blame.
 
-use super::cause::{Cause, Evidences, Outermost, plus};
+use super::cause::{Cause, Evidences, OutermostNodes, add};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
@@ -37,9 +37,9 @@ const MIN_SAMPLES: f64 = 10.0;
 
 /// Attributes causes to the callers that call them more often, and merges causes with the same
 /// caller.
-pub(super) fn hoist(
+pub(super) fn attribute_to_callers(
     evidences: &Evidences,
-    outermost: &Outermost,
+    outermost: &OutermostNodes,
     causes: Vec<Cause>,
 ) -> Vec<Cause> {
     let hoist = Hoist {
@@ -113,7 +113,7 @@ fn function_of_closure(
             .any(|caller| tree.function(caller) == outer)
     };
     let change = |at: &mut dyn Iterator<Item = (usize, Pair<f64>)>| {
-        evidences.difference(at.map(|(_, samples)| samples).fold(Pair::default(), plus))
+        evidences.difference(at.map(|(_, samples)| samples).fold(Pair::default(), add))
     };
     let all = change(&mut cause.at.iter().copied());
     let below = change(&mut cause.at.iter().copied().filter(|(node, _)| is_below(node)));
@@ -123,7 +123,7 @@ fn function_of_closure(
 /// Finds callers, and caches their parts, because many causes may have the same callers.
 struct Hoist<'a> {
     evidences: &'a Evidences<'a>,
-    outermost: &'a Outermost,
+    outermost: &'a OutermostNodes,
     parts: Vec<OnceLock<Parts>>,
 }
 
@@ -146,7 +146,9 @@ impl Hoist<'_> {
             let total = &evidences.tests.total[caller.get()];
             // A caller that only one side has was renamed or is new, so it does not call anything
             // more often.
-            if total.shifted != Some(cause.direction) || !total.is_on_both() || !seen.insert(caller)
+            if total.shifted != Some(cause.direction)
+                || !total.is_on_both_sides()
+                || !seen.insert(caller)
             {
                 break;
             }
@@ -184,9 +186,9 @@ impl Hoist<'_> {
         let (mut inside, mut outside) = (Pair::default(), Pair::default());
         for &(node, samples) in at {
             if evidences.caller(node, function) == Some(caller) {
-                inside = plus(inside, samples);
+                inside = add(inside, samples);
             } else {
-                outside = plus(outside, samples);
+                outside = add(outside, samples);
             }
         }
         let grown_by = growth(inside);
@@ -213,7 +215,7 @@ impl Hoist<'_> {
         };
         let parts = self.parts[caller.get()].get_or_init(|| parts(evidences, outermost, caller));
         let rest = || parts.iter().filter(|&(&part, _)| part != function);
-        let whole = parts.values().copied().fold(Pair::default(), plus);
+        let whole = parts.values().copied().fold(Pair::default(), add);
         let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
         // The ratio of a function with hardly any samples before is arbitrarily large.
         let grown_by = if before(inside) < MIN_SAMPLES {
@@ -224,7 +226,7 @@ impl Hoist<'_> {
         let rest_grew_by = growth(
             rest()
                 .map(|(_, &samples)| samples)
-                .fold(Pair::default(), plus),
+                .fold(Pair::default(), add),
         );
         // Allows for one standard error of a log ratio.
         let grew_with_it = |samples: Pair<f64>| {
@@ -250,10 +252,10 @@ fn sole_caller(
     let mut by_caller: BTreeMap<FunctionIx, Pair<f64>> = BTreeMap::new();
     let mut all = Pair::default();
     for &(node, samples) in at {
-        all = plus(all, samples);
+        all = add(all, samples);
         if let Some(caller) = evidences.caller(node, function) {
             let sum = by_caller.entry(caller).or_default();
-            *sum = plus(*sum, samples);
+            *sum = add(*sum, samples);
         }
     }
     let all = evidences.difference(all);
@@ -265,15 +267,15 @@ fn sole_caller(
         .map(|(caller, _)| caller)
 }
 
-fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Parts {
+fn parts(evidences: &Evidences, outermost: &OutermostNodes, caller: FunctionIx) -> Parts {
     let mut parts = Parts::new();
     // Neighbouring nodes mostly belong to the same part.
     let (mut last, mut sum) = (caller, Pair::default());
     let mut next_part = |part: FunctionIx, sum: Pair<f64>| {
         let known = parts.entry(part).or_default();
-        *known = plus(*known, sum);
+        *known = add(*known, sum);
     };
-    for &top in outermost.of_function(caller) {
+    for &top in outermost.nodes_of_function(caller) {
         let subtree = evidences.tree.subtree(top as usize);
         // The part of each node: the function that the caller's innermost frame above it calls, or
         // the caller itself.
@@ -296,7 +298,7 @@ fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Pa
                 next_part(last, sum);
                 (last, sum) = (part, Pair::default());
             }
-            sum = plus(sum, evidences.attributed(node));
+            sum = add(sum, evidences.attributed(node));
             part_of.push(part);
         }
     }
@@ -307,10 +309,10 @@ fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Pa
 /// Returns the attributed samples of each node below the outermost nodes of a function.
 fn below(
     evidences: &Evidences,
-    outermost: &Outermost,
+    outermost: &OutermostNodes,
     function: FunctionIx,
 ) -> Vec<(usize, Pair<f64>)> {
-    let tops = outermost.of_function(function).iter();
+    let tops = outermost.nodes_of_function(function).iter();
     tops.flat_map(|&top| evidences.tree.subtree(top as usize))
         .map(|node| (node, evidences.attributed(node)))
         .filter(|&(_, samples)| samples != Pair::default())

@@ -4,7 +4,7 @@
 use super::pair::Pair;
 use super::result::{
     Basis, CompareOptions, Finding, Measured, MetricChange, MetricOutcome, MetricUnit,
-    NormalisationMethod, SECONDS, TOTAL_COST, WorseIf, rounded,
+    NormalisationMethod, SECONDS, TOTAL_COST, WorseIf, round_for_output,
 };
 use super::runs::{Metrics, Runs};
 use crate::tree::View;
@@ -106,7 +106,7 @@ pub(super) fn metrics(
     let has_seconds = names.baseline.iter().any(|name| *name == SECONDS)
         && names.candidate.iter().any(|name| *name == SECONDS);
     if has_seconds {
-        let numbers = sides.map(|side| of_metric(side, SECONDS, per));
+        let numbers = sides.map(|side| metric_values(side, SECONDS, per));
         let usual = if are_shares {
             WorseIf::Never
         } else {
@@ -145,7 +145,7 @@ pub(super) fn metrics(
     }
     let shared = names.baseline.intersection(&names.candidate);
     for name in shared.filter(|name| ![SECONDS, EXIT_STATUS].contains(&name.as_str())) {
-        let numbers = sides.map(|side| of_metric(side, name, None));
+        let numbers = sides.map(|side| metric_values(side, name, None));
         let worse_if = worse_if(options, name, WorseIf::Never);
         let described = (name.as_str(), None, None, worse_if);
         metrics.extend(change(described, numbers, MIN_DEVIATION, options));
@@ -161,7 +161,7 @@ fn worse_if(options: &CompareOptions, name: &str, usual: WorseIf) -> WorseIf {
 
 /// Returns the values of a metric in the runs that have it, per unit of the metric `per` if there
 /// is one.
-fn of_metric(side: &Side, name: &str, per: Option<&str>) -> Vec<f64> {
+fn metric_values(side: &Side, name: &str, per: Option<&str>) -> Vec<f64> {
     let number = |metrics: &&Metrics| {
         let number = *metrics.get(name)?;
         let amount = match per {
@@ -193,8 +193,8 @@ fn change(
     };
     let measured = groups.map(|group| Measured {
         runs: group.runs,
-        mean: rounded(group.mean),
-        deviation: group.deviation.map(rounded),
+        mean: round_for_output(group.mean),
+        deviation: group.deviation.map(round_for_output),
     });
     Some(MetricChange {
         name: name.to_owned(),
@@ -202,8 +202,8 @@ fn change(
         unit,
         baseline: measured.baseline,
         candidate: measured.candidate,
-        change: (old > 0.0).then(|| rounded(new / old)),
-        p: p.map(rounded),
+        change: (old > 0.0).then(|| round_for_output(new / old)),
+        p: p.map(round_for_output),
         q: None,
         worse_if,
         outcome,
@@ -223,7 +223,7 @@ fn judge(metrics: &mut [MetricChange], options: &CompareOptions) {
     for ((metric, _), q) in tested.into_iter().zip(holm(&p_values)) {
         let is_higher = metric.candidate.mean > metric.baseline.mean;
         let is_worse = is_higher == (metric.worse_if == WorseIf::Higher);
-        metric.q = Some(rounded(q));
+        metric.q = Some(round_for_output(q));
         metric.outcome = match metric.outcome {
             MetricOutcome::Changed if q > options.alpha => MetricOutcome::Same,
             MetricOutcome::Changed if is_worse => MetricOutcome::Worse,

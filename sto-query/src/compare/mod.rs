@@ -42,7 +42,7 @@
 
 mod blame;
 mod calibrate;
-mod called;
+mod call_counts;
 mod callees;
 mod cause;
 mod counts;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{FrameKind, GnuBuildId};
 
 /// The modules that are known to have, or not to have, the same code on both sides.
-pub(super) struct Unchanged<'a> {
+pub(super) struct UnchangedModules<'a> {
     /// Whether build ids are meaningful: only if some module is known to have changed.
     is_known: bool,
     baseline: BuildIds<'a>,
@@ -22,14 +22,14 @@ pub(super) struct Unchanged<'a> {
 /// The build ids of each module in the runs of one side.
 type BuildIds<'a> = BTreeMap<&'a str, BTreeSet<Option<&'a GnuBuildId>>>;
 
-impl<'a> Unchanged<'a> {
+impl<'a> UnchangedModules<'a> {
     pub(super) fn new(baseline: &'a View, candidate: &'a View) -> Self {
         let main_id = |view: &'a View| view.selection.build.gnu_build_id.as_ref();
         let main_ids = main_id(baseline).zip(main_id(candidate));
         let same_main = main_ids.map(|(baseline, candidate)| baseline == candidate);
         let kernels = kernels(baseline);
         let same_kernel = !kernels.contains(&None) && kernels == self::kernels(candidate);
-        let mut unchanged = Unchanged {
+        let mut unchanged = UnchangedModules {
             is_known: false,
             baseline: build_ids(baseline),
             candidate: build_ids(candidate),

@@ -21,13 +21,13 @@
 //! pair: one was [`replaced`](super::replaced) by the other.
 
 use super::cause::{Cause, Evidences};
-use super::evidence::{Direction, Setting};
+use super::evidence::{Direction, TestParameters};
 use super::functions::{FunctionIx, Renamed};
 use super::gains::{Gain, Gains};
-use super::partner::{AT_LEAST, Balance, Partner};
+use super::partner::{Balance, MIN_SHARE, Partner};
 use super::regions::{Classes, Regions};
 use super::renamed::Pairs;
-use super::replaced::replaced;
+use super::replaced::pair_replaced;
 use super::result::Basis;
 use super::signs::{Sign, Signs};
 use rayon::prelude::*;
@@ -44,10 +44,10 @@ pub(super) struct Partners {
 }
 
 /// Finds the functions that the cost of causes moved from or to.
-pub(super) fn partners(
+pub(super) fn find_partners(
     evidences: &Evidences,
     causes: &[Cause],
-    setting: &Setting,
+    setting: &TestParameters,
     variation: &Variation,
 ) -> Partners {
     if setting.within_runs || !setting.has_stacks {
@@ -92,7 +92,8 @@ pub(super) fn partners(
             for ((cause, partner), found) in causes.iter().zip(&mut of_cause).zip(found) {
                 let Some(other) = found else { continue };
                 let matched = |sign| signs.matches(sign, cause.function, other);
-                let neither_stays = !regions.stays(cause.function) && !regions.stays(other);
+                let neither_stays =
+                    !regions.is_on_both_sides(cause.function) && !regions.is_on_both_sides(other);
                 let are_one = neither_stays && (matched(Sign::Names) || matched(Sign::Callees));
                 *partner = Some(if are_one {
                     Partner::Renamed(other)
@@ -106,10 +107,10 @@ pub(super) fn partners(
             }
         }
         drop(signs);
-        regions = regions.with(merged);
+        regions = regions.with_classes(merged);
     }
     let renamed = pairs.renamed(&of_cause, &regions);
-    replaced(regions, causes, &balance, &mut of_cause);
+    pair_replaced(regions, causes, &balance, &mut of_cause);
     Partners { of_cause, renamed }
 }
 
@@ -131,7 +132,7 @@ impl Moves<'_> {
             }
         }
         let gain = gains.into_iter().find(|gain| {
-            gain.gained >= AT_LEAST * cause.explains.abs() && self.is_balanced(gain)
+            gain.gained >= MIN_SHARE * cause.explains.abs() && self.is_balanced(gain)
         })?;
         self.likeliest_loser(cause.function, gain)
     }
@@ -143,9 +144,9 @@ impl Moves<'_> {
         let whole = setting.sizes.means(setting.samples);
         let is_small =
             gain.own_gained < setting.options.min_share * whole.baseline.max(whole.candidate);
-        let is_more = |gained, lost| self.balance.is_more(gained, lost, self.gains.direction);
+        let is_more = |gained, lost| self.balance.exceeds(gained, lost, self.gains.direction);
         gain.lost > 0.0
-            && gain.lost >= AT_LEAST * gain.gained
+            && gain.lost >= MIN_SHARE * gain.gained
             && !is_more(gain.gained, gain.lost)
             && (is_small || !is_more(gain.own_gained, gain.own_lost))
     }
@@ -156,9 +157,9 @@ impl Moves<'_> {
         let losers = gain.losers.iter();
         let losers: Vec<(FunctionIx, f64)> = losers
             .map(|(&loser, &lost)| (loser, lost))
-            .filter(|&(loser, _)| !self.gains.cannot_share(function, loser))
+            .filter(|&(loser, _)| !self.gains.is_kernel_mismatch(function, loser))
             .collect();
-        let enough = AT_LEAST * gain.lost;
+        let enough = MIN_SHARE * gain.lost;
         let likely = losers.iter().filter(|&&(_, lost)| lost >= enough);
         let most_similar = likely.min_by(|a, b| {
             self.distance(function, a.0)

@@ -28,11 +28,11 @@ const STABLE: f64 = 1.1;
 const SAME_WORK_FUNCTIONS: f64 = 1.0 / 4.0;
 const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
 /// Share of the reference functions that the trimmed mean averages: it leaves out 30 % at each end.
-pub(super) const AVERAGED: f64 = 0.4;
+pub(super) const AVERAGED_SHARE: f64 = 0.4;
 
 /// Size factors of the runs, with a geometric mean of 1.
 #[derive(Debug)]
-pub(super) struct Sizes {
+pub(super) struct SizeFactors {
     factors: Vec<f64>,
     /// The cost that a sample stands for in each run; only the ratios matter.
     periods: Vec<f64>,
@@ -46,7 +46,7 @@ pub(super) struct Sizes {
     pub(super) without_majority: bool,
 }
 
-impl Sizes {
+impl SizeFactors {
     /// Computes size factors.
     ///
     /// `counts` are attributed self counts, so an unchanged library function counts as part of its
@@ -58,11 +58,11 @@ impl Sizes {
         periods: &[f64],
         amounts: &[f64],
         method: &NormalisationMethod,
-    ) -> Sizes {
+    ) -> SizeFactors {
         let split = counts.split;
         let logs = amounts.iter().zip(periods).map(|(a, p)| (a / p).ln());
         let per_run = centred(logs.collect());
-        let by_work = Sizes {
+        let by_work = SizeFactors {
             factors: per_run.iter().map(|log| log.exp()).collect(),
             periods: periods.to_vec(),
             split,
@@ -73,13 +73,13 @@ impl Sizes {
         };
         match method {
             NormalisationMethod::PerRun => by_work,
-            NormalisationMethod::PerMetric(_) => Sizes {
+            NormalisationMethod::PerMetric(_) => SizeFactors {
                 method: method.clone(),
                 ..by_work
             },
             NormalisationMethod::Total => {
                 let logs = counts.totals().iter().map(|total| total.ln()).collect();
-                Sizes {
+                SizeFactors {
                     factors: centred(logs).iter().map(|log| log.exp()).collect(),
                     method: NormalisationMethod::Total,
                     ..by_work
@@ -91,7 +91,7 @@ impl Sizes {
 
     /// Returns factors based on stable functions, if there are enough. `self` has the factors of
     /// runs that did the same work.
-    fn corrected(self, counts: &Counts) -> Sizes {
+    fn corrected(self, counts: &Counts) -> SizeFactors {
         let by_work = self;
         let all = &by_work.stayed.on_both;
         let is_stable = |&f: &usize| {
@@ -111,7 +111,7 @@ impl Sizes {
         let enough_weight = SAME_WORK_WEIGHT * weight(all);
         let same_work = stable.len() as f64 >= enough_functions && weight(&stable) >= enough_weight;
         if !same_work && by_work.stayed.most_replaced(|_| false).is_some() {
-            return Sizes {
+            return SizeFactors {
                 without_majority: true,
                 ..by_work
             };
@@ -126,7 +126,7 @@ impl Sizes {
         } else {
             by_references
         };
-        Sizes {
+        SizeFactors {
             factors,
             method: NormalisationMethod::Tmm,
             functions: references.len(),
@@ -176,7 +176,10 @@ impl Sizes {
 
 /// Returns factors from total counts, corrected by the reference functions.
 fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
-    let rows: Vec<Vec<f64>> = references.iter().map(|&f| counts.row(f)).collect();
+    let rows: Vec<Vec<f64>> = references
+        .iter()
+        .map(|&f| counts.samples_by_run(f))
+        .collect();
     let totals = counts.totals();
     let logs = tmm(&rows, &totals)
         .iter()
@@ -204,7 +207,7 @@ fn shrunk_towards(
     let runs = logs.len() as f64;
     let seen = logs.iter().map(|log| log * log).sum::<f64>() / (runs - 1.0);
     let samples = |run: &Vec<u64>| references.iter().map(|&f| run[f] as f64).sum::<f64>();
-    let of_run = |run: &Vec<u64>| 1.0 / (AVERAGED * samples(run));
+    let of_run = |run: &Vec<u64>| 1.0 / (AVERAGED_SHARE * samples(run));
     let by_chance = counts.runs.iter().map(of_run).sum::<f64>() / runs;
     let kept = if seen > by_chance {
         1.0 - by_chance / seen
@@ -248,7 +251,7 @@ impl Survivors {
         };
         for function in 0..counts.functions() {
             let counted = counts
-                .by_run(function)
+                .samples_by_side(function)
                 .map(|mut runs| runs.all(|samples| samples >= MIN_SAMPLES));
             let sums = counts.sums(function);
             if counted.baseline && counted.candidate {
@@ -272,7 +275,7 @@ impl Survivors {
         let gone = count(&self.on_one.baseline);
         let new = count(&self.on_one.candidate);
         let stayed = self.on_both.len();
-        let is_most = (stayed as f64) < AVERAGED * (stayed + gone + new) as f64;
+        let is_most = (stayed as f64) < AVERAGED_SHARE * (stayed + gone + new) as f64;
         is_most.then_some(Replaced { gone, new, stayed })
     }
 }

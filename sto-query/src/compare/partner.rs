@@ -1,6 +1,6 @@
 //! Pairs of functions with balanced costs.
 
-use super::evidence::{Direction, Setting, direction};
+use super::evidence::{Direction, TestParameters, direction};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::regions::Caller;
@@ -9,7 +9,7 @@ use sto_stats::Variation;
 /// Minimum share of a function's change that must have been gained from elsewhere, and minimum
 /// share of that gain that must have been lost under the same callers. Applies regardless of the
 /// test, which finds nothing significant with few samples.
-pub(super) const AT_LEAST: f64 = 0.5;
+pub(super) const MIN_SHARE: f64 = 0.5;
 
 /// The partner of a function, and their relation.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(super) enum Partner {
 
 /// Tests whether two sums differ significantly.
 pub(super) struct Balance<'a> {
-    pub(super) setting: &'a Setting<'a>,
+    pub(super) setting: &'a TestParameters<'a>,
     pub(super) variation: &'a Variation,
 }
 
@@ -38,7 +38,7 @@ impl Balance<'_> {
     ///
     /// Both are samples in a run of size 1. The candidate gained if `towards` is `Up`, the baseline
     /// if it is `Down`.
-    pub(super) fn is_more(&self, gained: f64, lost: f64, towards: Direction) -> bool {
+    pub(super) fn exceeds(&self, gained: f64, lost: f64, towards: Direction) -> bool {
         let means = match towards {
             Direction::Up => Pair::new(lost, gained),
             Direction::Down => Pair::new(gained, lost),
@@ -48,7 +48,7 @@ impl Balance<'_> {
             (means.baseline * sizes.baseline).round(),
             (means.candidate * sizes.candidate).round(),
         ];
-        let Setting {
+        let TestParameters {
             options, design, ..
         } = self.setting;
         direction(means, options.min_effect) == Some(towards)

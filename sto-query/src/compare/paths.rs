@@ -1,10 +1,10 @@
 //! Finds the call paths to a cause that changed most.
 
 use super::cause::{Cause, Evidences};
-use super::evidence::{Direction, Setting};
+use super::evidence::{Direction, TestParameters};
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::result::{Basis, CallPath, rounded};
+use super::result::{Basis, CallPath, round_for_output};
 use super::union::UnionTree;
 
 /// Maximum number of paths in a finding; the others are only counted.
@@ -61,7 +61,7 @@ impl PathEnds {
         &self,
         evidences: &Evidences,
         cause: &Cause,
-        setting: &Setting,
+        setting: &TestParameters,
     ) -> (Vec<CallPath>, usize) {
         let total = &evidences.nodes.total;
         let samples = |end: &PathEnd| match cause.basis {
@@ -100,7 +100,7 @@ fn call_path(
     evidences: &Evidences,
     node: usize,
     samples: Pair<u64>,
-    setting: &Setting,
+    setting: &TestParameters,
 ) -> CallPath {
     let mut functions: Vec<FunctionIx> = callers(evidences.tree, node).collect();
     functions.reverse();
@@ -110,7 +110,7 @@ fn call_path(
     }
     let name = |function| evidences.functions.name(function);
     let means = setting.sizes.means(samples);
-    let share = |part: u64, whole: u64| rounded(part as f64 / whole as f64);
+    let share = |part: u64, whole: u64| round_for_output(part as f64 / whole as f64);
     CallPath {
         stack: functions.into_iter().map(name).collect(),
         omitted,
@@ -118,7 +118,7 @@ fn call_path(
         candidate_share: share(samples.candidate, setting.samples.candidate),
         baseline_samples: samples.baseline,
         candidate_samples: samples.candidate,
-        change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
+        change: (samples.baseline > 0).then(|| round_for_output(means.candidate / means.baseline)),
     }
 }
 

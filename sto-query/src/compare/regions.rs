@@ -6,7 +6,7 @@
 //! make: that is a region. Calls are matched by function, not by stack, because one renamed
 //! function near the root would make all stacks differ.
 
-use super::cause::{Evidences, plus};
+use super::cause::{Evidences, add};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use hashbrown::HashMap;
@@ -86,8 +86,8 @@ impl<'a> Regions<'a> {
             let class = classes.class_of(FunctionIx(function as u32)).get();
             let samples = |samples: Pair<u64>| samples.map(|samples| samples as f64);
             let own = samples(tests.attributed[function].samples);
-            attributed[class] = plus(attributed[class], own);
-            totals[class] = plus(totals[class], samples(tests.total[function].samples));
+            attributed[class] = add(attributed[class], own);
+            totals[class] = add(totals[class], samples(tests.total[function].samples));
         }
         let is_on_both = |samples: &Samples| samples.baseline > 0.0 && samples.candidate > 0.0;
         let stays: Vec<bool> = totals.iter().map(is_on_both).collect();
@@ -119,7 +119,7 @@ impl<'a> Regions<'a> {
             callers.push(caller);
             if !is_part[node] {
                 let sum = made.entry((caller, class(node))).or_default();
-                *sum = plus(*sum, evidences.total(node));
+                *sum = add(*sum, evidences.total(node));
             }
         }
 
@@ -159,20 +159,20 @@ impl<'a> Regions<'a> {
                 caller.or_default().push(node);
             } else if tree.is_outermost(node) {
                 let [all, in_regions] = regions.calls.entry(call).or_default();
-                *all = plus(*all, evidences.total(node));
+                *all = add(*all, evidences.total(node));
                 if in_region {
-                    *in_regions = plus(*in_regions, evidences.total(node));
+                    *in_regions = add(*in_regions, evidences.total(node));
                 }
             }
         }
         for node in (0..tree.len()).rev() {
-            let own = plus(regions.own[node], evidences.attributed(node));
+            let own = add(regions.own[node], evidences.attributed(node));
             regions.own[node] = own;
             let Some(parent) = tree.parent(node) else {
                 continue;
             };
             if regions.one_sided[node] {
-                regions.own[parent] = plus(regions.own[parent], own);
+                regions.own[parent] = add(regions.own[parent], own);
             }
         }
         for node in 0..tree.len() {
@@ -181,7 +181,7 @@ impl<'a> Regions<'a> {
                 regions.one_sided[node] && !parent.is_some_and(|parent| regions.one_sided[parent]);
             if begins {
                 let sum = regions.turnover.entry(regions.callers[node]).or_default();
-                *sum = plus(*sum, regions.own[node]);
+                *sum = add(*sum, regions.own[node]);
             }
         }
         regions.costly = regions.costly();
@@ -194,10 +194,10 @@ impl<'a> Regions<'a> {
         let tree = self.evidences.tree;
         let samples = |function: FunctionIx| {
             let mut sums = [Samples::default(); 2];
-            for node in self.of_function(function) {
-                sums[0] = plus(sums[0], self.evidences.attributed(node));
+            for node in self.nodes_of_function(function) {
+                sums[0] = add(sums[0], self.evidences.attributed(node));
                 if tree.is_outermost(node) {
-                    sums[1] = plus(sums[1], self.evidences.total(node));
+                    sums[1] = add(sums[1], self.evidences.total(node));
                 }
             }
             let [own, total] = sums;
@@ -222,7 +222,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Recomputes the regions if `classes` merges other functions.
-    pub(super) fn with(self, classes: Classes) -> Regions<'a> {
+    pub(super) fn with_classes(self, classes: Classes) -> Regions<'a> {
         if classes == self.classes {
             self
         } else {
@@ -231,7 +231,10 @@ impl<'a> Regions<'a> {
     }
 
     /// Returns the nodes of a function that begin or end, in preorder.
-    pub(super) fn of_function(&self, function: FunctionIx) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn nodes_of_function(
+        &self,
+        function: FunctionIx,
+    ) -> impl Iterator<Item = usize> + '_ {
         self.of_function
             .get(&function)
             .into_iter()
@@ -240,12 +243,12 @@ impl<'a> Regions<'a> {
     }
 
     /// Returns the nodes that begin or end under a caller, in preorder.
-    pub(super) fn at(&self, caller: Caller) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub(super) fn nodes_under(&self, caller: Caller) -> impl Iterator<Item = usize> + Clone + '_ {
         self.at_caller.get(&caller).into_iter().flatten().copied()
     }
 
     /// Whether both sides have samples of a function, or of one that it is merged with.
-    pub(super) fn stays(&self, function: FunctionIx) -> bool {
+    pub(super) fn is_on_both_sides(&self, function: FunctionIx) -> bool {
         self.stays[self.classes.class_of(function).get()]
     }
 
@@ -261,7 +264,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Returns the attributed self of a node and its region below.
-    pub(super) fn own(&self, node: usize) -> Samples {
+    pub(super) fn region_self(&self, node: usize) -> Samples {
         self.own[node]
     }
 
@@ -271,7 +274,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Returns the attributed self of the calls that begin and end under a caller.
-    pub(super) fn turnover(&self, caller: Caller) -> Samples {
+    pub(super) fn attributed_under(&self, caller: Caller) -> Samples {
         self.turnover.get(&caller).copied().unwrap_or_default()
     }
 
@@ -285,7 +288,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Returns the outermost nodes below a region's node that both sides call from its caller.
-    pub(super) fn staying_below(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn common_nodes_below(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let tree = self.evidences.tree;
         let nodes = tree.subtree(node).skip(1);
         nodes.filter(move |&below| {

@@ -62,11 +62,15 @@ impl<'a> Pairs<'a> {
             _ => return,
         };
         let is_rival = |rival: &Cause| match self.direction(rival.function) {
-            Some(Direction::Up) => rival.function != new && signs.prove(rival.function, old),
-            Some(Direction::Down) => rival.function != old && signs.prove(new, rival.function),
+            Some(Direction::Up) => {
+                rival.function != new && signs.are_same_function(rival.function, old)
+            }
+            Some(Direction::Down) => {
+                rival.function != old && signs.are_same_function(new, rival.function)
+            }
             None => false,
         };
-        let proved = signs.prove(new, old) && !self.causes.iter().any(is_rival);
+        let proved = signs.are_same_function(new, old) && !self.causes.iter().any(is_rival);
         let known = self.known.entry((new, old)).or_insert(Known {
             basis: cause.basis,
             explains: 0.0,
@@ -116,13 +120,15 @@ impl<'a> Pairs<'a> {
         let signs = Signs::new(regions);
         let functions = (0..self.evidences.functions.list.len() as u32).map(FunctionIx);
         let asked = functions.filter(|&function| {
-            regions.is_costly(function) && !regions.stays(function) && !causes.contains(&function)
+            regions.is_costly(function)
+                && !regions.is_on_both_sides(function)
+                && !causes.contains(&function)
         });
         let (new, gone): (Vec<FunctionIx>, Vec<FunctionIx>) =
             asked.partition(|&function| self.direction(function) == Some(Direction::Up));
         let alike = new.iter().flat_map(|&new| {
             let pairs = gone.iter().map(move |&old| (new, old));
-            pairs.filter(|&(new, old)| signs.prove(new, old))
+            pairs.filter(|&(new, old)| signs.are_same_function(new, old))
         });
         let pairs = without_rivals(alike.collect::<Vec<_>>().into_iter());
         let renamed = pairs.into_iter().map(|(new, old)| Renamed {

@@ -1,10 +1,10 @@
 //! Detects functions that replaced others, from only their callers and costs.
 
-use super::cause::{Cause, Evidences, plus};
+use super::cause::{Cause, Evidences, add};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::partner::{AT_LEAST, Balance, Partner};
+use super::partner::{Balance, MIN_SHARE, Partner};
 use super::regions::{Caller, Regions};
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ struct Replacement {
 /// have.
 ///
 /// Each function is in at most one pair. New and gone functions below a pair are part of it.
-pub(super) fn replaced(
+pub(super) fn pair_replaced(
     regions: Regions,
     causes: &[Cause],
     balance: &Balance,
@@ -56,7 +56,7 @@ pub(super) fn replaced(
         }
         pairs.extend([(pair.new, pair), (pair.gone, pair)]);
     }
-    let regions = regions.with(classes);
+    let regions = regions.with_classes(classes);
     let partner = |cause: &Cause| {
         let other = |pair: &Replacement| match cause.direction {
             Direction::Up => pair.gone,
@@ -76,7 +76,7 @@ pub(super) fn replaced(
         let is_one = regions.classes.class_of(pair.new) == regions.classes.class_of(pair.gone);
         is_one.then(|| Partner::PartOf(top, other(pair)))
     };
-    let is_on_both = |cause: &Cause| evidences.tests.total[cause.function.get()].is_on_both();
+    let is_on_both = |cause: &Cause| evidences.tests.total[cause.function.get()].is_on_both_sides();
     for (cause, known) in causes.iter().zip(partners) {
         if known.is_none() && !is_on_both(cause) {
             *known = partner(cause);
@@ -130,11 +130,11 @@ fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     let mut costs: BTreeMap<FunctionIx, BTreeMap<Caller, Pair<f64>>> = BTreeMap::new();
     for &node in &regions.nodes {
         let function = tree.function(node);
-        let is_asked = regions.is_costly(function) && !regions.stays(function);
+        let is_asked = regions.is_costly(function) && !regions.is_on_both_sides(function);
         if is_asked && regions.is_direct(node) && tree.is_outermost(node) {
             let of_function = costs.entry(function).or_default();
             let sum = of_function.entry(regions.caller(node)).or_default();
-            *sum = plus(*sum, regions.own(node));
+            *sum = add(*sum, regions.region_self(node));
         }
     }
     let sizes = evidences.sizes.sums();
@@ -174,7 +174,7 @@ fn are_equal(balance: &Balance, new: &Callee, gone: &Callee) -> bool {
         |(caller, cost): (&Caller, &f64)| gone.at.get(caller).map_or(0.0, |gone| gone.min(*cost));
     let shared: f64 = new.at.iter().map(shared).sum();
     let (gained, lost) = (new.cost(), gone.cost());
-    shared >= AT_LEAST * gained.max(lost) && !balance.is_more(gained, lost, Direction::Up)
+    shared >= MIN_SHARE * gained.max(lost) && !balance.exceeds(gained, lost, Direction::Up)
 }
 
 /// Whether a caller costs significantly more than before.
@@ -183,11 +183,11 @@ fn costs_more(evidences: &Evidences, balance: &Balance, caller: Caller) -> bool 
         Some(function) => {
             // Merged functions are known not to cost more.
             let total = &evidences.tests.total[function.get()];
-            total.is_on_both() && total.changed == Some(Direction::Up)
+            total.is_on_both_sides() && total.changed == Some(Direction::Up)
         }
         None => {
             let whole = balance.setting.sizes.means(balance.setting.samples);
-            balance.is_more(whole.candidate, whole.baseline, Direction::Up)
+            balance.exceeds(whole.candidate, whole.baseline, Direction::Up)
         }
     }
 }
@@ -196,9 +196,9 @@ fn costs_more(evidences: &Evidences, balance: &Balance, caller: Caller) -> bool 
 fn mostly_below(regions: &Regions, function: FunctionIx) -> Caller {
     let tree = regions.evidences.tree;
     let mut callers: BTreeMap<Caller, f64> = BTreeMap::new();
-    for node in regions.of_function(function) {
+    for node in regions.nodes_of_function(function) {
         if tree.is_outermost(node) {
-            let own = regions.own(node);
+            let own = regions.region_self(node);
             *callers.entry(regions.caller(node)).or_default() += own.baseline + own.candidate;
         }
     }

@@ -1,8 +1,8 @@
 //! Chooses the event that both sides measured, and the runs that have samples of it.
 
-use super::called;
+use super::call_counts;
 use super::pair::Pair;
-use super::result::{CompareError, NormalisationMethod, Run, Side, rounded};
+use super::result::{CompareError, NormalisationMethod, Run, Side, round_for_output};
 use crate::select::full_name;
 use crate::tree::View;
 use std::borrow::Cow;
@@ -21,7 +21,9 @@ pub(super) type Metrics = BTreeMap<String, f64>;
 /// Among the sample types that both sides have, this is the time of calls in call traces, and
 /// otherwise the one with most samples on the smaller side. `None` if the sides have no sample type
 /// in common.
-pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
+pub(super) fn choose_sample_type<'a>(
+    views: Pair<&'a View>,
+) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
     let candidate = &views.candidate.sample_types;
     let types = views.baseline.sample_types.iter();
     let shared = types.filter(|t| t.index_in(candidate).is_some());
@@ -29,7 +31,7 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
     // `max_by_key` returns the last of equal elements, so the order is reversed to get the first.
     let (sample_type, runs) = shared.rev().max_by_key(|(t, runs)| {
         let samples = runs.as_ref().map(|runs| runs.cost.samples);
-        let account = views.map(|view| called::account(view, t));
+        let account = views.map(|view| call_counts::rank_sample_type(view, t));
         (
             account.baseline.min(account.candidate),
             samples.baseline.min(samples.candidate),
@@ -37,8 +39,8 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
     })?;
     let most = runs.baseline.costs.len().max(runs.candidate.costs.len());
     let shorter = runs.baseline.mean_value().min(runs.candidate.mean_value());
-    let period = called::period(views, sample_type, shorter, most);
-    Some((sample_type, runs.map(|runs| runs.counted_in(period))))
+    let period = call_counts::period(views, sample_type, shorter, most);
+    Some((sample_type, runs.map(|runs| runs.with_period(period))))
 }
 
 /// Returns the length of each run in seconds, baseline first, if the sides are parts of the same
@@ -67,7 +69,7 @@ pub(crate) fn are_of_same_runs(views: Pair<&View>) -> bool {
 /// Returns the event in which two views are compared: of the events of both, by the baseline's
 /// names, the one with most samples on the side that has fewer.
 pub(crate) fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Option<&'a str> {
-    let (sample_type, _) = shared(Pair::new(baseline, candidate))?;
+    let (sample_type, _) = choose_sample_type(Pair::new(baseline, candidate))?;
     Some(&sample_type.event)
 }
 
@@ -110,13 +112,13 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns the same runs with one sample for each period of time, if there is a period.
-    pub(super) fn counted_in(mut self, period: Option<Nanoseconds>) -> Runs<'a> {
+    pub(super) fn with_period(mut self, period: Option<Nanoseconds>) -> Runs<'a> {
         let Some(sample_period) = period else {
             return self;
         };
         self.cost = Cost::ZERO;
         for (costs, period) in self.costs.iter_mut().zip(&mut self.periods) {
-            *costs = Cow::Owned(called::counted_in(sample_period, costs));
+            *costs = Cow::Owned(call_counts::resample_by_period(sample_period, costs));
             let cost = total_cost(costs);
             *period = self::period(cost);
             self.cost += cost;
@@ -175,7 +177,7 @@ const MAX_NAMED: usize = 4;
 
 /// Returns the amount of work of each run, baseline first: the value of the metric that normalises
 /// costs, or 1 if no metric does.
-pub(super) fn amounts(
+pub(super) fn work_amounts(
     views: Pair<&View>,
     runs: &Pair<Runs>,
     method: &NormalisationMethod,
@@ -223,7 +225,7 @@ pub(super) fn amounts(
 }
 
 /// Describes a side. `runs` is `None` if the sides have no event in common.
-pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
+pub(super) fn describe_side(view: &View, runs: Option<&Runs>) -> Side {
     let build = &view.selection.build;
     let recorded = || profiles(view).filter_map(|profile| profile.origin.recorded);
     let hosts: BTreeSet<&str> = profiles(view)
@@ -251,7 +253,7 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         }),
         samples: cost.samples,
         value: cost.value,
-        calls: runs.and_then(|runs| called::calls(view, &runs.profiles)),
+        calls: runs.and_then(|runs| call_counts::calls(view, &runs.profiles)),
         hosts: hosts.into_iter().map(str::to_owned).collect(),
         first_recorded: recorded().min().map(|time| time.to_string()),
         last_recorded: recorded().max().map(|time| time.to_string()),
@@ -284,6 +286,6 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
     } else {
-        rounded(part as f64 / whole as f64)
+        round_for_output(part as f64 / whole as f64)
     }
 }

@@ -4,7 +4,7 @@ use super::normalise::Replaced;
 use super::pair;
 use super::result::{
     AttributedCallee, Basis, CallChange, CompareOptions, Finding, FindingKind, FunctionName,
-    Needed, rounded,
+    Needed, round_for_output,
 };
 
 /// The warning for counts without stacks.
@@ -50,7 +50,7 @@ pub(super) fn finding(
     finding: &Finding,
     in_callees: bool,
     unchanged: bool,
-    pair: &Pair,
+    pair: &PairRelation,
     least: f64,
 ) -> String {
     let function = short(&finding.function);
@@ -86,7 +86,7 @@ pub(super) fn finding(
         (FindingKind::Replaced, ..) => replaced(finding, pair, &function, &old, &new),
         (FindingKind::New, ..) => {
             let replaces = match (&finding.replaces, pair) {
-                (Some(gone), Pair::UnderCostlierCaller(caller)) => format!(
+                (Some(gone), PairRelation::UnderCostlierCaller(caller)) => format!(
                     "; {}, which it replaced, cost as much, but {} costs more",
                     name(gone),
                     caller.as_ref().map_or("the program".to_owned(), name),
@@ -165,7 +165,7 @@ fn name_main_callees(finding: &Finding) -> String {
 }
 
 /// The relation of a function to the replacement that it is part of.
-pub(super) enum Pair {
+pub(super) enum PairRelation {
     /// The function is one of the pair.
     Itself,
     /// The function is one of the pair, and their caller costs more; `None` stands for the whole
@@ -175,15 +175,21 @@ pub(super) enum Pair {
     PartOf(FunctionName),
 }
 
-fn replaced(finding: &Finding, pair: &Pair, function: &str, old: &str, new: &str) -> String {
+fn replaced(
+    finding: &Finding,
+    pair: &PairRelation,
+    function: &str,
+    old: &str,
+    new: &str,
+) -> String {
     match (pair, &finding.replaces, &finding.replaced_by) {
-        (Pair::PartOf(top), Some(gone), _) => format!(
+        (PairRelation::PartOf(top), Some(gone), _) => format!(
             "{function} is new, and costs {new} of all; it is a part of {}, which replaced {} at the \
              same cost",
             name(top),
             name(gone),
         ),
-        (Pair::PartOf(top), None, Some(by)) => format!(
+        (PairRelation::PartOf(top), None, Some(by)) => format!(
             "{function} is gone, and cost {old} of all; it was a part of {}, which {} replaced at \
              the same cost",
             name(top),
@@ -311,7 +317,7 @@ pub(super) fn clean(findings: usize, ignored: usize, options: &CompareOptions) -
     };
     format!(
         "{but}no function got slower by {}% or more that holds {} of all{others}",
-        rounded(options.min_effect * 100.0),
+        round_for_output(options.min_effect * 100.0),
         percent(options.min_share),
     )
 }
@@ -369,7 +375,7 @@ pub(super) fn needed(needed: Needed, min_effect: f64, in_parts: bool) -> String 
     format!(
         "to see a change of {}% in a function that holds a tenth takes about {} samples and {} \
          {unit} a side",
-        rounded(min_effect * 100.0),
+        round_for_output(min_effect * 100.0),
         needed.samples,
         needed.runs,
     )

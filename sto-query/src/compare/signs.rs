@@ -76,7 +76,8 @@ impl<'a> Signs<'a> {
             return false;
         }
         // A function that still exists merely got faster.
-        let neither_stays = || !self.regions.stays(a) && !self.regions.stays(b);
+        let neither_stays =
+            || !self.regions.is_on_both_sides(a) && !self.regions.is_on_both_sides(b);
         let names = || (&self.names[a.get()], &self.names[b.get()]);
         match sign {
             Sign::Names => names().0.is_like(names().1, HALF),
@@ -92,7 +93,7 @@ impl<'a> Signs<'a> {
 
     /// Whether two functions are certainly one that was renamed, whatever they cost: two signs
     /// match, or only numbers in their names differ.
-    pub(super) fn prove(&self, a: FunctionIx, b: FunctionIx) -> bool {
+    pub(super) fn are_same_function(&self, a: FunctionIx, b: FunctionIx) -> bool {
         let [a_name, b_name] = [a, b].map(|function| &self.names[function.get()]);
         let alike = self.matches(Sign::Names, a, b) && a_name.is_like(b_name, PROOF);
         let others = [Sign::Callees, Sign::File];
@@ -133,18 +134,18 @@ fn callees(regions: &Regions) -> HashMap<FunctionIx, HashMap<FunctionIx, Pair<f6
     let mut callees: HashMap<_, HashMap<_, Pair<f64>>> = HashMap::new();
     for &node in &regions.nodes {
         let function = tree.function(node);
-        let is_asked = regions.is_costly(function) && !regions.stays(function);
+        let is_asked = regions.is_costly(function) && !regions.is_on_both_sides(function);
         if !is_asked || !tree.is_outermost(node) {
             continue;
         }
-        for below in regions.staying_below(node) {
+        for below in regions.common_nodes_below(node) {
             let callee = tree.function(below);
             if !evidences.functions.list[callee.get()].kernel {
                 let of_function = callees.entry(function).or_default();
                 let sum = of_function
                     .entry(regions.classes.class_of(callee))
                     .or_default();
-                *sum = super::cause::plus(*sum, evidences.total(below));
+                *sum = super::cause::add(*sum, evidences.total(below));
             }
         }
     }

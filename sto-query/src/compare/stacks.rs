@@ -1,13 +1,13 @@
 //! The stacks of both sides with their costs, for a differential flame graph.
 
 use super::cause::Evidences;
-use super::evidence::Setting;
+use super::evidence::TestParameters;
 use super::functions::FunctionIx;
-use super::result::{StackNode, Stacks, rounded};
+use super::result::{StackNode, Stacks, round_for_output};
 use std::cmp::Reverse;
 
 /// Returns all stacks that have samples.
-pub(super) fn stacks(evidences: &Evidences, setting: &Setting) -> Stacks {
+pub(super) fn stacks(evidences: &Evidences, setting: &TestParameters) -> Stacks {
     let Evidences {
         tree,
         functions,
@@ -31,8 +31,8 @@ pub(super) fn stacks(evidences: &Evidences, setting: &Setting) -> Stacks {
             .map(|ix| functions.name(FunctionIx(ix as u32)))
             .collect(),
         nodes: in_preorder(stacks.collect()),
-        baseline_cost: rounded(unit / sums.baseline),
-        candidate_cost: rounded(unit / sums.candidate),
+        baseline_cost: round_for_output(unit / sums.baseline),
+        candidate_cost: round_for_output(unit / sums.candidate),
     }
 }
 

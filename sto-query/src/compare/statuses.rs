@@ -9,7 +9,7 @@ use sto_core::store::StoredProfile;
 
 /// Consequences of the exit statuses of both sides' runs.
 #[derive(Debug, Default)]
-pub(super) struct Statuses {
+pub(super) struct ExitStatuses {
     /// The sides without their failed runs; `None` if no runs of the side are left out.
     pub(super) kept: Pair<Option<View>>,
     /// Warnings about failed runs.
@@ -18,12 +18,12 @@ pub(super) struct Statuses {
     pub(super) failed: Option<String>,
 }
 
-impl Statuses {
+impl ExitStatuses {
     /// Checks the exit statuses of all runs.
     ///
     /// If both sides have successful runs, only these are compared. If all runs of both sides
     /// failed with the same statuses, the program works like that (`grep` without a match, say).
-    pub(super) fn new(views: Pair<&View>) -> Statuses {
+    pub(super) fn new(views: Pair<&View>) -> ExitStatuses {
         let failures = views.map(|view| -> BTreeSet<u64> {
             let profiles = view.selection.profiles.iter();
             profiles.filter_map(failure).collect()
@@ -32,7 +32,7 @@ impl Statuses {
             let profiles = &view.selection.profiles;
             !profiles.is_empty() && profiles.iter().all(|stored| failure(stored).is_some())
         });
-        let mut statuses = Statuses::default();
+        let mut statuses = ExitStatuses::default();
         let sides = [
             ("baseline", views.baseline, &failures.baseline),
             ("candidate", views.candidate, &failures.candidate),

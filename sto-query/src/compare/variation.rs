@@ -1,8 +1,8 @@
 //! Estimates how much counts vary from run to run beyond sampling noise.
 
-use super::counts::{Counts, FunctionCounts, count, owners};
+use super::counts::{Counts, FunctionCounts, attribute_nodes, count};
 use super::functions::Functions;
-use super::normalise::Sizes;
+use super::normalise::SizeFactors;
 use super::pair::Pair;
 use super::result::{CompareOptions, NormalisationMethod};
 use super::runs::Runs;
@@ -38,7 +38,7 @@ impl Variations {
     pub(super) fn new(
         counts: &FunctionCounts,
         design: &Design,
-        earlier: Option<&Earlier>,
+        earlier: Option<&EarlierCounts>,
     ) -> Variations {
         let estimates = |counts: &FunctionCounts, design: &Design, least| {
             let (self_, total) = rayon::join(
@@ -69,36 +69,36 @@ impl Variations {
 }
 
 /// The counts of an earlier build, which is not compared itself.
-pub(super) struct Earlier {
+pub(super) struct EarlierCounts {
     build: String,
     counts: FunctionCounts,
     design: Design,
 }
 
-impl Earlier {
+impl EarlierCounts {
     /// Returns `None` if the build does not have several runs with samples of this event.
     pub(super) fn new(
         view: &View,
         sample_type: &SampleType,
         counted_in: Option<Nanoseconds>,
         options: &CompareOptions,
-    ) -> Option<Earlier> {
-        let runs = Runs::new(view, sample_type).counted_in(counted_in);
+    ) -> Option<EarlierCounts> {
+        let runs = Runs::new(view, sample_type).with_period(counted_in);
         if runs.costs.len() < 2 {
             return None;
         }
         let functions = Functions::new(view, view, options.matching, &options.attribution);
         let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
-        let owners = owners(&tree, &functions);
+        let owners = attribute_nodes(&tree, &functions);
         let costs: Pair<&[_]> = Pair::new(&runs.costs, &[]);
         let (counts, _) = count(costs, &tree, &owners, functions.list.len());
-        let sizes = Sizes::new(
+        let sizes = SizeFactors::new(
             &counts.attributed,
             &runs.periods,
             &vec![1.0; runs.periods.len()],
             &NormalisationMethod::Tmm,
         );
-        Some(Earlier {
+        Some(EarlierCounts {
             build: view.selection.build.version.clone(),
             design: Design::new(sizes.factors().to_vec(), counts.attributed.split),
             counts,
@@ -114,7 +114,7 @@ fn estimate(counts: &Counts, design: &Design, functions: usize) -> Option<Variat
     };
     let rows: Vec<Vec<f64>> = (0..counts.functions())
         .filter(has_enough)
-        .map(|function| counts.row(function))
+        .map(|function| counts.samples_by_run(function))
         .collect();
     if rows.len() < functions {
         return None;

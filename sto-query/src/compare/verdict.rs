@@ -118,7 +118,11 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
 /// / x + 2 dispersion / r`, which must be at most `(log(1 + effect) / z)^2`. Each term gets half.
 /// With few runs, the dispersion is not known well, so the quantiles come from Student's
 /// distribution, with 2 (r - 1) degrees of freedom more than the prior has.
-pub(super) fn needed(options: &CompareOptions, dispersion: &Dispersion, df_prior: f64) -> Needed {
+pub(super) fn compute_needed(
+    options: &CompareOptions,
+    dispersion: &Dispersion,
+    df_prior: f64,
+) -> Needed {
     const POWER: f64 = 0.8;
     const SHARE: f64 = 0.1;
     let half_variance = |df: f64| {
@@ -148,7 +152,7 @@ fn two_digits(number: f64) -> u64 {
 /// `failed` says why a side did not do its work, which makes any comparison insufficient. A run
 /// that takes longer is a regression whether or not a function explains it, and even if functions
 /// cannot be judged, because run time does not depend on symbols.
-pub(super) fn overall(
+pub(super) fn combine_with_metrics(
     (verdict, reason): (Verdict, String),
     metrics: &[MetricChange],
     failed: Option<String>,

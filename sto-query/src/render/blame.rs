@@ -1,8 +1,8 @@
 //! A source file with the cost of each line, as text.
 
 use super::header::{full_name, header};
-use super::hot::{times, words};
-use super::source::{cut, with_spaces};
+use super::hot::{format_costs, times};
+use super::source::{expand_tabs, shorten_to_fit};
 use crate::answer::Verdict;
 use crate::hot::{Blame, BlamedFunction, BlamedLine, BlamedSince};
 use crate::text::{Style, display_width, format_count, paragraph, percent, printable};
@@ -102,10 +102,10 @@ fn functions(here: &[BlamedFunction], columns: &Columns, style: Style) -> String
             (None, None) if columns.has_was => " · new".to_owned(),
             _ => String::new(),
         };
-        let words = format!(": {}{change}", words(&function.costs, None));
+        let words = format!(": {}{change}", format_costs(&function.costs, None));
         let column = columns.source + display_width(&words);
         let name = style.shorten_to_fit(&printable(&function.function), column);
-        let words = cut(&words, columns.source + display_width(&name), style);
+        let words = shorten_to_fit(&words, columns.source + display_width(&name), style);
         let words = match function.change {
             Some(ratio) if ratio > 1.0 => style.worse(&words),
             Some(_) => style.better(&words),
@@ -135,8 +135,8 @@ fn line(line: &BlamedLine, columns: &Columns, style: Style) -> String {
     if columns.has_was {
         let _ = write!(text, " {:>8}", cost(line.was.map(|costs| costs.total)));
     }
-    let source = cut(
-        &printable(&with_spaces(&line.source)),
+    let source = shorten_to_fit(
+        &printable(&expand_tabs(&line.source)),
         columns.source,
         style,
     );

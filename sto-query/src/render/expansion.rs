@@ -1,6 +1,6 @@
 //! The contexts of a function, as an indented table.
 
-use super::series::{judged, subject};
+use super::series::{judged_runs, subject};
 use crate::expand::{Direction, Expansion, Method};
 use crate::text::{Cell, Column, Style, Table, format_count, title};
 use crate::tree::{Link, folded_name};
@@ -20,7 +20,7 @@ pub fn text(report: &Expansion, style: Style) -> String {
     let mut text = style.bold(&title(style, &head));
     let judged = format!(
         "Judged: {}, against the {} before",
-        judged(&report.run, report.judged),
+        judged_runs(&report.run, report.judged),
         format_count(report.window as u64, "run"),
     );
     text += &title(style, &judged);

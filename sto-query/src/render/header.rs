@@ -14,7 +14,7 @@ use sto_core::units::Cost;
 const NO_EVENT: &str = "samples";
 
 /// Explains what self includes if inlined frames were removed from the stacks.
-pub(super) fn with_inlined(style: Style) -> String {
+pub(super) fn inlined_note(style: Style) -> String {
     let separately = style
         .words
         .hint_phrase("; ", Hint::CountInlined, " counts that separately");
@@ -25,7 +25,7 @@ pub(super) fn with_inlined(style: Style) -> String {
 /// and on a second line the time range if only a part of the runs was selected.
 pub(super) fn header(subject: &Subject, style: Style) -> String {
     let line = first_line(subject, style);
-    match taken(&subject.windows) {
+    match window_text(&subject.windows) {
         Some(taken) => format!("{line}\n{}", title(style, &taken).trim_end()),
         None => line,
     }
@@ -52,7 +52,7 @@ pub(super) fn first_line(subject: &Subject, style: Style) -> String {
 }
 
 /// Describes the selected time ranges of runs: `2.500 s to 4.000 s of 10.200 s`.
-pub(in crate::render) fn taken(windows: &[RunWindow]) -> Option<String> {
+pub(in crate::render) fn window_text(windows: &[RunWindow]) -> Option<String> {
     let part = |window: &RunWindow| {
         let part = format!("{} to {}", seconds(window.from), seconds(window.to));
         if window.rest {

@@ -1,7 +1,7 @@
 //! The costs of lines and functions in a few words, for editors.
 
 use super::header::full_name;
-use super::source::{cut, with_spaces};
+use super::source::{expand_tabs, shorten_to_fit};
 use crate::hot::{DoubtfulFile, HotCosts, HotSpot, HotSpots};
 use crate::text::{Style, display_width, format_count, list_names, printable};
 use std::borrow::Cow;
@@ -28,10 +28,10 @@ fn line(spot: &HotSpot, style: Style) -> String {
     );
     let what = match &spot.function {
         Some(function) => format!(" of {}", printable(function)),
-        None => format!(": {}", printable(&with_spaces(&spot.source))),
+        None => format!(": {}", printable(&expand_tabs(&spot.source))),
     };
     let column = display_width(&place) + display_width(&costs);
-    let what = cut(&what, column, style);
+    let what = shorten_to_fit(&what, column, style);
     format!("{place}{costs}{what}\n")
 }
 
@@ -62,7 +62,7 @@ pub fn spots_notes(report: &HotSpots) -> Vec<String> {
 }
 
 /// Explains why a file has no costs, and the remedy.
-pub fn doubtful(file: &DoubtfulFile) -> String {
+pub fn ambiguous_file_note(file: &DoubtfulFile) -> String {
     format!(
         "{} may be {}: specify which one, or its folder",
         file.file,
@@ -73,7 +73,7 @@ pub fn doubtful(file: &DoubtfulFile) -> String {
 /// Formats costs: `12.4 % self · 31 % total · ×1.8 since v1.2`.
 ///
 /// A change is the ratio of the totals and the build since which the function changed.
-pub fn words(costs: &HotCosts, change: Option<(f64, &str)>) -> String {
+pub fn format_costs(costs: &HotCosts, change: Option<(f64, &str)>) -> String {
     let mut words = vec![
         format!("{} self", percent(costs.self_cost.share)),
         format!("{} total", percent(costs.total.share)),

@@ -1,6 +1,6 @@
 //! The costs of a function or line, as shown in the hover of an editor.
 
-use super::hot::{percent, words};
+use super::hot::{format_costs, percent};
 use crate::hot::{FunctionNo, HotCosts, HotFunction, HotHistory, HotIndex, HotLine};
 use crate::text::{format_count, printable, shorten};
 use crate::tree::CostShare;
@@ -152,7 +152,7 @@ impl HoverForm {
 
     fn words(self, costs: &HotCosts, change: Option<(f64, &str)>) -> String {
         let since = change.map(|(ratio, since)| (ratio, self.escaped(since)));
-        words(
+        format_costs(
             costs,
             since.as_ref().map(|(ratio, since)| (*ratio, &**since)),
         )

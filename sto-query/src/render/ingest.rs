@@ -38,13 +38,13 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
         }
     }
     if !summary.answer.recordings.is_empty() {
-        text.push_str(&place(summary));
+        text.push_str(&store_line(summary));
     }
     text
 }
 
 /// Returns a line with the path of the store.
-pub(super) fn place(summary: &InStore<IngestSummary>) -> String {
+pub(super) fn store_line(summary: &InStore<IngestSummary>) -> String {
     let what = if summary.answer.is_dataset {
         "dataset"
     } else {

@@ -18,7 +18,7 @@ pub(super) struct Axis {
 
 impl Axis {
     /// Returns an axis up to at least `largest`, whose steps are 1, 2 or 5 times a power of ten.
-    pub(super) fn over(largest: f64) -> Axis {
+    pub(super) fn up_to(largest: f64) -> Axis {
         let rough = largest.max(1e-6) / STEPS;
         let power = 10f64.powf(rough.log10().floor());
         let nice = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
@@ -116,7 +116,7 @@ impl Series {
             Some((_, band)) => point.value.max(band.end),
             None => point.value,
         };
-        Axis::over(self.points.iter().map(highest).fold(0.0, f64::max))
+        Axis::up_to(self.points.iter().map(highest).fold(0.0, f64::max))
     }
 
     /// Returns the horizontal position of a run in percent of the width.

@@ -1,6 +1,6 @@
 //! Optimization potentials of functions, as a table.
 
-use super::header::{header, with_inlined};
+use super::header::{header, inlined_note};
 use super::top::MAX_MODULE_WIDTH;
 use crate::potential::Potentials;
 use crate::text::{
@@ -27,7 +27,7 @@ pub fn text(report: &Potentials, style: Style) -> String {
     let sentence = format!("Potential: the most that could be saved in {reach}.");
     text += &paragraph(style, "", &sentence, 0);
     if report.with_inlined {
-        text += &paragraph(style, "", &with_inlined(style), 0);
+        text += &paragraph(style, "", &inlined_note(style), 0);
     }
     let mut table = Table::new(vec![
         Column::number("potential"),

@@ -26,7 +26,7 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
     for (build, runs) in &builds {
         write_build(&mut text, build, runs, style);
     }
-    text.push_str(&ingest::place(summary));
+    text.push_str(&ingest::store_line(summary));
     text
 }
 

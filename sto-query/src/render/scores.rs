@@ -1,6 +1,6 @@
 //! Scores of the functions of a run against the runs before it, as a table.
 
-use super::series::{judged, minute, rests_on, subject};
+use super::series::{judged_runs, minute, single_run_warning, subject};
 use crate::series::{LevelShift, Scores};
 use crate::text::{Cell, Column, Style, Table, format_count, omitted_line, paragraph, title};
 
@@ -10,7 +10,7 @@ pub fn text(report: &Scores, style: Style) -> String {
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
     let judged = format!(
         "Judged: {}, against the {} before",
-        judged(&report.run, report.judged),
+        judged_runs(&report.run, report.judged),
         format_count(report.window as u64, "run"),
     );
     text += &title(style, &judged);
@@ -66,7 +66,7 @@ fn changed(change: &LevelShift, style: Style) -> String {
         change.before,
         change.after,
         change.p,
-        rests_on(change),
+        single_run_warning(change),
     );
     paragraph(style, "    ", &sentence, 4)
 }

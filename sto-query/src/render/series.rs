@@ -72,7 +72,7 @@ pub(super) fn subject(history: &HistorySubject, runs: &str) -> String {
 }
 
 /// Formats `2026-11-21 07:05 v2`, or `5 runs of v2, the last 2026-11-21 07:05`.
-pub(super) fn judged(newest: &RunSummary, runs: usize) -> String {
+pub(super) fn judged_runs(newest: &RunSummary, runs: usize) -> String {
     let (recorded, build) = (minute(newest.recorded.as_deref()), printable(&newest.build));
     match runs {
         1 => format!("{recorded} {build}"),
@@ -81,7 +81,7 @@ pub(super) fn judged(newest: &RunSummary, runs: usize) -> String {
 }
 
 /// Returns a warning if a level shift rests on a single run.
-pub(super) fn rests_on(change: &LevelShift) -> &'static str {
+pub(super) fn single_run_warning(change: &LevelShift) -> &'static str {
     match change.runs {
         1 => ", rests on one run",
         _ => "",
@@ -100,7 +100,7 @@ fn changed(change: &LevelShift) -> String {
         percent(change.before),
         percent(change.after),
         change.p,
-        rests_on(change),
+        single_run_warning(change),
     )
 }
 

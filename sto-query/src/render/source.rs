@@ -91,8 +91,8 @@ fn line(line: &LineSource, width: usize, column: usize, style: Style) -> String 
         Some(cost) if cost.samples > 0 => percent(cost.share),
         _ => String::new(),
     };
-    let source = line.source.as_deref().map(with_spaces).unwrap_or_default();
-    let source = cut(&printable(&source), column, style);
+    let source = line.source.as_deref().map(expand_tabs).unwrap_or_default();
+    let source = shorten_to_fit(&printable(&source), column, style);
     let (own, total) = (cost(line.self_cost), cost(line.total));
     let text = format!("{own:>8} {total:>8}  {:>width$}  {source}", line.line);
     match line.total {
@@ -102,7 +102,7 @@ fn line(line: &LineSource, width: usize, column: usize, style: Style) -> String 
 }
 
 /// Cuts a line of source that begins at `column` at the right edge of the terminal.
-pub(super) fn cut(source: &str, column: usize, style: Style) -> String {
+pub(super) fn shorten_to_fit(source: &str, column: usize, style: Style) -> String {
     let Some(width) = style.width.map(|width| width.saturating_sub(column)) else {
         return source.to_owned();
     };
@@ -118,7 +118,7 @@ pub(super) fn cut(source: &str, column: usize, style: Style) -> String {
 }
 
 /// Replaces tabs by spaces.
-pub(super) fn with_spaces(source: &str) -> String {
+pub(super) fn expand_tabs(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut column = 0;
     for character in source.chars() {

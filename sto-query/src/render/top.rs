@@ -1,6 +1,6 @@
 //! The most expensive functions, as a table.
 
-use super::header::{header, with_inlined};
+use super::header::{header, inlined_note};
 use crate::text::{Cell, Column, Style, Table, format_count, group_digits, percent, title};
 use crate::tree::Top;
 use sto_core::model::FrameKind;
@@ -40,7 +40,7 @@ pub fn text(report: &Top, style: Style) -> String {
         return text;
     }
     if report.with_inlined {
-        text += &title(style, &with_inlined(style));
+        text += &title(style, &inlined_note(style));
     }
     text += &format!("\n{}", table.render(style));
     if report.omitted.functions > 0 {

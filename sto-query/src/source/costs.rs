@@ -54,7 +54,7 @@ pub(crate) fn function_lines(
 ) -> Result<FunctionLines, FunctionError> {
     let key = |frame: Frame<'_>| key_of(frame, KeyOptions::default()).into_owned();
     let frames = view.frames.iter();
-    let meant_frames = frames.filter(|&(_, frame)| meant.has(frame));
+    let meant_frames = frames.filter(|&(_, frame)| meant.contains(frame));
     let keys: BTreeSet<String> = meant_frames.map(|(_, frame)| key(frame)).collect();
     let function = match keys.len() {
         1 => keys.into_iter().next().unwrap_or_default(),

@@ -37,7 +37,7 @@ impl Stacks {
         self.ends.is_empty()
     }
 
-    /// The stack whose locations precede the ones in [`Stacks::own`]. It has a smaller index.
+    /// The stack whose locations precede the ones in [`Stacks::own_locations`]. It has a smaller index.
     pub fn caller(&self, stack: StackIx) -> Option<StackIx> {
         let caller = self.callers[stack.get()];
         (caller != NONE).then_some(StackIx(caller))

@@ -1,12 +1,12 @@
 //! Compares some runs of a build with others.
 
 use super::splits::Split;
-use super::thin::Equal;
+use super::thin::EqualBuilds;
 use crate::compare::counts::{Counts, FunctionCounts};
-use crate::compare::evidence::{Evidence, Setting, Tests};
+use crate::compare::evidence::{Evidence, TestParameters, Tests};
 use crate::compare::functions::Functions;
 use crate::compare::metrics::{Compared, Side, metrics};
-use crate::compare::normalise::Sizes;
+use crate::compare::normalise::SizeFactors;
 use crate::compare::pair::Pair;
 use crate::compare::result::{CompareOptions, MetricOutcome, NormalisationMethod, WorseIf};
 use crate::compare::runs::Metrics;
@@ -33,12 +33,12 @@ pub(super) struct Run {
 }
 
 /// Samples of all runs, in an order that only depends on their values.
-pub(super) struct Table {
+pub(super) struct SampleTable {
     pub(super) runs: Vec<Run>,
 }
 
 /// A comparison of equal builds.
-pub(super) struct Judged {
+pub(super) struct EqualComparison {
     /// Functions that are reported as changed.
     pub(super) reported: Vec<usize>,
     /// Outcomes of the metrics that count for the verdict.
@@ -47,7 +47,7 @@ pub(super) struct Judged {
     pub(super) least_changes: Vec<Option<f64>>,
 }
 
-impl Table {
+impl SampleTable {
     /// Creates a table. `below` has the columns of [`Run::below`], by run.
     pub(super) fn new(
         counts: FunctionCounts,
@@ -55,7 +55,7 @@ impl Table {
         periods: &[f64],
         amounts: &[f64],
         totals: Vec<(&Metrics, f64)>,
-    ) -> Table {
+    ) -> SampleTable {
         let attributed = counts.attributed.runs.into_iter();
         let columns = attributed
             .zip(counts.total.runs)
@@ -87,31 +87,31 @@ impl Table {
                         .unwrap_or(Ordering::Equal),
                 )
         });
-        Table { runs }
+        SampleTable { runs }
     }
 
     /// Compares the sides of a split. `index` is the split's index among all splits.
-    pub(super) fn judge(
+    pub(super) fn compare_split(
         &self,
         index: usize,
         split: &Split,
         (functions, unit): (&Functions, Unit),
         watched: &[usize],
         options: &CompareOptions,
-    ) -> Judged {
+    ) -> EqualComparison {
         let counts = self.counts(split);
         let runs = || split.iter().flatten().map(|&run| &self.runs[run]);
         let periods: Vec<f64> = runs().map(|run| run.period).collect();
         let amounts: Vec<f64> = runs().map(|run| run.amount).collect();
         let method = &options.normalisation;
-        let sizes = Sizes::new(&counts.attributed, &periods, &amounts, method);
+        let sizes = SizeFactors::new(&counts.attributed, &periods, &amounts, method);
         let design = Design::new(sizes.factors().to_vec(), split[0].len());
         let variations = Variations::new(&counts, &design, None);
         let samples = |side: &[usize]| -> u64 {
             let samples: f64 = side.iter().map(|&run| self.runs[run].samples()).sum();
             samples as u64
         };
-        let setting = Setting {
+        let setting = TestParameters {
             options,
             sizes: &sizes,
             design,
@@ -125,7 +125,7 @@ impl Table {
             has_changed(&tests.attributed[f])
                 || !functions.list[f].is_attributed_to_caller() && has_changed(&tests.total[f])
         };
-        let equal = Equal {
+        let equal = EqualBuilds {
             counts: &counts,
             variations: &variations,
             setting: &setting,
@@ -136,7 +136,7 @@ impl Table {
                 .iter()
                 .map(|&run| &self.runs[run].below[watch])
                 .collect();
-            equal.least_change((index as u64) << 32 | function as u64, function, &below)
+            equal.min_detectable_change((index as u64) << 32 | function as u64, function, &below)
         };
         let least_changes = watched.iter().enumerate().map(least_change).collect();
         let compared = Compared {
@@ -154,7 +154,7 @@ impl Table {
         let counting = measured
             .into_iter()
             .filter(|m| m.worse_if != WorseIf::Never);
-        Judged {
+        EqualComparison {
             metrics: counting
                 .map(|metric| (metric.name, metric.outcome))
                 .collect(),

@@ -26,15 +26,15 @@ pub(crate) use curves::calibrate_curves;
 pub use report::Calibration;
 pub(crate) use report::{FalseReports, Reported, ReportedMetric, Visible};
 
-use super::called;
-use super::counts::{Counts, count, owners};
+use super::call_counts;
+use super::counts::{Counts, attribute_nodes, count};
 use super::functions::Functions;
 use super::pair::Pair;
-use super::result::{CompareError, CompareOptions, MetricOutcome, rounded};
-use super::runs::{Runs, amounts};
+use super::result::{CompareError, CompareOptions, MetricOutcome, round_for_output};
+use super::runs::{Runs, work_amounts};
 use super::union::UnionTree;
 use crate::tree::{Subject, View};
-use judge::{Judged, Table};
+use judge::{EqualComparison, SampleTable};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -112,10 +112,10 @@ pub fn calibrate(
     let views = Pair::new(view, view);
     let runs = Pair::new(Runs::new(view, event), Runs::default());
     let runs_a_side = options.runs.unwrap_or(runs.baseline.costs.len() / 2);
-    let period = called::period(views, event, runs.baseline.mean_value(), runs_a_side);
-    let runs = runs.map(|runs| runs.counted_in(period));
+    let period = call_counts::period(views, event, runs.baseline.mean_value(), runs_a_side);
+    let runs = runs.map(|runs| runs.with_period(period));
     let normalisation = &options.compare.normalisation;
-    let amounts = amounts(views, &runs, normalisation)?;
+    let amounts = work_amounts(views, &runs, normalisation)?;
     let runs = runs.baseline;
     calibration.runs = runs.costs.len();
     calibration.runs_a_side = runs_a_side;
@@ -160,7 +160,7 @@ fn fill_in(
         &options.compare.attribution,
     );
     let tree = UnionTree::new(Pair::new(&view.tree, &other_build.tree), &functions);
-    let owners = owners(&tree, &functions);
+    let owners = attribute_nodes(&tree, &functions);
     let costs: Pair<&[_]> = Pair::new(&runs.costs, &[]);
     let (counts, _) = count(costs, &tree, &owners, functions.list.len());
     let shares = shares(&counts.attributed);
@@ -172,16 +172,16 @@ fn fill_in(
     };
     let below = runs.costs.par_iter().map(below).collect();
     let totals = runs.totals(view);
-    let table = Table::new(counts, below, &runs.periods, amounts, totals);
+    let table = SampleTable::new(counts, below, &runs.periods, amounts, totals);
 
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
     let judge = |split| {
         options.compare.cancel.check()?;
         let functions = (&functions, unit);
-        Ok(table.judge(split, &splits[split], functions, &watched, &options.compare))
+        Ok(table.compare_split(split, &splits[split], functions, &watched, &options.compare))
     };
     let judged = (0..splits.len()).into_par_iter().map(judge);
-    let judged: Vec<Judged> = judged.collect::<Result<_, Cancelled>>()?;
+    let judged: Vec<EqualComparison> = judged.collect::<Result<_, Cancelled>>()?;
 
     calibration.metrics = reported_metrics(&judged);
     let reports = judged.iter().filter(|j| !j.reported.is_empty()).count();
@@ -193,7 +193,7 @@ fn fill_in(
         .map(|(ix, &function)| Visible {
             function: functions.list[function].symbol.clone(),
             module: functions.list[function].module.clone(),
-            share: rounded(shares[function]),
+            share: round_for_output(shares[function]),
             change: quantile(judged.iter().map(|j| j.least_changes[ix])),
         })
         .collect();
@@ -248,7 +248,7 @@ fn samples_below(
 }
 
 /// Returns how often each function was reported, most often first.
-fn reported(judged: &[Judged], functions: &Functions) -> Vec<Reported> {
+fn reported(judged: &[EqualComparison], functions: &Functions) -> Vec<Reported> {
     let mut comparisons = vec![0; functions.list.len()];
     for &function in judged.iter().flat_map(|judged| &judged.reported) {
         comparisons[function] += 1;
@@ -266,7 +266,7 @@ fn reported(judged: &[Judged], functions: &Functions) -> Vec<Reported> {
 }
 
 /// Returns how often each metric was reported, for metrics that count in all comparisons.
-fn reported_metrics(judged: &[Judged]) -> Vec<ReportedMetric> {
+fn reported_metrics(judged: &[EqualComparison]) -> Vec<ReportedMetric> {
     let mut outcomes: BTreeMap<&str, Vec<MetricOutcome>> = BTreeMap::new();
     for (name, outcome) in judged.iter().flat_map(|judged| &judged.metrics) {
         outcomes.entry(name).or_default().push(*outcome);
@@ -290,5 +290,5 @@ fn quantile(changes: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     changes.sort_unstable_by(f64::total_cmp);
     let ix = (POWER * changes.len() as f64).ceil() as usize;
     let change = *changes.get(ix.checked_sub(1)?)?;
-    change.is_finite().then(|| rounded(change))
+    change.is_finite().then(|| round_for_output(change))
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::compare::CompareOptions;
-use crate::compare::result::{Thresholds, rounded};
+use crate::compare::result::{Thresholds, round_for_output};
 use crate::tree::Subject;
 use serde::Serialize;
 
@@ -70,9 +70,9 @@ impl FalseReports {
         FalseReports {
             reports,
             comparisons,
-            share: rounded(share),
-            low: rounded((centre - half).max(0.0)),
-            high: rounded((centre + half).min(1.0)),
+            share: round_for_output(share),
+            low: round_for_output((centre - half).max(0.0)),
+            high: round_for_output((centre + half).min(1.0)),
         }
     }
 }

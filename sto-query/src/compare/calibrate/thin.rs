@@ -7,7 +7,7 @@
 //! noise.)
 
 use crate::compare::counts::FunctionCounts;
-use crate::compare::evidence::{Direction, Evidence, Setting, Tests, direction};
+use crate::compare::evidence::{Direction, Evidence, TestParameters, Tests, direction};
 use crate::compare::pair::Pair;
 use crate::compare::variation::Variations;
 use sto_stats::Random;
@@ -19,20 +19,20 @@ const LARGEST: f64 = 1000.0;
 const STEPS: usize = 12;
 
 /// A comparison of equal builds in which functions are made slower.
-pub(super) struct Equal<'a> {
+pub(super) struct EqualBuilds<'a> {
     pub(super) counts: &'a FunctionCounts,
     pub(super) variations: &'a Variations,
-    pub(super) setting: &'a Setting<'a>,
+    pub(super) setting: &'a TestParameters<'a>,
     pub(super) tests: &'a Tests<'a>,
 }
 
-impl Equal<'_> {
+impl EqualBuilds<'_> {
     /// Returns the smallest growth of a function that the comparison would have detected; `None` if
     /// it is above [`LARGEST`].
     ///
     /// `below` has, for each baseline run and function, the number of the function's attributed
     /// self samples whose stacks contain that function: its callers, and itself.
-    pub(super) fn least_change(
+    pub(super) fn min_detectable_change(
         &self,
         seed: u64,
         function: usize,
@@ -54,7 +54,7 @@ impl Equal<'_> {
             .chain(&self.tests.total)
             .map(p)
             .collect();
-        let own_row = self.counts.attributed.row(function);
+        let own_row = self.counts.attributed.samples_by_run(function);
         let is_found = |change: f64| {
             let mut row = own_row.clone();
             for (count, deviate) in row.iter_mut().zip(&deviates) {
@@ -69,7 +69,7 @@ impl Equal<'_> {
             let mut p_values = equal.clone();
             p_values[function] = Some(self.p(&self.variations.self_, &row));
             for &caller in &callers {
-                let mut row = self.counts.total.row(caller);
+                let mut row = self.counts.total.samples_by_run(caller);
                 for ((count, below), kept) in row.iter_mut().zip(below).zip(&kept) {
                     *count -= (below[caller] as f64 * (1.0 - kept)).round();
                 }
@@ -102,7 +102,7 @@ impl Equal<'_> {
 
     /// Whether a count is large enough, and grew enough, to be reported.
     fn has_grown(&self, row: &[f64]) -> bool {
-        let Setting {
+        let TestParameters {
             options,
             sizes,
             samples,

@@ -118,7 +118,7 @@ pub struct TestedFunction {
 impl Verdict {
     /// Returns the verdict over several comparisons: a regression if any is one, otherwise
     /// insufficient if any is or if the list is empty.
-    pub(crate) fn over(comparisons: &[Comparison]) -> Verdict {
+    pub(crate) fn combine(comparisons: &[Comparison]) -> Verdict {
         let has = |verdict| comparisons.iter().any(|c| c.verdict == verdict);
         match (has(Verdict::Regression), has(Verdict::Insufficient)) {
             (true, _) => Verdict::Regression,
@@ -301,6 +301,6 @@ pub struct Needed {
 }
 
 /// Rounds to six significant digits, because further digits depend on the platform's `ln`.
-pub(crate) fn rounded(number: f64) -> f64 {
+pub(crate) fn round_for_output(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }

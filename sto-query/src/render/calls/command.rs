@@ -17,13 +17,13 @@ pub struct PartCommand {
 
 impl PartCommand {
     /// Returns `true` if there is a command.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn is_available(&self) -> bool {
         !self.before.is_empty()
     }
 
     /// Returns the three parts, quoted for a shell, or nothing if there is no command.
     pub(super) fn lines(&self) -> Vec<String> {
-        if !self.is_there() {
+        if !self.is_available() {
             return Vec::new();
         }
         let parts = [&self.before, &self.between, &self.after];

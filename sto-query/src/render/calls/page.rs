@@ -3,7 +3,7 @@
 
 use super::command::PartCommand;
 use super::data::{Data, Share};
-use super::text::{at, kept};
+use super::text::{format_run_time, record_count};
 use crate::calls::{
     CallTimeline, CallTrace, CalledThread, CallsError, ProminentFunction, call_timeline, prominence,
 };
@@ -45,7 +45,7 @@ pub fn html(
         (true, false) => PartCommand::default(),
         (false, _) => part(None),
     };
-    let without = if run.has_every_call() || part.is_there() {
+    let without = if run.has_every_call() || part.is_available() {
         String::new()
     } else {
         without(words)
@@ -146,8 +146,8 @@ impl CallPage<'_> {
         let when = match of.window {
             Some(window) => format!(
                 "from {} to {}",
-                at(of, window.start_ns),
-                at(of, window.end_ns)
+                format_run_time(of, window.start_ns),
+                format_run_time(of, window.end_ns)
             ),
             None => format!("in {}", seconds(Nanoseconds(of.duration_ns))),
         };
@@ -166,7 +166,7 @@ impl CallPage<'_> {
             "{} made {} {when}, {}.{part}{run}",
             format_count(of.threads.len() as u64, "thread"),
             format_count(of.calls, "call"),
-            kept(of),
+            record_count(of),
         )
     }
 
@@ -305,7 +305,7 @@ impl CallPage<'_> {
 
     fn at(&self, call: &LongCall<NodeIx>) -> String {
         let (first, _) = self.run.time();
-        at(&self.timeline, call.begin.0.saturating_sub(first.0))
+        format_run_time(&self.timeline, call.begin.0.saturating_sub(first.0))
     }
 
     fn threads(&self) -> Markup {
@@ -328,7 +328,7 @@ impl CallPage<'_> {
                                 td.number data-label="records" { (group_digits(thread.records)) }
                                 td.number data-label="time" {
                                     (seconds(Nanoseconds(thread.end_ns - thread.start_ns)))
-                                    small { "from " (at(&self.timeline, thread.start_ns)) }
+                                    small { "from " (format_run_time(&self.timeline, thread.start_ns)) }
                                 }
                                 td data-label="most time" { (most_time(thread)) }
                             }

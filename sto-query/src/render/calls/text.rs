@@ -96,8 +96,8 @@ fn headline(timeline: &CallTimeline, style: Style) -> String {
     let when = match timeline.window {
         Some(of) => format!(
             "from {} to {}",
-            at(timeline, of.start_ns),
-            at(timeline, of.end_ns)
+            format_run_time(timeline, of.start_ns),
+            format_run_time(timeline, of.end_ns)
         ),
         None => format!("in {}", seconds(Nanoseconds(timeline.duration_ns))),
     };
@@ -108,14 +108,14 @@ fn headline(timeline: &CallTimeline, style: Style) -> String {
         format_count(timeline.calls, "call"),
     );
     if timeline.records > 0 {
-        said += &format!(", {}", kept(timeline));
+        said += &format!(", {}", record_count(timeline));
     }
     let said = title(style, &said);
     style.bold(said.trim_end()) + "\n"
 }
 
 /// Formats `kept as 1,024 records (144x fewer)`.
-pub(super) fn kept(timeline: &CallTimeline) -> String {
+pub(super) fn record_count(timeline: &CallTimeline) -> String {
     let records = format_count(timeline.records, "record");
     match timeline.calls as f64 / timeline.records.max(1) as f64 {
         ..1.05 => format!("kept as {records}"),
@@ -131,7 +131,7 @@ fn shown(timeline: &CallTimeline) -> (u64, u64) {
 
 /// Formats a point in time, in a selected part of the time with enough digits to tell points in it
 /// apart.
-pub(super) fn at(timeline: &CallTimeline, time: u64) -> String {
+pub(super) fn format_run_time(timeline: &CallTimeline, time: u64) -> String {
     match timeline.window {
         None => seconds(Nanoseconds(time)),
         Some(of) => format_time(
@@ -333,7 +333,7 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
                     }
                 }
             };
-            let at = of.begin.map(|begin| at(timeline, begin));
+            let at = of.begin.map(|begin| format_run_time(timeline, begin));
             table.add_row(vec![
                 Cell::from(time(of.own)),
                 Cell::from(time(of.duration)),

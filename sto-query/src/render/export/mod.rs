@@ -93,9 +93,9 @@ fn write_plain(exported: &Exported, writer: impl Write) -> Result<(), QueryError
 
 /// Returns a warning about models that the format cannot represent, if one is the best of a
 /// function.
-pub fn lacks(exported: &Exported) -> Option<String> {
+pub fn missing_models_warning(exported: &Exported) -> Option<String> {
     match &exported.data {
-        ExportedData::Models(models) => perun::lacks(models),
+        ExportedData::Models(models) => perun::missing_models_warning(models),
         _ => None,
     }
 }

@@ -93,7 +93,7 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
 }
 
 /// Returns a warning about functions whose best curve was left out; `None` if there are none.
-pub(super) fn lacks(models: &CostModels) -> Option<String> {
+pub(super) fn missing_models_warning(models: &CostModels) -> Option<String> {
     let all = named(&models.functions);
     let is_left_out = |of: &&(String, &FunctionModels)| {
         let best = of.1.models.first();

@@ -2,7 +2,7 @@
 //! it.
 
 use super::steps::{callers, steps};
-use super::words::{interval, not_counted, q, ratio};
+use super::words::{ignore_reason, interval, q, ratio};
 use crate::compare::FindingKind;
 use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
@@ -120,7 +120,7 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
     );
 
     let indent = " ".repeat(INDENT);
-    if let Some(why) = not_counted(finding) {
+    if let Some(why) = ignore_reason(finding) {
         text += &paragraph(style, &indent, &why, INDENT);
     }
     let location = finding.location();

@@ -7,8 +7,8 @@ use super::curves::{self, Curve, Weight};
 use super::metrics;
 use super::steps::steps;
 use super::words::{
-    self, Ranked, basis, facts, interval, label, not_counted, ranked, ratio, reason, side_name,
-    verdict_word, weakness,
+    self, RankedFinding, basis, facts, ignore_reason, interval, label, rank_findings, ratio,
+    reason, side_name, verdict_word, weakness,
 };
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::text::{Words, percent, printable, shorten};
@@ -53,8 +53,8 @@ pub fn github(comparisons: &[Comparison], words: Words) -> String {
             kind.push(of_curve(comparison, &curve));
         }
     }
-    for ranked in ranked(comparisons) {
-        let Ranked {
+    for ranked in rank_findings(comparisons) {
+        let RankedFinding {
             comparison,
             finding,
         } = ranked;
@@ -166,10 +166,10 @@ fn of_curve(comparison: &Comparison, curve: &Curve) -> Annotation {
 }
 
 fn annotation(
-    Ranked {
+    RankedFinding {
         comparison,
         finding,
-    }: Ranked<'_>,
+    }: RankedFinding<'_>,
 ) -> Annotation {
     let function = name(&finding.function);
     let benchmark = match &comparison.benchmark {
@@ -193,7 +193,7 @@ fn message(comparison: &Comparison, finding: &Finding) -> String {
         printable(&finding.reason),
         weakness(finding.weak)
     )];
-    lines.extend(not_counted(finding).map(|why| printable(&why).into_owned()));
+    lines.extend(ignore_reason(finding).map(|why| printable(&why).into_owned()));
     lines.push(format!(
         "{} -> {}: {}, between {}",
         percent(change.baseline_share),
@@ -234,7 +234,7 @@ fn insufficient(comparison: &Comparison) -> Annotation {
 
 /// Returns the verdict, for comparisons without problems.
 fn verdict(comparisons: &[Comparison]) -> Annotation {
-    let word = verdict_word(Verdict::over(comparisons));
+    let word = verdict_word(Verdict::combine(comparisons));
     Annotation {
         location: None,
         title: "sto".to_owned(),

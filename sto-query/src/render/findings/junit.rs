@@ -5,7 +5,7 @@
 
 use super::curves::{self, Curve, Weight};
 use super::steps::steps;
-use super::words::{label, not_counted, side_name, weakness};
+use super::words::{ignore_reason, label, side_name, weakness};
 use super::{Detail, findings_text, metrics};
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::text::{Style, Words, printable};
@@ -181,7 +181,7 @@ impl Case<'_> {
                     Outcome::Passed => {},
                     Outcome::Skipped => (skipped(&comparison.reason)),
                     Outcome::Ignored(finding) => {
-                        @let why = not_counted(finding).unwrap_or_default();
+                        @let why = ignore_reason(finding).unwrap_or_default();
                         (skipped(&format!("{}; {why}", finding.reason)))
                     },
                     Outcome::Worse(row) => {

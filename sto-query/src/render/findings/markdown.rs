@@ -5,8 +5,9 @@ use super::metrics;
 use super::notes::notes;
 use super::steps::steps;
 use super::words::{
-    IN_FULL, ROWS, Ranked, basis, facts, group, interval, is_one_weak, is_weak, label, not_counted,
-    q, ranked, ratio, reason, side_name, verdict_word, warnings, weakness,
+    MAX_IN_FULL, ROWS, RankedFinding, basis, facts, group, has_weak_evidence, ignore_reason,
+    interval, is_weak, label, q, rank_findings, ratio, reason, side_name, verdict_word, warnings,
+    weakness,
 };
 use crate::compare::{Comparison, Verdict};
 use crate::text::{Command, Words, format_count, percent, printable, shorten};
@@ -70,7 +71,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     if !curves.is_empty() {
         page.text.push('\n');
     }
-    let findings = ranked(comparisons);
+    let findings = rank_findings(comparisons);
     let mut rows_left = ROWS;
     let mut shown = findings.clone();
     shown.retain(|ranked| {
@@ -97,7 +98,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         );
     }
     let in_full = shown.into_iter().filter(|f| group(f.finding) == 0);
-    let in_full: Vec<Ranked> = in_full.take(IN_FULL).collect();
+    let in_full: Vec<RankedFinding> = in_full.take(MAX_IN_FULL).collect();
     let left_out = [
         (warnings_left_out, "warning"),
         (curves_left_out, "function whose growth changed"),
@@ -166,7 +167,7 @@ impl Page {
 }
 
 fn verdict(comparisons: &[Comparison]) -> String {
-    let word = verdict_word(Verdict::over(comparisons));
+    let word = verdict_word(Verdict::combine(comparisons));
     let sentence = prose(&reason(comparisons));
     let mut text = format!(
         "## sto: {word}{}\n\n{sentence}\n\n",
@@ -188,7 +189,7 @@ fn benchmark_row(comparison: &Comparison) -> String {
         "| {} | {}{} | {} |\n",
         code(label(comparison)),
         verdict_word(comparison.verdict),
-        weakness(is_one_weak(comparison)),
+        weakness(has_weak_evidence(comparison)),
         prose(&comparison.reason),
     )
 }
@@ -229,10 +230,10 @@ fn metric_row(comparison: &Comparison, row: &metrics::Row, is_one: bool) -> Stri
 }
 
 fn finding_row(
-    Ranked {
+    RankedFinding {
         comparison,
         finding,
-    }: Ranked<'_>,
+    }: RankedFinding<'_>,
     is_one: bool,
 ) -> String {
     let change = basis(finding);
@@ -251,10 +252,10 @@ fn finding_row(
 }
 
 fn details(
-    Ranked {
+    RankedFinding {
         comparison,
         finding,
-    }: Ranked<'_>,
+    }: RankedFinding<'_>,
 ) -> String {
     let benchmark = match &comparison.benchmark {
         Some(benchmark) => format!(" in benchmark {}", tag(benchmark)),
@@ -267,7 +268,7 @@ fn details(
         prose(&finding.reason),
         weakness(finding.weak),
     );
-    if let Some(why) = not_counted(finding) {
+    if let Some(why) = ignore_reason(finding) {
         let _ = writeln!(text, "It {}.\n", prose(&why));
     }
     if let Some(location) = finding.location() {

@@ -2,7 +2,7 @@
 
 use super::curves::{self, Curve, Weight};
 use super::metrics;
-use super::words::{Ranked, basis, label, ranked, reason, side_name, weakness};
+use super::words::{RankedFinding, basis, label, rank_findings, reason, side_name, weakness};
 use crate::compare::{CallPath, Comparison, Finding, FindingKind, MetricOutcome, Verdict};
 use crate::text::printable;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ const METRIC: &str = "metric";
 /// Notifications report the number of results that were left out, and comparisons with too little
 /// data.
 pub fn sarif(comparisons: &[Comparison]) -> String {
-    let findings = ranked(comparisons);
+    let findings = rank_findings(comparisons);
     let slower_runs = comparisons.iter().flat_map(worse_metrics);
     let curves = comparisons.iter().flat_map(of_curves);
     let mut results: Vec<Value> = slower_runs
@@ -79,7 +79,7 @@ pub fn sarif(comparisons: &[Comparison]) -> String {
             "columnKind": "unicodeCodePoints",
             "results": results,
             "properties": {
-                "verdict": Verdict::over(comparisons).name(),
+                "verdict": Verdict::combine(comparisons).name(),
                 "reason": printable(&reason(comparisons)),
             },
         }],
@@ -195,10 +195,10 @@ fn level(is_worse: bool, is_weak: bool) -> &'static str {
 }
 
 fn result(
-    Ranked {
+    RankedFinding {
         comparison,
         finding,
-    }: Ranked<'_>,
+    }: RankedFinding<'_>,
 ) -> Value {
     let is_weak = finding.weak || comparison.verdict == Verdict::Insufficient;
     let change = basis(finding);

@@ -6,7 +6,7 @@ use super::details::{Detail, brief, details, mark_of};
 use super::metrics;
 use super::notes::notes;
 use super::words::{
-    IN_FULL, ROWS, facts, group, is_weak, measured, not_counted, q, ratio, reason, side_name,
+    MAX_IN_FULL, ROWS, facts, group, ignore_reason, is_weak, measured, q, ratio, reason, side_name,
     verdict_word, weakness,
 };
 use crate::check::Check;
@@ -129,7 +129,7 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
 
 /// Returns the verdict over all comparisons, with its reason, as a paragraph.
 pub fn verdict_text(comparisons: &[Comparison], style: Style) -> String {
-    let verdict = Verdict::over(comparisons);
+    let verdict = Verdict::combine(comparisons);
     let word = verdict_word(verdict);
     let head = format!("{word}{}: ", weakness(is_weak(comparisons)));
     let sentence = paragraph(style, &head, &reason(comparisons), 0);
@@ -229,7 +229,7 @@ impl<'a> Findings<'a> {
             *text += &paragraph(style, "", ATTRIBUTED, 0);
         }
         let in_full = match detail {
-            Detail::Short => self.worse.iter().take(IN_FULL).copied().collect(),
+            Detail::Short => self.worse.iter().take(MAX_IN_FULL).copied().collect(),
             Detail::Full => groups.into_iter().flatten().copied().collect::<Vec<_>>(),
         };
         for (number, finding) in &in_full {
@@ -283,7 +283,7 @@ fn table(findings: &[Numbered], style: Style) -> String {
             Cell::from(q(basis)),
             Cell::from(function),
         ]);
-        if let Some(why) = not_counted(finding) {
+        if let Some(why) = ignore_reason(finding) {
             let why = paragraph(style, &" ".repeat(INDENT), &format!("It {why}"), INDENT);
             why.lines().for_each(|line| table.add_line(line.to_owned()));
         }

@@ -2,7 +2,7 @@
 
 use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
 use crate::models::ModelChanges;
-use crate::render::header::taken;
+use crate::render::header::window_text;
 use crate::select::shortened_revision;
 
 pub(super) use crate::check::reason;
@@ -26,11 +26,11 @@ pub(super) fn weakness(weak: bool) -> &'static str {
 
 /// Returns `true` if no comparison has more than weak evidence.
 pub(super) fn is_weak(comparisons: &[Comparison]) -> bool {
-    !comparisons.is_empty() && comparisons.iter().all(is_one_weak)
+    !comparisons.is_empty() && comparisons.iter().all(has_weak_evidence)
 }
 
 /// Returns `true` if a comparison only has weak evidence. Evidence from curves is not weak.
-pub(super) fn is_one_weak(comparison: &Comparison) -> bool {
+pub(super) fn has_weak_evidence(comparison: &Comparison) -> bool {
     let has_grown = |curves: &ModelChanges| curves.verdict == Verdict::Regression;
     comparison.weak && !comparison.curves.as_ref().is_some_and(has_grown)
 }
@@ -48,17 +48,17 @@ pub(super) fn side_name(side: &Side) -> String {
 
 /// A finding with its comparison.
 #[derive(Clone, Copy)]
-pub(super) struct Ranked<'a> {
+pub(super) struct RankedFinding<'a> {
     pub(super) comparison: &'a Comparison,
     pub(super) finding: &'a Finding,
 }
 
 /// Returns the findings of all comparisons by rank, then by their order in the comparison.
-pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
-    let mut all: Vec<(u8, usize, Ranked)> = Vec::new();
+pub(super) fn rank_findings(comparisons: &[Comparison]) -> Vec<RankedFinding<'_>> {
+    let mut all: Vec<(u8, usize, RankedFinding)> = Vec::new();
     for comparison in comparisons {
         for (ix, finding) in comparison.findings.iter().enumerate() {
-            let ranked = Ranked {
+            let ranked = RankedFinding {
                 comparison,
                 finding,
             };
@@ -71,7 +71,7 @@ pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
 }
 
 /// Number of regressions that a short output shows in full.
-pub(super) const IN_FULL: usize = 5;
+pub(super) const MAX_IN_FULL: usize = 5;
 /// Maximum number of rows in a short output for regressions, moved costs, improvements and ignored
 /// findings.
 pub(super) const ROWS: [usize; 4] = [8, 3, 4, 3];
@@ -126,7 +126,7 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleType>) -> String {
 /// Returns the runs and samples of a side.
 pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     let mut facts = vec![format_count(side.runs as u64, "run")];
-    facts.extend(taken(&side.windows()));
+    facts.extend(window_text(&side.windows()));
     if side.profiles.len() > side.runs {
         facts.push(format!("in {} parts", side.profiles.len()));
     }
@@ -188,7 +188,7 @@ pub(super) fn q(change: &Change) -> String {
 }
 
 /// Returns why a policy ignores a finding.
-pub(super) fn not_counted(finding: &Finding) -> Option<String> {
+pub(super) fn ignore_reason(finding: &Finding) -> Option<String> {
     let Ignored { reason, expires } = finding.ignored.as_ref()?;
     Some(format!("does not count until {expires}, because: {reason}"))
 }

@@ -92,10 +92,10 @@ impl Drawing {
             let mut self_costs = view.self_costs(sample_type);
             drawing.whole[side as usize] = self_costs.iter().copied().sum();
             if let Some(focus) = &options.focus {
-                focus.keep(view, &mut self_costs);
+                focus.keep_only(view, &mut self_costs);
             }
             if let Some(ignore) = &options.ignore {
-                ignore.leave_out(view, &mut self_costs);
+                ignore.exclude(view, &mut self_costs);
             }
             drawing.drawn[side as usize] = self_costs.iter().copied().sum();
             chosen.push(Stacks {
@@ -207,7 +207,7 @@ impl Drawing {
     }
 
     /// Returns the share of a side's cost in stacks that the other side lacks.
-    pub(super) fn alone(&self, side: Side) -> f64 {
+    pub(super) fn exclusive_share(&self, side: Side) -> f64 {
         let is_alone = |node: &Node| !node.is_in(side.other());
         let outermost = self.nodes.iter().filter(|node| {
             is_alone(node) && !node.parent.is_some_and(|p| is_alone(&self.nodes[p]))

@@ -146,7 +146,7 @@ impl FlameGraph<'_> {
                 in_runs(node.candidate_samples, after),
             ),
             // A doubled cost has the full colour.
-            color: Color::of_change(((candidate + pale) / (baseline + pale)).log2()),
+            color: Color::from_change(((candidate + pale) / (baseline + pale)).log2()),
             width: part(candidate, all_candidate),
             other: Some(part(baseline, all_baseline)),
         }

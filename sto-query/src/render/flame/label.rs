@@ -32,7 +32,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Returns the label of each frame of a view. Frames of different kinds have different labels.
-    pub(super) fn by_kind(&mut self, view: &View) -> Vec<LabelIx> {
+    pub(super) fn label_by_kind(&mut self, view: &View) -> Vec<LabelIx> {
         let label = |(_, frame): (FrameIx, Frame)| {
             let text = text(frame.symbol, frame.kind, frame.module);
             // Kinds with the same colour share their labels.
@@ -50,7 +50,7 @@ impl Labels {
     ///
     /// A function has the same label on both sides, inlined or not: its key, followed by its
     /// module's name if the program or another module has a function with the same key.
-    pub(super) fn by_function(
+    pub(super) fn label_by_function(
         &mut self,
         views: [&View; 2],
         options: KeyOptions,

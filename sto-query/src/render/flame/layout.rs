@@ -72,7 +72,7 @@ impl Drawing {
                     };
                     (
                         format!("{about}; {:+.2}%{}", 100.0 * change, self.called(node)),
-                        Color::of_change(part),
+                        Color::from_change(part),
                     )
                 }
             };

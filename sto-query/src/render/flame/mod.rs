@@ -11,12 +11,12 @@ mod figure;
 mod inverted;
 mod label;
 mod layout;
-mod of_run;
 mod options;
 mod palette;
 mod picture;
+mod run_figure;
 
-use super::header::{first_line, full_name, taken};
+use super::header::{first_line, full_name, window_text};
 use super::html::Page;
 use crate::compare::Focus;
 use crate::error::FlameError;
@@ -27,12 +27,12 @@ pub(super) use figure::{FlameGraph, FlameSides, change_legend};
 use label::Labels;
 pub(super) use label::text as label_of;
 use maud::{Markup, html};
-pub(super) use of_run::{FrameLabels, boxes};
 use options::MAX_LEVELS;
 pub use options::{FlameOptions, Widths};
 pub use palette::Palette;
 pub(super) use picture::MAX_FRAMES;
 use picture::Picture;
+pub(super) use run_figure::{FrameLabels, draw_frames};
 use sto_core::units::Unit;
 
 /// Change of share that has the full colour, unless a larger change is drawn. Without this minimum
@@ -58,7 +58,7 @@ pub fn svg(
     options: &FlameOptions,
 ) -> Result<String, FlameError> {
     let mut labels = Labels::default();
-    let of_frames = vec![labels.by_kind(view)];
+    let of_frames = vec![labels.label_by_kind(view)];
     let views = [(Side::Candidate, (view, sample_type))];
     let drawing = Drawing::new(&views, options, of_frames);
     let subject = Subject::with_whole(view, sample_type, drawing.whole(Side::Candidate));
@@ -79,7 +79,7 @@ pub fn svg(
         let share = percent(drawing.share_drawn(Side::Candidate));
         format!("{stacks}, {share} of all. ")
     });
-    let time = taken(&subject.windows).map_or(String::new(), |taken| format!("{taken}. "));
+    let time = window_text(&subject.windows).map_or(String::new(), |taken| format!("{taken}. "));
     let notes = time + &chosen + order_note(options) + &labels.legend(options.palette);
     Ok(draw(&title, notes, &drawing, &labels, &subject, options))
 }
@@ -102,7 +102,7 @@ pub fn diff_svg(
     options: &FlameOptions,
 ) -> Result<String, FlameError> {
     let mut labels = Labels::default();
-    let of_frames = labels.by_function([baseline.0, candidate.0], options.matching);
+    let of_frames = labels.label_by_function([baseline.0, candidate.0], options.matching);
     let views = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
     let mut drawing = Drawing::new(&views, options, of_frames.into());
     let before = Subject::with_whole(baseline.0, baseline.1, drawing.whole(Side::Baseline));
@@ -128,7 +128,7 @@ pub fn diff_svg(
         });
     }
     let title = difference_title(&before, &after);
-    let times = taken(&before.windows).zip(taken(&after.windows));
+    let times = window_text(&before.windows).zip(window_text(&after.windows));
     let times = times.map_or(String::new(), |(old, new)| format!("{old} → {new}. "));
     let notes = times + &chosen + order_note(options) + &width_note(&drawing, options.palette);
     Ok(draw(&title, notes, &drawing, &labels, &after, options))
@@ -175,7 +175,7 @@ fn order_note(options: &FlameOptions) -> &'static str {
 
 /// Explains the widths and colours of a difference, and which stacks have no width.
 fn width_note(drawing: &Drawing, palette: Palette) -> String {
-    let [more, less] = palette.of_change();
+    let [more, less] = palette.change_color_names();
     if drawing.is_elided {
         return format!(
             "Width: share in the baseline. {less}: stacks that the candidate lacks, {}.",
@@ -188,7 +188,7 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
     };
     format!(
         "Width: share in the {side}. {more}: more in the candidate. {less}: less. Not drawn: stacks that only the {other} has, {}.",
-        percent(drawing.alone(drawing.side.other())),
+        percent(drawing.exclusive_share(drawing.side.other())),
     )
 }
 
@@ -241,13 +241,13 @@ const HOW_TO: &str = "Each box is a function. In a browser that runs the script 
                       stack alone; arrow keys walk from box to box, Escape shows all again.";
 
 /// Draws the flame graph of a view in one sample type for a page, with at most `max_frames` frames.
-pub(super) fn figure_of(
+pub(super) fn draw_view(
     id: &str,
     (view, sample_type): (&View, usize),
     max_frames: usize,
 ) -> Markup {
     let mut labels = Labels::default();
-    let of_frames = vec![labels.by_kind(view)];
+    let of_frames = vec![labels.label_by_kind(view)];
     let options = FlameOptions::default();
     let views = [(Side::Candidate, (view, sample_type))];
     let drawing = Drawing::new(&views, &options, of_frames);

@@ -38,7 +38,7 @@ impl Shade {
 
 impl Palette {
     /// Returns the names of the colours of increases and decreases.
-    pub(super) fn of_change(self) -> [&'static str; 2] {
+    pub(super) fn change_color_names(self) -> [&'static str; 2] {
         match self {
             Palette::Standard => ["Red", "Blue"],
             Palette::Colorblind => ["Orange", "Blue"],

@@ -27,7 +27,7 @@ pub(super) enum Color {
 
 impl Color {
     /// Returns the colour of a change, where ±1 is the full colour.
-    pub(super) fn of_change(part: f64) -> Color {
+    pub(super) fn from_change(part: f64) -> Color {
         Color::Change((5.0 * part).round().clamp(-5.0, 5.0) as i8)
     }
 

@@ -12,7 +12,7 @@ pub use page::html;
 pub use svg::svg;
 
 pub use calibrated::calibrated;
-pub use two::of_two;
+pub use two::two_variables;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
 use crate::text::{
@@ -36,7 +36,7 @@ pub fn text(report: &CostModel, style: Style, by_logarithm: bool) -> String {
 }
 
 /// Returns the best model of each function as text.
-pub fn all(report: &CostModels, style: Style) -> String {
+pub fn all_functions(report: &CostModels, style: Style) -> String {
     let mut text = style.bold(&title(style, &about(&report.of)));
     let unit = unit(&report.of);
     let mut table = Table::new(vec![
@@ -119,8 +119,8 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
     let plot = Plot {
         points: &points,
         curve: &|x| best.curve.at(x),
-        x: Axis::over(points.iter().map(|point| point.0), by_logarithm),
-        y: Axis::over(points.iter().map(|point| point.1), by_logarithm),
+        x: Axis::from_values(points.iter().map(|point| point.0), by_logarithm),
+        y: Axis::from_values(points.iter().map(|point| point.1), by_logarithm),
         x_text: &|value| format!("{x} = {}", short(value)),
         y_text: &|value| amount(value, unit),
     };

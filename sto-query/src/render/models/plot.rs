@@ -24,7 +24,10 @@ pub(super) struct Axis {
 
 impl Axis {
     /// Returns an axis for these values, logarithmic if requested and all values are positive.
-    pub(super) fn over(values: impl Iterator<Item = f64> + Clone, by_logarithm: bool) -> Axis {
+    pub(super) fn from_values(
+        values: impl Iterator<Item = f64> + Clone,
+        by_logarithm: bool,
+    ) -> Axis {
         let finite = values.filter(|value| value.is_finite());
         let from = finite.clone().fold(f64::INFINITY, f64::min);
         let to = finite.fold(f64::NEG_INFINITY, f64::max);
@@ -46,7 +49,7 @@ impl Axis {
     }
 
     /// Returns an axis with zero in its middle.
-    pub(super) fn around_nothing(farthest: f64) -> Axis {
+    pub(super) fn around_zero(farthest: f64) -> Axis {
         let to = if farthest > 0.0 { farthest } else { 1.0 };
         Axis {
             from: -to,
@@ -175,8 +178,8 @@ mod tests {
         let plot = Plot {
             points: &points,
             curve: &|x| 2.0 * x,
-            x: Axis::over(points.iter().map(|point| point.0), false),
-            y: Axis::over(points.iter().map(|point| point.1), false),
+            x: Axis::from_values(points.iter().map(|point| point.0), false),
+            y: Axis::from_values(points.iter().map(|point| point.1), false),
             x_text: &|x| format!("{x}"),
             y_text: &|y| format!("{y}"),
         };
@@ -197,10 +200,10 @@ mod tests {
 
     #[test]
     fn axis_ignores_values_that_are_not_finite() {
-        let axis = Axis::over([f64::NAN, 1.0, f64::INFINITY].into_iter(), true);
+        let axis = Axis::from_values([f64::NAN, 1.0, f64::INFINITY].into_iter(), true);
         assert_eq!((axis.from, axis.to), (1.0, 1.0));
         assert_eq!(axis.part(1.0), 0.5);
-        let none = Axis::over(std::iter::empty(), true);
+        let none = Axis::from_values(std::iter::empty(), true);
         assert_eq!((none.from, none.to), (0.0, 1.0));
     }
 }

@@ -105,10 +105,10 @@ pub(super) fn picture(
         .map(|of| (of.x, of.y))
         .collect();
     let best = report.function.models.first();
-    let x = Axis::over(points.iter().map(|point| point.0), by_logarithm);
+    let x = Axis::from_values(points.iter().map(|point| point.0), by_logarithm);
     let main = Frame {
         x,
-        y: Axis::over(points.iter().map(|point| point.1), by_logarithm),
+        y: Axis::from_values(points.iter().map(|point| point.1), by_logarithm),
         top: TOP,
         height: POINTS,
     };
@@ -129,7 +129,7 @@ pub(super) fn picture(
     let farthest = residuals.iter().map(|(_, y)| y.abs()).fold(0.0, f64::max);
     let below = Frame {
         x,
-        y: Axis::around_nothing(farthest),
+        y: Axis::around_zero(farthest),
         top: TOP + POINTS + GAP,
         height: RESIDUALS,
     };

@@ -6,7 +6,7 @@ use crate::text::{Style, format_count, line, paragraph, printable, title};
 use sto_stats::models::{Powers, SurfaceTerm};
 
 /// Returns the formula of a function's cost by two numbers.
-pub fn of_two(report: &ModelOfTwo, style: Style) -> String {
+pub fn two_variables(report: &ModelOfTwo, style: Style) -> String {
     let [a, b] = report.x.each_ref().map(|x| printable(x));
     let event = report.sample_type.as_ref().map_or("", |of| &of.event);
     let head = format!(

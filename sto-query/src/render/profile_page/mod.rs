@@ -1,7 +1,7 @@
 //! The profiles of a build as a page: a flame graph and a list of functions for each event.
 
-use super::flame::{figure_of, label_of};
-use super::header::{first_line, taken};
+use super::flame::{draw_view, label_of};
+use super::header::{first_line, window_text};
 use super::html::{Page, name, number_head, numbers, recorded, short_name};
 use crate::error::ExportError;
 use crate::select::{full_name, shortened_revision};
@@ -74,7 +74,7 @@ fn facts(view: &View) -> Markup {
             "build id",
             build.gnu_build_id.as_ref().map(ToString::to_string),
         ),
-        ("time", taken(&view.windows)),
+        ("time", window_text(&view.windows)),
     ];
     html! {
         .side {
@@ -94,7 +94,7 @@ fn of_event(view: &View, event: usize, frames: usize) -> Markup {
         section.event {
             h2 { (view.sample_types[event].event) }
             p { (first_line(&subject, Style::default())) }
-            (figure_of(&id, (view, event), frames))
+            (draw_view(&id, (view, event), frames))
             (functions(&id, view, event))
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{mean, runs_before, signed, suspect_id};
 use crate::render::html::{name, number_head};
-use crate::render::series::rests_on;
+use crate::render::series::single_run_warning;
 use crate::series::Status;
 use crate::suspects::Suspects;
 use crate::text::{Words, format_count};
@@ -139,7 +139,7 @@ pub(super) fn changed(found: &Suspects) -> Markup {
                             }
                             (cell("Before", &mean(change.before)))
                             (cell("After", &mean(change.after)))
-                            (cell("p", &format!("{:.0e}{}", change.p, rests_on(change))))
+                            (cell("p", &format!("{:.0e}{}", change.p, single_run_warning(change))))
                         }
                     }
                 }

@@ -6,7 +6,7 @@ use crate::text::{Words, percent};
 use maud::{Markup, html};
 use sto_core::Hint;
 
-pub(super) fn how(found: &Suspects, words: Words) -> Markup {
+pub(super) fn method_section(found: &Suspects, words: Words) -> Markup {
     let options = &found.options;
     let rows = [
         (

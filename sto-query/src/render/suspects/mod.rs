@@ -45,7 +45,7 @@ pub fn html(found: &Suspects, words: Words) -> String {
             }
             (list::changed(found))
             (flame_graph(found))
-            (method::how(found, words))
+            (method::method_section(found, words))
         }
     })
 }

@@ -3,7 +3,7 @@
 use super::plot::figure;
 use super::{GRAPH_ID, contexts, list, mean, signed, suspect_id};
 use crate::render::html::{name, short_name, whole_name};
-use crate::render::series::rests_on;
+use crate::render::series::single_run_warning;
 use crate::series::{FunctionScore, Status};
 use crate::suspects::{Suspect, Suspects};
 use crate::text::{format_count, percent};
@@ -35,7 +35,7 @@ pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Mar
                 p.soft {
                     "Level shift at " (change.run.build) ": " (mean(change.before)) " before, "
                     (mean(change.after)) " after, on average (p " (format!("{:.0e}", change.p))
-                    (rests_on(change)) ")."
+                    (single_run_warning(change)) ")."
                 }
             }
             @if let Some(callers) = &suspect.callers { (contexts::callers(callers)) }

@@ -43,7 +43,7 @@ pub(super) fn rate(rate: f64, unit: Unit) -> String {
 }
 
 /// Formats a value of a metric.
-pub(super) fn shown(value: f64, unit: Option<&str>) -> String {
+pub(super) fn format_value(value: f64, unit: Option<&str>) -> String {
     let unit_of_cost = unit.and_then(|unit| unit.strip_suffix("/s"));
     match unit_of_cost.and_then(|unit| unit.parse().ok()) {
         Some(unit) => rate(value, unit),

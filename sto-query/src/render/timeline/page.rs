@@ -1,11 +1,11 @@
 //! A run over time as a page: heat maps with metrics above them, and a flame graph of a selected
 //! time window.
 
-use super::axis::{rate, shown, ticks};
+use super::axis::{format_value, rate, ticks};
 use super::heat::{HeatMap, ROW, legend};
 use super::text::{means, seconds};
 use crate::questions::Timelines;
-use crate::render::flame::{FrameLabels, boxes, change_legend};
+use crate::render::flame::{FrameLabels, change_legend, draw_frames};
 use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
@@ -139,7 +139,7 @@ impl<'a> TimePage<'a> {
                     (self.top())
                     h3 { "Flame graph" }
                     figure.flame #graph {
-                        (boxes(&self.stacks, &self.labels))
+                        (draw_frames(&self.stacks, &self.labels))
                         figcaption {
                             .differences hidden { (change_legend()) }
                             p {
@@ -503,12 +503,13 @@ impl Line {
 
     fn least(&self) -> String {
         self.ends.map_or(String::new(), |(least, _)| {
-            shown(least, self.unit.as_deref())
+            format_value(least, self.unit.as_deref())
         })
     }
 
     fn most(&self) -> String {
-        self.ends
-            .map_or(String::new(), |(_, most)| shown(most, self.unit.as_deref()))
+        self.ends.map_or(String::new(), |(_, most)| {
+            format_value(most, self.unit.as_deref())
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! A run over time as rows of shaded blocks.
 
-use super::axis::{rate, shown, ticks};
-use crate::render::header::{header, with_inlined};
+use super::axis::{format_value, rate, ticks};
+use crate::render::header::{header, inlined_note};
 use crate::text::{
     Cell, Column, Style, Table, display_width, omitted_line, percent, printable, quantity, title,
 };
@@ -33,7 +33,7 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
     text += &title(style, &about(timeline, grid));
     let is_by_code = matches!(timeline.by, RowsBy::Function | RowsBy::Module);
     if timeline.with_inlined && is_by_code {
-        text += &title(style, &with_inlined(style));
+        text += &title(style, &inlined_note(style));
     }
     let mut table = Table::new(vec![
         Column::number(if is_by_code {
@@ -179,7 +179,7 @@ fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
         }
     };
     let line = values.iter().map(height).collect();
-    let shown = |value| shown(value, metric.unit.as_deref());
+    let shown = |value| format_value(value, metric.unit.as_deref());
     let range = if most > least {
         format!("{} to {}", shown(least), shown(most))
     } else {

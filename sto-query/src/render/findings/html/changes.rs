@@ -10,7 +10,7 @@ use crate::text::{group_digits, percent};
 use maud::{Markup, html};
 
 /// Returns a table of time, total cost and other metrics of whole runs, if there are any.
-pub(super) fn of_runs(comparison: &Comparison) -> Markup {
+pub(super) fn runs_table(comparison: &Comparison) -> Markup {
     let rows = metrics::rows(comparison);
     html! {
         @if !rows.is_empty() {

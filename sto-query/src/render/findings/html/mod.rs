@@ -33,7 +33,7 @@ type Numbered<'a> = (usize, &'a Finding);
 pub fn html(comparisons: &[Comparison], words: Words) -> String {
     let title = format!(
         "{}: {}",
-        verdict::word(Verdict::over(comparisons)),
+        verdict::word(Verdict::combine(comparisons)),
         title(comparisons)
     );
     let page = Page {
@@ -90,7 +90,7 @@ impl Section<'_> {
             section.comparison id={ "comparison-" (self.number) } {
                 h2 { (subject(comparison)) }
                 @if is_one_of_several { (verdict::sentence(comparison)) }
-                (changes::of_runs(comparison))
+                (changes::runs_table(comparison))
                 (sides::section(comparison))
                 @if !comparison.warnings.is_empty() {
                     h3 { "Warnings" }
@@ -101,7 +101,7 @@ impl Section<'_> {
                 (self.findings())
                 (self.flame_graph())
                 @if let Some(functions) = &comparison.functions { (self.functions(functions)) }
-                (tested::how(comparison, words))
+                (tested::statistics_section(comparison, words))
             }
         }
     }

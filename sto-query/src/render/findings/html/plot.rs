@@ -79,7 +79,7 @@ impl Section<'_> {
         let largest = costs.map(|run| run.cost).fold(0.0, f64::max);
         let high = interval.and_then(|(_, high)| high).unwrap_or(0.0);
         // The interval of a few runs can be so wide that the runs could not be told apart.
-        let axis = Axis::over(largest.max(high.min(1.5 * largest)));
+        let axis = Axis::up_to(largest.max(high.min(1.5 * largest)));
         let x = |cost| 100.0 * axis.part(cost);
         let bottom = candidate.bottom() + 6.0;
         html! {

@@ -1,7 +1,7 @@
 //! The sides of a comparison.
 
 use crate::compare::{self, Comparison};
-use crate::render::header::taken;
+use crate::render::header::window_text;
 use crate::render::html::{Side, measured, recorded, sides};
 use crate::select::shortened_revision;
 use crate::text::{group_digits, percent};
@@ -27,7 +27,7 @@ fn side(heading: &'static str, comparison: &Comparison, side: &compare::Side) ->
         value: side.value,
     };
     shown.fact("runs", group_digits(side.runs as u64));
-    shown.fact("time", taken(&side.windows()));
+    shown.fact("time", window_text(&side.windows()));
     shown.fact("measured", measured(cost, comparison.sample_type.as_ref()));
     let (first, last) = (&side.first_recorded, &side.last_recorded);
     shown.fact("recorded", recorded(first.as_ref(), last.as_ref()));

@@ -7,7 +7,7 @@ use crate::text::{Words, group_digits};
 use maud::{Markup, html};
 use sto_core::Hint;
 
-pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
+pub(super) fn statistics_section(comparison: &Comparison, words: Words) -> Markup {
     let thresholds = &comparison.thresholds;
     let rows = [
         (

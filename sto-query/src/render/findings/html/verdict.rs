@@ -2,7 +2,7 @@
 
 use super::subject;
 use crate::compare::{Comparison, Verdict};
-use crate::render::findings::words::{is_one_weak, is_weak, reason};
+use crate::render::findings::words::{has_weak_evidence, is_weak, reason};
 use maud::{Markup, html};
 
 /// Returns a verdict in words.
@@ -28,7 +28,7 @@ fn colored(verdict: Verdict) -> Markup {
 pub(super) fn head(comparisons: &[Comparison]) -> Markup {
     html! {
         header {
-            h1 { (colored(Verdict::over(comparisons))) (weak(is_weak(comparisons))) }
+            h1 { (colored(Verdict::combine(comparisons))) (weak(is_weak(comparisons))) }
             p.reason { (reason(comparisons)) }
             @if comparisons.len() > 1 {
                 ol.contents {
@@ -48,7 +48,7 @@ pub(super) fn head(comparisons: &[Comparison]) -> Markup {
 pub(super) fn sentence(comparison: &Comparison) -> Markup {
     html! {
         p.reason {
-            (colored(comparison.verdict)) (weak(is_one_weak(comparison))) ": " (comparison.reason)
+            (colored(comparison.verdict)) (weak(has_weak_evidence(comparison))) ": " (comparison.reason)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::result::{CallChange, rounded};
+use super::result::{CallChange, round_for_output};
 use super::union::UnionTree;
 use crate::tree::View;
 use sto_core::trace::{CALLS_EVENT, SPANS_EVENT, is_call_time};
@@ -20,7 +20,7 @@ const MIN_PERIOD_OF_SINGLE_RUN: Nanoseconds = Nanoseconds(20_000_000);
 
 /// Rank of a sample type among the others of its side, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Account {
+pub(super) enum SampleTypeRank {
     /// Another sample type measures the same time, or this one counts the calls whose time another
     /// one measures.
     Redundant,
@@ -31,18 +31,18 @@ pub(super) enum Account {
 }
 
 /// Returns the rank of a sample type of this view.
-pub(super) fn account(view: &View, sample_type: &SampleType) -> Account {
+pub(super) fn rank_sample_type(view: &View, sample_type: &SampleType) -> SampleTypeRank {
     let types = &view.sample_types;
     let has_time = || types.iter().any(|t| is_call_time(t, types));
     if view.is_time_of_calls(sample_type) {
         match &*sample_type.event {
-            SPANS_EVENT => Account::Redundant,
-            _ => Account::Measured,
+            SPANS_EVENT => SampleTypeRank::Redundant,
+            _ => SampleTypeRank::Measured,
         }
     } else if sample_type.event == CALLS_EVENT && has_time() {
-        Account::Redundant
+        SampleTypeRank::Redundant
     } else {
-        Account::Sampled
+        SampleTypeRank::Sampled
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn period(
 ///
 /// A remainder at one node is carried over to the next, so that the total of a node is correct to
 /// within one sample, however little time passed at each of its callees.
-pub(super) fn counted_in(period: Nanoseconds, costs: &SelfCosts) -> SelfCosts {
+pub(super) fn resample_by_period(period: Nanoseconds, costs: &SelfCosts) -> SelfCosts {
     let mut passed = 0_u64;
     let samples = |passed: u64| passed / period.0;
     let counted = costs.iter().map(|&(node, cost)| {
@@ -84,34 +84,34 @@ pub(super) fn counted_in(period: Nanoseconds, costs: &SelfCosts) -> SelfCosts {
 }
 
 /// Number of calls of functions in the runs of both sides.
-pub(super) struct Called {
+pub(super) struct CallCounts {
     /// Mean number of calls in a run, by function, without recursive calls.
     of_function: Vec<Pair<f64>>,
     /// Median ratio by which the candidate called functions more often: it had that much more work.
     work: f64,
 }
 
-impl Called {
+impl CallCounts {
     /// Counts the calls in these runs of each side; `None` if a side has no call counts.
     pub(super) fn new(
         views: Pair<&View>,
         runs: Pair<&[usize]>,
         tree: &UnionTree,
         functions: usize,
-    ) -> Option<Called> {
+    ) -> Option<CallCounts> {
         let sides = [
             (views.baseline, runs.baseline, &tree.of_node.baseline),
             (views.candidate, runs.candidate, &tree.of_node.candidate),
         ];
         let [baseline, candidate] =
-            sides.map(|(view, runs, of_node)| of_side(view, runs, of_node, tree, functions));
+            sides.map(|(view, runs, of_node)| mean_calls(view, runs, of_node, tree, functions));
         let both = baseline?.into_iter().zip(candidate?);
         let of_function: Vec<Pair<f64>> = both.map(|(a, b)| Pair::new(a, b)).collect();
         let on_both = of_function.iter().filter_map(|&calls| ratio(calls));
         let mut ratios: Vec<f64> = on_both.collect();
         ratios.sort_unstable_by(f64::total_cmp);
         let work = ratios.get(ratios.len() / 2).copied().unwrap_or(1.0);
-        Some(Called { of_function, work })
+        Some(CallCounts { of_function, work })
     }
 
     /// Returns the change in the number of calls of a function whose cost changed by this factor.
@@ -120,16 +120,16 @@ impl Called {
         let often = ratio(calls).map(|ratio| ratio / self.work);
         let each = often.zip(change).map(|(often, change)| change / often);
         CallChange {
-            baseline: rounded(calls.baseline),
-            candidate: rounded(calls.candidate),
-            often: often.map(rounded),
-            each: each.map(rounded),
+            baseline: round_for_output(calls.baseline),
+            candidate: round_for_output(calls.candidate),
+            often: often.map(round_for_output),
+            each: each.map(round_for_output),
         }
     }
 }
 
 /// Returns the mean number of calls in a run of one side, by function.
-fn of_side(
+fn mean_calls(
     view: &View,
     runs: &[usize],
     of_node: &[u32],

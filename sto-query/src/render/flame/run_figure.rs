@@ -27,7 +27,7 @@ const GREY: [u8; 3] = [205; 3];
 impl FrameLabels {
     pub(crate) fn new(view: &View) -> FrameLabels {
         let mut labels = Labels::default();
-        let of_frame = labels.by_kind(view);
+        let of_frame = labels.label_by_kind(view);
         let all = labels.all().iter();
         let all = all.map(|label| (label.text.clone(), label.color(Palette::default())));
         let mut all: Vec<_> = all.collect();
@@ -41,7 +41,7 @@ impl FrameLabels {
 }
 
 /// Draws the whole time, for readers without scripts.
-pub(crate) fn boxes(stacks: &StacksOverTime, labels: &FrameLabels) -> Markup {
+pub(crate) fn draw_frames(stacks: &StacksOverTime, labels: &FrameLabels) -> Markup {
     let mut totals = vec![0.0; stacks.parents.len()];
     for &(stack, cost) in stacks.slices.iter().flatten() {
         totals[stack as usize] += cost;
