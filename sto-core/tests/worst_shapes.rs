@@ -107,7 +107,10 @@ fn chains_of_calls_take_linear_space() {
         let recording = read(format, &text);
         let name = recording.format.name();
         let stacks = &recording.stacks;
-        let held: usize = stacks.iter().map(|stack| stacks.own(stack).len()).sum();
+        let held: usize = stacks
+            .iter()
+            .map(|stack| stacks.own_locations(stack).len())
+            .sum();
         assert!(held <= 2 * DEPTH, "{name}: {held} locations are held");
         let deepest = stacks.iter().map(|stack| stacks.depth(stack)).max();
         assert_eq!(deepest, Some(DEPTH), "{name}");

@@ -131,7 +131,7 @@ impl Bcc {
         let id = id.ok_or_else(unexpected)?;
         let name = builder.text(name[..start].trim_ascii()).into_owned();
         let process = builder.process(id, &name);
-        self.thread = Some(builder.known_thread(process, id, &name));
+        self.thread = Some(builder.thread_unchecked(process, id, &name));
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl Bcc {
         self.stack.clear();
         let thread = self.thread.take().unwrap_or_else(|| {
             let process = builder.process(0, "");
-            builder.known_thread(process, 0, "")
+            builder.thread_unchecked(process, 0, "")
         });
         Ok(builder.add_cost(thread, SampleTypeIx(0), stack, cost)?)
     }

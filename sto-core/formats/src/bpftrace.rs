@@ -122,7 +122,7 @@ fn add(key: Key, count: u64, builder: &mut RecordingBuilder) -> Built<()> {
     stack.reverse();
     let name = builder.text(&name).into_owned();
     let process = builder.process(pid.unwrap_or(0), &name);
-    let thread = builder.known_thread(process, tid.or(pid).unwrap_or(0), &name);
+    let thread = builder.thread_unchecked(process, tid.or(pid).unwrap_or(0), &name);
     let stack = builder.stack(&stack)?;
     builder.add_cost(thread, SampleTypeIx(0), stack, Cost::from_count(count))
 }

@@ -186,7 +186,7 @@ fn stacks(
 
 fn thread_of(builder: &mut RecordingBuilder, thread: &CallThread) -> (ThreadIx, CallThread) {
     let process = builder.process(thread.pid, &thread.program);
-    let ix = builder.known_thread(process, thread.tid, &thread.name);
+    let ix = builder.thread_unchecked(process, thread.tid, &thread.name);
     // The name is cut if it is long.
     let called = CallThread {
         program: builder.processes[process.get()].program.clone(),

@@ -46,7 +46,7 @@ impl Compression {
     }
 
     /// Removes all compressions of an input, and converts text to UTF-8.
-    pub(super) fn see_through<'a>(
+    pub(super) fn decompress<'a>(
         path: &Path,
         input: impl Read + 'a,
         options: &ReadOptions,
@@ -69,7 +69,7 @@ impl Compression {
                 None => {
                     let is_expanded = layer > 0 || encoding.is_some();
                     if let Some(encoding) = encoding {
-                        input = encoding.see_through(input).map_err(&io)?;
+                        input = encoding.to_utf8(input).map_err(&io)?;
                     }
                     return Ok(Expanded {
                         input,

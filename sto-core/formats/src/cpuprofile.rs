@@ -128,7 +128,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         }
         _ => {
             let column = (thread, SampleTypeIx(0));
-            nodes.hits(&profile.nodes, column, &mut builder)?;
+            nodes.add_hit_counts(&profile.nodes, column, &mut builder)?;
             builder.sample_type("samples", Unit::Samples);
         }
     }

@@ -10,7 +10,7 @@ const MAX_MANGLED: usize = 1 << 16;
 
 /// The part of a name that is looked at. Many symbols may share the end of a long name, so longer
 /// names are cut and no longer demangled.
-pub fn readable(raw: &[u8]) -> &[u8] {
+pub fn name_prefix(raw: &[u8]) -> &[u8] {
     &raw[..raw.len().min(MAX_MANGLED + 1)]
 }
 
@@ -18,7 +18,7 @@ pub fn readable(raw: &[u8]) -> &[u8] {
 ///
 /// Invalid UTF-8 is replaced, and a name longer than 4096 bytes is cut and ends in `…`.
 pub fn demangle(raw: &[u8]) -> String {
-    let raw = readable(raw);
+    let raw = name_prefix(raw);
     let mangled = std::str::from_utf8(raw).ok();
     mangled
         .and_then(demangled)

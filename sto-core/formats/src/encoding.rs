@@ -25,10 +25,7 @@ impl Encoding {
     }
 
     /// Converts the text to UTF-8 without the mark.
-    pub(super) fn see_through<'a>(
-        self,
-        mut input: impl Read + 'a,
-    ) -> io::Result<Box<dyn Read + 'a>> {
+    pub(super) fn to_utf8<'a>(self, mut input: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         let unit: fn([u8; 2]) -> u16 = match self {
             Encoding::Utf8 => {
                 input.read_exact(&mut [0; 3])?;
@@ -118,9 +115,9 @@ mod tests {
         let encoding = Encoding::detect(bytes).unwrap();
         let mut texts = [String::new(), String::new()];
         let [one, all] = &mut texts;
-        let mut input = encoding.see_through(Bytes(bytes)).unwrap();
+        let mut input = encoding.to_utf8(Bytes(bytes)).unwrap();
         input.read_to_string(one).unwrap();
-        let mut input = encoding.see_through(bytes).unwrap();
+        let mut input = encoding.to_utf8(bytes).unwrap();
         input.read_to_string(all).unwrap();
         assert_eq!(one, all);
         std::mem::take(one)

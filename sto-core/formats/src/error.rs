@@ -265,7 +265,12 @@ impl DecodeError {
     }
 
     /// Makes an error for an index that is out of range.
-    pub(super) fn index(at: impl Into<At>, table: &str, length: usize, index: i64) -> DecodeError {
+    pub(super) fn index_out_of_range(
+        at: impl Into<At>,
+        table: &str,
+        length: usize,
+        index: i64,
+    ) -> DecodeError {
         let problem = format!(
             "{index}; expected an index of {table}, which has {length} entries; was the file edited?"
         );
@@ -273,7 +278,7 @@ impl DecodeError {
     }
 
     /// Makes an error for an id that is not defined in the file.
-    pub(super) fn missing(at: usize, what: &str, id: u64) -> DecodeError {
+    pub(super) fn undefined_id(at: usize, what: &str, id: u64) -> DecodeError {
         let problem =
             format!("{what} {id}, which the file does not have; was it cut short, or edited?");
         DecodeError::new(at, problem)
@@ -284,7 +289,7 @@ impl DecodeError {
     }
 
     /// Names the part of the file that the error's place is relative to.
-    pub(super) fn within(self, part: &str) -> DecodeError {
+    pub(super) fn in_part(self, part: &str) -> DecodeError {
         match *self.0 {
             (_, Problem::Cut(..)) => DecodeError::new(part, "it ends in the middle of a value"),
             (at, problem) => DecodeError(Box::new((At::Path(format!("{at} of {part}")), problem))),
@@ -292,7 +297,7 @@ impl DecodeError {
     }
 
     /// Moves the error's byte offset by `start`.
-    pub(super) fn after(mut self, start: usize) -> DecodeError {
+    pub(super) fn shift_offset(mut self, start: usize) -> DecodeError {
         if let At::Byte(at) = &mut self.0.0 {
             *at += start;
         }
@@ -301,7 +306,7 @@ impl DecodeError {
 
     /// Replaces the byte offset in converted data by the place in the original file, which `at`
     /// finds.
-    pub(super) fn moved(self, at: impl FnOnce(usize) -> String) -> DecodeError {
+    pub(super) fn map_offset(self, at: impl FnOnce(usize) -> String) -> DecodeError {
         match *self.0 {
             (At::Byte(byte), problem) => DecodeError(Box::new((At::Path(at(byte)), problem))),
             _ => self,
@@ -330,7 +335,7 @@ impl DecodeError {
     }
 
     /// Adds to the message that the file may have been cut off in its last line.
-    pub(super) fn in_last_line(mut self, salvage: Salvage) -> DecodeError {
+    pub(super) fn maybe_cut_in_last_line(mut self, salvage: Salvage) -> DecodeError {
         if let Problem::Malformed(problem, may_be_cut) = &mut self.0.1 {
             problem.push_str(&format!(
                 "; the file ends within this line: if it was cut off there, record or copy it again{salvage}"

@@ -76,7 +76,7 @@ impl Gdb {
         self.stack.clear();
         let thread = self.thread.unwrap_or_else(|| {
             let process = builder.process(0, "");
-            builder.known_thread(process, 0, "")
+            builder.thread_unchecked(process, 0, "")
         });
         builder.add_cost(thread, SampleTypeIx(0), stack, Cost::from_count(1))?;
         Ok(())
@@ -97,7 +97,7 @@ fn thread(line: &[u8], builder: &mut RecordingBuilder) -> Result<ThreadIx, Strin
     let name = quotes.and_then(|(start, end)| line.get(start + 1..end));
     let name = builder.text(name.unwrap_or_default()).into_owned();
     let process = builder.process(0, "");
-    Ok(builder.known_thread(process, id.unwrap_or(0), &name))
+    Ok(builder.thread_unchecked(process, id.unwrap_or(0), &name))
 }
 
 struct Line<'b> {

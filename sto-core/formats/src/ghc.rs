@@ -98,7 +98,7 @@ impl Report for Ghc {
             (SampleTypeIx(0), time, rounding(time, self.tick)),
             (SampleTypeIx(1), self.bytes, rounding(self.bytes, 1)),
         ];
-        let off = totals.map(|(kind, total, rounding)| builder.differs_from(kind, total, rounding));
+        let off = totals.map(|(kind, total, rounding)| builder.check_total(kind, total, rounding));
         builder.warnings.extend(off.into_iter().flatten());
         builder.sample_type("time", Unit::Nanoseconds);
         builder.sample_type("alloc", Unit::Bytes);

@@ -96,7 +96,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         (SampleTypeIx(0), all),
         (SampleTypeIx(1), profile.total_alloc),
     ];
-    let off = totals.map(|(kind, total)| builder.differs_from(kind, total, (0, 0)));
+    let off = totals.map(|(kind, total)| builder.check_total(kind, total, (0, 0)));
     builder.warnings.extend(off.into_iter().flatten());
     builder.sample_type("time", Unit::Nanoseconds);
     builder.sample_type("alloc", Unit::Bytes);

@@ -6,7 +6,7 @@ use crate::json::{CallTree, Caller, walk};
 use crate::recording::RecordingBuilder;
 use crate::report::one_thread;
 use crate::source::Head;
-use crate::v8::{CallFrame, place};
+use crate::v8::{CallFrame, add_location};
 use crate::wire::json::{Number, parse};
 use hashbrown::HashMap;
 use serde::Deserialize;
@@ -52,7 +52,8 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut builder = RecordingBuilder::default();
     let mut tree = CallTree::default();
     walk(bytes, profile.head, |node: Node<'_>, caller| {
-        let location = place(&node.call_frame, &mut builder).map_err(DecodeError::at("head"))?;
+        let location =
+            add_location(&node.call_frame, &mut builder).map_err(DecodeError::at("head"))?;
         let entry = tree.push(Caller { caller, location });
         let size = node.self_size.weight(1, || "selfSize".to_owned())?;
         let sampled = node.id.and_then(|id| allocations.get(&id).copied());

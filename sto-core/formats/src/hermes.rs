@@ -11,7 +11,7 @@ use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
 use crate::source::{Head, ReadOptions};
 use crate::v8;
-use crate::v8::without_number;
+use crate::v8::split_trailing_number;
 use crate::wire::json::{Id, Text, parse};
 use crate::wire::text::{decimal, excerpt};
 use hashbrown::HashMap;
@@ -117,8 +117,8 @@ fn place(frame: &Frame<'_>, builder: &mut RecordingBuilder) -> Built<LocationIx>
     let name = &*frame.name.0;
     let place = memchr::memchr(b'(', name).and_then(|at| {
         let place = name[at + 1..].strip_suffix(b")")?;
-        let (place, _column) = without_number(place)?;
-        let (file, line) = without_number(place)?;
+        let (place, _column) = split_trailing_number(place)?;
+        let (file, line) = split_trailing_number(place)?;
         Some((&name[..at], file, line))
     });
     let (symbol, file, line) = place.unwrap_or((name, b"", 0));

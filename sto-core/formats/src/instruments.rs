@@ -107,7 +107,7 @@ impl Report for Instruments {
         let add = self.adder();
         let stack = self.path.enter(depth, location, total, builder, add)?;
         if let Some(own) = own {
-            self.path.own_is_known();
+            self.path.set_self_known();
             self.adder()(builder, stack, own)?;
         }
         Ok(())
@@ -150,7 +150,7 @@ fn process(name: &[u8], builder: &mut RecordingBuilder) -> Option<ThreadIx> {
     let pid = decimal(name[open + 2..].strip_suffix(b")")?)?;
     let program = builder.text(&name[..open]).into_owned();
     let process = builder.process(u32::try_from(pid).ok()?, &program);
-    Some(builder.known_thread(process, 0, ""))
+    Some(builder.thread_unchecked(process, 0, ""))
 }
 
 /// `4.93 s  100.0%`, `4273.0ms   99.9%`, `404.75 Mc`, ` 429.93 MB     100.0%`: an amount in

@@ -1,6 +1,6 @@
 //! Labels of samples, and the limit to their distinct sets.
 
-use crate::recording::{RecordingBuilder, ThreadIx, beginning};
+use crate::recording::{RecordingBuilder, ThreadIx, text_prefix};
 use crate::wire::text::excerpts;
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
@@ -112,7 +112,7 @@ impl LabelledThreads {
         labels.dedup();
         let next = LabelSetIx(self.sets.len() as u32);
         let set = *self.sets.entry_ref(labels.as_slice()).or_insert(next);
-        let texts = [name.program, name.name].map(|text| self.texts.ix(beginning(text)));
+        let texts = [name.program, name.name].map(|text| self.texts.ix(text_prefix(text)));
         let key = ([name.pid, name.tid], texts, set);
         *self.threads.entry(key).or_insert_with(|| {
             self.set_of.push(set);

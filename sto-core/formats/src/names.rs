@@ -1,7 +1,7 @@
 //! Rules for names: the kind and module of a frame if the format has none, and the unit of an
 //! event.
 
-use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
+use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, text_prefix};
 use crate::wire::text::base_name;
 use std::borrow::Cow;
 use sto_model::normalize_source_path;
@@ -100,7 +100,7 @@ pub(super) fn module_of_path(
     build_id: Option<GnuBuildId>,
     builder: &mut RecordingBuilder,
 ) -> Module {
-    let name = builder.text(module_name(beginning(path))).into_owned();
+    let name = builder.text(module_name(text_prefix(path))).into_owned();
     let kind = match kind_by_names("function", &name) {
         FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
         FrameKind::Kernel => ModuleKind::KernelModule,
@@ -162,7 +162,7 @@ fn is_jit(path: &[u8]) -> bool {
 /// Completes the demangling of Rust symbols that macOS or DTrace show half demangled: removes
 /// escapes (`_$LT$impl$u20$`), the hash, and suffixes of LLVM.
 pub(super) fn without_rust_mangling(symbol: &[u8]) -> Cow<'_, [u8]> {
-    let Ok(symbol) = std::str::from_utf8(beginning(symbol)) else {
+    let Ok(symbol) = std::str::from_utf8(text_prefix(symbol)) else {
         return symbol.into();
     };
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -9,7 +9,7 @@ use crate::compressed::{Compression, failed};
 use crate::error::{At, DecodeError, Decoded, FormatError, Salvage};
 use crate::names::NamedFrame;
 use crate::recording::{Format, LocationIx, Recording, RecordingBuilder};
-use crate::source::{Head, LineReader, ReadOptions, Reporting};
+use crate::source::{Head, LineReader, ProgressReader, ReadOptions};
 use crate::wire::text::{decimal, excerpt, lines};
 use hashbrown::{HashSet, HashTable};
 use rayon::prelude::*;
@@ -71,7 +71,7 @@ fn start_of(file: &Path) -> Result<Vec<u8>, FormatError> {
         ..ReadOptions::default()
     };
     let mut start = Vec::new();
-    let expanded = Compression::see_through(file, opened, &options)?;
+    let expanded = Compression::decompress(file, opened, &options)?;
     let read = expanded.take(START as u64).read_to_end(&mut start);
     read.map_err(&io)?;
     Ok(start)
@@ -180,8 +180,8 @@ fn read_thread(
     options: &ReadOptions,
 ) -> Result<ThreadFile, FormatError> {
     let file = File::open(path).map_err(FormatError::io(path))?;
-    let input = Reporting::new(file, &options.on_read);
-    let mut input = Compression::see_through(path, input, options)?;
+    let input = ProgressReader::new(file, &options.on_read);
+    let mut input = Compression::decompress(path, input, options)?;
     let in_file = |error: DecodeError| error.in_file(path, 0);
     let mut reader = Lines::default();
     let mut digest = RecordingHasher::new();
@@ -220,7 +220,7 @@ fn read_thread(
         ));
     } else {
         let read = reader.read(&block, log);
-        read.map_err(|error| in_file(error.in_last_line(Salvage::Possible)))?;
+        read.map_err(|error| in_file(error.maybe_cut_in_last_line(Salvage::Possible)))?;
     }
     warnings.extend(input.warning());
     Ok(ThreadFile {

@@ -4,7 +4,7 @@
 //! Source: *Specification of Profile Format* in Perun's documentation,
 //! <https://perfexionists.github.io/perun/profile.html>.
 
-use crate::call_events::{CallEvents, Functions, Row};
+use crate::call_events::{CallEvents, Functions, ThreadKind};
 use crate::calls;
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
@@ -337,8 +337,8 @@ impl Reader<'_> {
         };
         let process = self.builder.process(0, "");
         let tid = kind.thread.unwrap_or(0);
-        let thread = self.builder.known_thread(process, tid, "");
-        let sample_type = self.builder.one_more_sample_type(event, unit);
+        let thread = self.builder.thread_unchecked(process, tid, "");
+        let sample_type = self.builder.try_sample_type(event, unit);
         let sample_type = sample_type.map_err(|limit| DecodeError::new(at(), limit))?;
         if !cost.is_zero() {
             self.builder.push((thread, sample_type), stack, None, cost);
@@ -443,10 +443,10 @@ impl Reader<'_> {
         }
         let mut log = CallLogWriter::new(self.options.call_folder.as_deref());
         let threads = &self.threads;
-        let row = |row: Row| {
+        let row = |row: ThreadKind| {
             let tid = match row {
-                Row::Thread(thread) => threads[thread as usize],
-                Row::Group(_) => 0,
+                ThreadKind::Thread(thread) => threads[thread as usize],
+                ThreadKind::Group(_) => 0,
             };
             CallThread {
                 pid: 0,
@@ -455,7 +455,7 @@ impl Reader<'_> {
                 name: String::new(),
             }
         };
-        let paired = self.events.paired(|_| 0)?;
+        let paired = self.events.pair(|_| 0)?;
         let misfits = paired.write(0, Bytes(size as u64), &mut log, row)?;
         self.builder.warnings.extend(misfits);
         calls::finish(self.builder, log, self.functions.locations(), self.options)

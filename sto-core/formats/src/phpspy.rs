@@ -132,7 +132,7 @@ impl Phpspy {
             self.stack.reverse();
             let stack = builder.stack(&self.stack)?;
             let process = builder.process(self.pid, "");
-            let thread = builder.known_thread(process, self.pid, "");
+            let thread = builder.thread_unchecked(process, self.pid, "");
             let now = self.time.take();
             self.start = self.start.or(now);
             let since = now.zip(self.start);

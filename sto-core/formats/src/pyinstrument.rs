@@ -151,7 +151,7 @@ fn add_records(
             locations.push(location);
         }
         let process = builder.process(0, "");
-        let thread = builder.known_thread(process, 0, &thread.unwrap_or_default());
+        let thread = builder.thread_unchecked(process, 0, &thread.unwrap_or_default());
         let stack = builder.stack(&locations).map_err(DecodeError::at(at()))?;
         let cost = Cost {
             samples: 1,

@@ -123,8 +123,8 @@ impl Rbspy {
         let process = builder.process(stack.pid.unwrap_or(0), "");
         let id = stack.thread_id.unwrap_or(0);
         let thread = match u32::try_from(id) {
-            Ok(id) => builder.known_thread(process, id, ""),
-            Err(_) => builder.known_thread(process, 0, &format!("{id:#x}")),
+            Ok(id) => builder.thread_unchecked(process, id, ""),
+            Err(_) => builder.thread_unchecked(process, 0, &format!("{id:#x}")),
         };
         let now = stack.time.and_then(|time| {
             let seconds = time.secs_since_epoch.checked_mul(1_000_000_000)?;

@@ -5,7 +5,7 @@ use crate::encoding::Encoding;
 use crate::error::{At, DecodeError, Decoded, FormatError, Salvage};
 use crate::recording::{Format, Recording, RecordingBuilder, known};
 use crate::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
-use crate::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
+use crate::source::{Head, LineReader, OnRead, ProgressReader, ReadOptions};
 use crate::wire::json::first_keys;
 use crate::wire::text::{excerpt, read_block};
 use std::fs::{File, Metadata};
@@ -136,8 +136,8 @@ fn read_from(
     size: u64,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let input = Reporting::new(input, &options.on_read);
-    let mut input = Compression::see_through(path, input, options)?;
+    let input = ProgressReader::new(input, &options.on_read);
+    let mut input = Compression::decompress(path, input, options)?;
     let mut bytes = Vec::new();
     let (format, is_named_otherwise) = loop {
         let ends = read_block(&mut input, &mut bytes);
@@ -196,7 +196,7 @@ fn read_plain(
         }
         Reader::Pieces(read) | Reader::Passes(read) => read(path, &bytes, options),
         Reader::Lines(reader) => {
-            let (mut input, mut begun) = (Reporting::new(bytes, &options.on_read), Vec::new());
+            let (mut input, mut begun) = (ProgressReader::new(bytes, &options.on_read), Vec::new());
             read_block(&mut input, &mut begun).map_err(FormatError::io(path))?;
             read_lines((path, format), begun, input, reader(options), options)
         }
@@ -346,7 +346,7 @@ fn read_unfinished(
         )));
     }
     let read = reader.block(line);
-    read.map_err(|error| error.in_last_line(Salvage::Possible))?;
+    read.map_err(|error| error.maybe_cut_in_last_line(Salvage::Possible))?;
     Ok(None)
 }
 

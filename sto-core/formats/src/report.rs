@@ -182,7 +182,7 @@ impl CallPath {
     }
 
     /// Marks the self cost of the last node as known.
-    pub(super) fn own_is_known(&mut self) {
+    pub(super) fn set_self_known(&mut self) {
         if let Some(last) = self.calls.last_mut() {
             last.left = None;
         }

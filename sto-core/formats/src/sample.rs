@@ -77,7 +77,7 @@ impl Report for Sample {
         let total = self.total.saturating_mul(self.interval.unwrap_or(1));
         builder
             .warnings
-            .extend(builder.differs_from(SampleTypeIx(0), total, (0, 0)));
+            .extend(builder.check_total(SampleTypeIx(0), total, (0, 0)));
         match self.interval {
             Some(_) => builder.sample_type("wall", Unit::Nanoseconds),
             None => builder.sample_type("samples", Unit::Samples),

@@ -97,7 +97,7 @@ impl<'b> Profile<'b> {
         for event in events {
             let event = self.builder.text(event).into_owned();
             let unit = units_of_event(&event);
-            let event = self.builder.one_more_sample_type(&event, unit);
+            let event = self.builder.try_sample_type(&event, unit);
             self.events
                 .push(event.map_err(DecodeError::at(message.at()))?);
         }
@@ -183,7 +183,7 @@ impl<'b> Profile<'b> {
             String::from_utf8_lossy(main.name),
         );
         let process = self.builder.process(thread.pid as u32, &program);
-        let thread = self.builder.known_thread(process, tid as u32, &name);
+        let thread = self.builder.thread_unchecked(process, tid as u32, &name);
         self.known.insert(tid, thread);
         thread
     }
@@ -195,7 +195,7 @@ impl<'b> Profile<'b> {
             return Ok(known);
         }
         let Some(of) = self.files.get(&file) else {
-            return Err(DecodeError::missing(message.at(), "file", file));
+            return Err(DecodeError::undefined_id(message.at(), "file", file));
         };
         let symbol_ix = usize::try_from(symbol as i64).ok();
         let name = symbol_ix.and_then(|symbol| of.symbols.get(symbol).copied());

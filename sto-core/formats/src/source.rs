@@ -48,7 +48,7 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// Returns a recording builder for these options.
     pub(super) fn builder(&self) -> RecordingBuilder {
-        RecordingBuilder::default().summing(self.sum_samples)
+        RecordingBuilder::default().with_summing(self.sum_samples)
     }
 }
 
@@ -70,7 +70,7 @@ impl OnRead {
 
     /// Returns a callback that calls this one and then fails if `cancel` is cancelled.
     #[doc(hidden)]
-    pub fn unless(&self, cancel: &CancelToken) -> OnRead {
+    pub fn with_cancel(&self, cancel: &CancelToken) -> OnRead {
         let (all, cancel) = (self.clone(), cancel.clone());
         OnRead::new(move |bytes| all.call(bytes).and_then(|()| cancel.check()))
     }
@@ -87,15 +87,15 @@ impl fmt::Debug for OnRead {
 }
 
 /// A reader that reports progress.
-pub(super) struct Reporting<'a, R> {
+pub(super) struct ProgressReader<'a, R> {
     input: R,
     on_read: &'a OnRead,
     unreported: u64,
 }
 
-impl<'a, R> Reporting<'a, R> {
+impl<'a, R> ProgressReader<'a, R> {
     pub(super) fn new(input: R, on_read: &'a OnRead) -> Self {
-        Reporting {
+        ProgressReader {
             input,
             on_read,
             unreported: 0,
@@ -103,7 +103,7 @@ impl<'a, R> Reporting<'a, R> {
     }
 }
 
-impl<R: Read> Read for Reporting<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.input.read(buffer)?;
         self.unreported += bytes as u64;

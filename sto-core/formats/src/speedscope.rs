@@ -6,7 +6,7 @@ use crate::calls;
 use crate::error::{DecodeError, Decoded};
 use crate::json::{Spans, add_thread};
 use crate::names::{NamedFrame, nanoseconds_in};
-use crate::recording::{LocationIx, Measured, RecordingBuilder, StackIx, Stacks, ThreadIx};
+use crate::recording::{LocationIx, RecordingBuilder, SampleKey, StackIx, Stacks, ThreadIx};
 use crate::source::{Head, ReadOptions};
 use crate::wire::json::{Number, Text, entry, parse, same_length, shown};
 use hashbrown::HashMap;
@@ -214,7 +214,7 @@ impl Reader {
             (false, Unit::Nanoseconds) => "wall".to_owned(),
             (false, unit) => unit.name().to_owned(),
         };
-        let sample_type = self.builder.one_more_sample_type(&event, unit);
+        let sample_type = self.builder.try_sample_type(&event, unit);
         let sample_type = sample_type.map_err(DecodeError::at(at))?;
         let thread = match (self.is_ours, self.builder.threads.first()) {
             (true, Some(_)) => ThreadIx(0),
@@ -261,7 +261,7 @@ impl Reader {
             let stack = match stack_of[sample.get()] {
                 Some(known) => known,
                 None => {
-                    let stack = self.stack(stacks.own(sample), || path("samples"))?;
+                    let stack = self.stack(stacks.own_locations(sample), || path("samples"))?;
                     *stack_of[sample.get()].insert(stack)
                 }
             };
@@ -451,7 +451,7 @@ enum Change {
 /// The sample type of a profile's values.
 #[derive(Clone, Copy)]
 struct Column {
-    measured: Measured,
+    measured: SampleKey,
     unit: Unit,
     /// Factor from the file's unit to ours.
     factor: u64,

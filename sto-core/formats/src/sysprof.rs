@@ -217,7 +217,7 @@ impl<'b> Capture<'b> {
             .next()
             .unwrap_or_default();
         let process = builder.process(frame.pid, &String::from_utf8_lossy(base_name(program)));
-        let thread = builder.known_thread(process, tid as u32, "");
+        let thread = builder.thread_unchecked(process, tid as u32, "");
         let time = Nanoseconds(frame.time.saturating_sub(self.start));
         builder.push((thread, *of), stack, Some(time), Cost { samples: 1, value });
         Ok(())
@@ -276,7 +276,7 @@ impl<'b> Capture<'b> {
                 self.builder
                     .function(FrameKind::Unresolved, "[kernel]", "[kernel]")?
             }
-            (None, None) => self.builder.nameless(Location::Unmapped)?,
+            (None, None) => self.builder.unnamed_location(Location::Unmapped)?,
         };
         self.known.insert((pid, address), location);
         Ok(location)

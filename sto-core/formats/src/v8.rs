@@ -6,7 +6,7 @@
 use crate::error::{DecodeError, Decoded};
 use crate::json::{CallTree, Caller};
 use crate::names::NamedFrame;
-use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleKey, StackIx};
 use crate::wire::json::{Number, Text};
 use crate::wire::text::decimal;
 use hashbrown::HashMap;
@@ -66,7 +66,7 @@ struct KnownNode {
 
 impl Nodes {
     /// Makes the nodes of a profile whose parts may be lost.
-    pub(super) fn of_parts() -> Nodes {
+    pub(super) fn with_lost_parts() -> Nodes {
         Nodes {
             missing: Some(0),
             ..Nodes::default()
@@ -74,7 +74,7 @@ impl Nodes {
     }
 
     /// Number of references to missing nodes.
-    pub(super) fn missing(&self) -> u64 {
+    pub(super) fn missing_count(&self) -> u64 {
         self.missing.unwrap_or(0)
     }
 
@@ -110,7 +110,7 @@ impl Nodes {
                 }
             },
         };
-        let location = place(&node.call_frame, builder).map_err(DecodeError::at(at))?;
+        let location = add_location(&node.call_frame, builder).map_err(DecodeError::at(at))?;
         let mut ticks: Vec<_> = node
             .position_ticks
             .iter()
@@ -237,10 +237,10 @@ impl Nodes {
     }
 
     /// Adds the hit counts of nodes, if there are no single samples.
-    pub(super) fn hits(
+    pub(super) fn add_hit_counts(
         &mut self,
         nodes: &[Node<'_>],
-        measured: Measured,
+        measured: SampleKey,
         builder: &mut RecordingBuilder,
     ) -> Decoded<()> {
         for (ix, node) in nodes.iter().enumerate() {
@@ -267,7 +267,7 @@ impl Nodes {
 
 /// Samples in the file's order.
 pub(super) struct Run<'r> {
-    pub(super) measured: Measured,
+    pub(super) measured: SampleKey,
     pub(super) ids: &'r [u64],
     /// One delta per sample.
     pub(super) deltas: Vec<Delta>,
@@ -298,7 +298,7 @@ impl<'d> Deserialize<'d> for Delta {
 }
 
 /// The location of a node's function; `None` for the root, which only groups the others.
-pub(super) fn place(
+pub(super) fn add_location(
     frame: &CallFrame<'_>,
     builder: &mut RecordingBuilder,
 ) -> Built<Option<LocationIx>> {
@@ -326,7 +326,7 @@ pub(super) fn function<'f>(name: &'f [u8], url: &'f [u8], line: u32) -> NamedFra
 }
 
 /// Splits off a colon and number at the end, such as the line or column after a file name.
-pub(super) fn without_number(text: &[u8]) -> Option<(&[u8], u32)> {
+pub(super) fn split_trailing_number(text: &[u8]) -> Option<(&[u8], u32)> {
     let colon = memchr::memrchr(b':', text)?;
     let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;
     Some((&text[..colon], number))

@@ -173,7 +173,7 @@ impl Report for VisualStudio {
         }
         // Shares have two decimals.
         let off = all.and_then(|all| {
-            builder.differs_from(SampleTypeIx(0), all, (self.rows.len(), all / 10_000))
+            builder.check_total(SampleTypeIx(0), all, (self.rows.len(), all / 10_000))
         });
         builder.warnings.extend(off);
         builder.sample_type("wall", Unit::Nanoseconds);

@@ -204,7 +204,7 @@ impl Trace {
         let name = text[..id].trim_end();
         let name = self.builder.text(name.as_bytes());
         let process = self.builder.process(0, "");
-        self.builder.known_thread(process, 0, &name)
+        self.builder.thread_unchecked(process, 0, &name)
     }
 
     fn finish(self) -> RecordingBuilder {

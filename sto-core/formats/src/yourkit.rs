@@ -61,7 +61,7 @@ fn table(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         entered.map_err(|problem| {
             let error = DecodeError::new(At::Line(number), problem);
             if bytes.ends_with(line) {
-                error.in_last_line(Salvage::Impossible)
+                error.maybe_cut_in_last_line(Salvage::Impossible)
             } else {
                 error
             }
@@ -167,7 +167,7 @@ impl Tree {
             let name = if self.has_thread { &*node.name } else { "" };
             let name = self.builder.text(name.as_bytes());
             let process = self.builder.process(0, "");
-            self.thread = Some(self.builder.known_thread(process, 0, &name));
+            self.thread = Some(self.builder.thread_unchecked(process, 0, &name));
             if self.has_thread {
                 return Ok(());
             }
@@ -180,7 +180,7 @@ impl Tree {
             .path
             .enter(depth, location, node.total, builder, &add)?;
         if let Some(own) = node.own {
-            self.path.own_is_known();
+            self.path.set_self_known();
             add(builder, stack, own)?;
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Tree {
         let time = self.builder.sample_type("time", Unit::Nanoseconds);
         // Each row is rounded to whole milliseconds.
         let rounding = (self.nodes, 1_000_000);
-        let off = self.builder.differs_from(time, self.total, rounding);
+        let off = self.builder.check_total(time, self.total, rounding);
         self.builder.warnings.extend(off);
         Ok(self.builder)
     }

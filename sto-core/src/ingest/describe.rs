@@ -130,7 +130,7 @@ fn known_roots(recording: &Recording) -> HashSet<Option<&str>> {
             for stack in stacks.iter() {
                 let root = match stacks.caller(stack) {
                     Some(caller) => roots.get(caller.get()),
-                    None => stacks.own(stack).first(),
+                    None => stacks.own_locations(stack).first(),
                 };
                 roots.push(root.copied().unwrap_or(LocationIx(u32::MAX)));
             }
@@ -167,7 +167,7 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
         while let Some(stack) = next
             && !std::mem::replace(&mut seen_stacks[stack.get()], true)
         {
-            new.extend_from_slice(recording.stacks.own(stack));
+            new.extend_from_slice(recording.stacks.own_locations(stack));
             next = recording.stacks.caller(stack);
         }
         for LocationIx(location) in new {

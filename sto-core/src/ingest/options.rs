@@ -87,7 +87,7 @@ impl IngestOptions {
             call_folder: self.call_folder.clone(),
             call_thresholds: self.call_thresholds,
             keep_calls: self.keep_calls,
-            on_read: self.on_read.unless(&self.cancel),
+            on_read: self.on_read.with_cancel(&self.cancel),
         }
     }
 

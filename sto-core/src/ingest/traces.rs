@@ -22,7 +22,7 @@ pub(super) fn add_traces(
                 problem: "its samples have no timestamps, so no trace can be aligned with them"
                     .to_owned(),
             })?;
-        let (series, warnings) = trace.beside(run, options.trace_start)?;
+        let (series, warnings) = trace.align_to_recording(run, options.trace_start)?;
         let known: BTreeSet<&str> = recording.metrics.iter().map(|known| known.name()).collect();
         if let Some(same) = series.iter().find(|series| known.contains(series.name())) {
             let name = excerpt(same.name().as_bytes());

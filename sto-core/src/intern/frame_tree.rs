@@ -66,7 +66,7 @@ impl FrameStacks {
             let start = caller.map_or(root, |caller| tree.ends[caller.get()]);
             let (mut node, mut depth) = (start.node, start.depth as usize);
             let mut follows_path = caller.is_none();
-            let own = stacks.own(stack).iter();
+            let own = stacks.own_locations(stack).iter();
             for frames in own.map(|&location| &expansion[symbols.range_of(location)]) {
                 inlined += (frames.len() as u64).saturating_sub(1);
                 if inlined > limit {

@@ -30,7 +30,7 @@ pub(super) fn line_costs(
         let mut sums: Vec<LineSum> = Vec::new();
         walk.visit(costs, |visit| {
             let mut leaf = None;
-            for &location in recording.stacks.own(visit.stack) {
+            for &location in recording.stacks.own_locations(visit.stack) {
                 for &line in symbols.code_lines(location) {
                     let index = &mut index_of[line.get()];
                     if *index == NONE {

@@ -129,7 +129,7 @@ fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
     // For each module, the last stack whose samples were counted; its callees are already included.
     let mut last = vec![StackIx(u32::MAX); symbols.modules.len()];
     Walk::new(&recording.stacks).visit(&samples, |visit| {
-        for &LocationIx(location) in recording.stacks.own(visit.stack) {
+        for &LocationIx(location) in recording.stacks.own_locations(visit.stack) {
             if let Some(ix) = unresolved_in[location as usize]
                 && !visit.is_within(last[ix])
             {

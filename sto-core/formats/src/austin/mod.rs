@@ -166,11 +166,11 @@ fn kernel(symbol: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
 fn thread(pid: u64, tid: Option<u64>, name: &[u8], builder: &mut RecordingBuilder) -> ThreadIx {
     let process = builder.process(u32::try_from(pid).unwrap_or(0), "");
     match tid.and_then(|tid| u32::try_from(tid).ok()) {
-        Some(tid) => builder.known_thread(process, tid, ""),
+        Some(tid) => builder.thread_unchecked(process, tid, ""),
         // The address of the thread's structure.
         None => {
             let name = builder.text(name).into_owned();
-            builder.known_thread(process, 0, &name)
+            builder.thread_unchecked(process, 0, &name)
         }
     }
 }

@@ -8,7 +8,7 @@
 
 mod code;
 mod functions;
-mod misfits;
+mod mismatches;
 mod nest;
 mod pair;
 mod sorter;
@@ -18,8 +18,8 @@ use crate::error::{DecodeError, Decoded};
 use crate::source::ReadOptions;
 use code::{Code, Kind};
 pub(super) use functions::Functions;
-use misfits::{Mismatches, failed};
-use pair::{Paired, Pairs};
+use mismatches::{Mismatches, temporary_file_error};
+use pair::{PairableEvent, Pairing};
 use sorter::{Scratch, Sorter};
 use std::sync::Arc;
 use sto_model::trace::arguments::ArgumentTable;
@@ -47,7 +47,7 @@ pub(super) struct Outermost {
 
 /// The kind of a thread in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum ThreadKind {
     /// A thread of the trace.
     Thread(u32),
     /// A thread for floating calls of this group.
@@ -143,12 +143,12 @@ impl CallEvents {
         let time = in_order(time);
         let pushed = match track {
             Track::Thread(thread) => {
-                self.see(thread, time);
+                self.observe_time(thread, time);
                 self.edges.push([thread.into(), time, code.0])
             }
             Track::Floating { process, key } => self.loose.push([key, time, code.0, process]),
         };
-        pushed.map_err(failed)
+        pushed.map_err(temporary_file_error)
     }
 
     /// Adds a complete call of a thread. Without an end, it lasts as long as its caller.
@@ -165,12 +165,12 @@ impl CallEvents {
         };
         let code = self.code(Some(function), kind)?;
         let (begin, end) = (in_order(begin), in_order(end.unwrap_or(begin)));
-        self.see(thread, end);
+        self.observe_time(thread, end);
         let pushed = self.calls.push([thread.into(), begin, !end, code.0]);
-        pushed.map_err(failed)
+        pushed.map_err(temporary_file_error)
     }
 
-    fn see(&mut self, thread: u32, time: u64) {
+    fn observe_time(&mut self, thread: u32, time: u64) {
         let thread = thread as usize;
         if self.last.len() <= thread {
             self.last.resize(thread + 1, 0);
@@ -189,29 +189,26 @@ impl CallEvents {
     }
 
     /// Pairs begin and end events to calls. `group` returns the group of a floating call.
-    pub(super) fn paired(
-        mut self,
-        mut group: impl FnMut(Outermost) -> u64,
-    ) -> Decoded<PairedCalls> {
+    pub(super) fn pair(mut self, mut group: impl FnMut(Outermost) -> u64) -> Decoded<PairedCalls> {
         let mut misfits = Mismatches::default();
         let calls = &mut self.calls;
-        let mut pairs = Pairs::new(self.arguments);
-        let mut edges = self.edges.sorted().map_err(failed)?;
+        let mut pairs = Pairing::new(self.arguments);
+        let mut edges = self.edges.sorted().map_err(temporary_file_error)?;
         let last = |thread: u64, _| self.last[thread as usize];
-        let mut hand_on = |thread: u64, _: &Paired, call: &Paired, end: u64| {
+        let mut hand_on = |thread: u64, _: &PairableEvent, call: &PairableEvent, end: u64| {
             calls.push([thread, call.begin, !end, call.code.0])
         };
-        while let Some([thread, time, code]) = edges.next().map_err(failed)? {
-            let event = Paired::new(time, Code(code), 0);
+        while let Some([thread, time, code]) = edges.next().map_err(temporary_file_error)? {
+            let event = PairableEvent::new(time, Code(code), 0);
             let paired = pairs.event(thread, event, last, &mut hand_on, &mut misfits);
-            paired.map_err(failed)?;
+            paired.map_err(temporary_file_error)?;
         }
         let ended = pairs.finish(last, &mut hand_on, &mut misfits);
-        ended.map_err(failed)?;
+        ended.map_err(temporary_file_error)?;
         let floating = &mut self.floating;
-        let mut edges = self.loose.sorted().map_err(failed)?;
+        let mut edges = self.loose.sorted().map_err(temporary_file_error)?;
         let last = |_, last: u64| last;
-        let mut hand_on = |key: u64, outermost: &Paired, call: &Paired, end: u64| {
+        let mut hand_on = |key: u64, outermost: &PairableEvent, call: &PairableEvent, end: u64| {
             let group = group(Outermost {
                 process: outermost.process,
                 key,
@@ -220,13 +217,13 @@ impl CallEvents {
             let (begin, place) = (outermost.begin, outermost.code.place());
             floating.push([group, begin, place, call.begin, !end, call.code.0])
         };
-        while let Some([key, time, code, process]) = edges.next().map_err(failed)? {
-            let event = Paired::new(time, Code(code), process);
+        while let Some([key, time, code, process]) = edges.next().map_err(temporary_file_error)? {
+            let event = PairableEvent::new(time, Code(code), process);
             let paired = pairs.event(key, event, last, &mut hand_on, &mut misfits);
-            paired.map_err(failed)?;
+            paired.map_err(temporary_file_error)?;
         }
         let ended = pairs.finish(last, &mut hand_on, &mut misfits);
-        ended.map_err(failed)?;
+        ended.map_err(temporary_file_error)?;
         Ok(PairedCalls {
             calls: self.calls,
             floating: self.floating,

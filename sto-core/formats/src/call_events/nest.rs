@@ -1,6 +1,6 @@
 //! Nesting of a thread's calls by time.
 
-use super::misfits::{Mismatches, Pieces, failed};
+use super::mismatches::{Mismatches, SplitBudget, temporary_file_error};
 use crate::error::Decoded;
 use sto_model::trace::arguments::ArgumentTable;
 use sto_model::trace::log::ThreadLog;
@@ -8,7 +8,7 @@ use sto_model::trace::paths::TraceFunctionIx;
 use sto_model::units::Nanoseconds;
 
 /// The open calls of a thread, outermost first.
-pub(super) struct Nested {
+pub(super) struct OpenCalls {
     open: Vec<Open>,
     /// Time of the thread's last event.
     last: u64,
@@ -23,9 +23,9 @@ struct Open {
     earliest: u64,
 }
 
-impl Nested {
-    pub(super) fn new(last: u64) -> Nested {
-        Nested {
+impl OpenCalls {
+    pub(super) fn new(last: u64) -> OpenCalls {
+        OpenCalls {
             open: Vec::new(),
             last,
         }
@@ -38,7 +38,7 @@ impl Nested {
         arguments: &ArgumentTable,
         log: &mut ThreadLog,
         misfits: &mut Mismatches,
-        left: &mut Pieces,
+        left: &mut SplitBudget,
     ) -> Decoded<()> {
         self.advance(begin, log, left)?;
         let around = self.open.last().map(|open| open.earliest);
@@ -65,7 +65,7 @@ impl Nested {
         &mut self,
         to: u64,
         log: &mut ThreadLog,
-        left: &mut Pieces,
+        left: &mut SplitBudget,
     ) -> Decoded<()> {
         while let Some(last) = self.open.last()
             && last.earliest <= to
@@ -83,7 +83,7 @@ impl Nested {
 
     /// Ends the calls that end at a time although calls within them continue. Those are begun again
     /// without them.
-    fn end_within(&mut self, at: u64, log: &mut ThreadLog, left: &mut Pieces) -> Decoded<()> {
+    fn end_within(&mut self, at: u64, log: &mut ThreadLog, left: &mut SplitBudget) -> Decoded<()> {
         let first = self.open.partition_point(|call| call.earliest > at);
         let ended = self.open.split_off(first);
         left.take(ended.len() as u64)?;
@@ -107,6 +107,6 @@ impl Open {
         let with = self.with.take_if(|_| is_most);
         let with = with.unwrap_or(self.function);
         log.begin_with_number(self.function, with, Nanoseconds(begin))
-            .map_err(failed)
+            .map_err(temporary_file_error)
     }
 }

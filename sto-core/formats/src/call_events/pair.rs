@@ -1,7 +1,7 @@
 //! Pairing of begin and end events.
 
 use super::code::{Code, Kind};
-use super::misfits::Mismatches;
+use super::mismatches::Mismatches;
 use hashbrown::HashMap;
 use std::io;
 use sto_model::trace::arguments::{ArgumentTable, UNNAMED_FUNCTION};
@@ -9,15 +9,15 @@ use sto_model::trace::paths::TraceFunctionIx;
 
 /// An event, or a call represented by its begin event.
 #[derive(Clone, Copy)]
-pub(super) struct Paired {
+pub(super) struct PairableEvent {
     pub(super) begin: u64,
     pub(super) code: Code,
     pub(super) process: u64,
 }
 
-impl Paired {
-    pub(super) fn new(begin: u64, code: Code, process: u64) -> Paired {
-        Paired {
+impl PairableEvent {
+    pub(super) fn new(begin: u64, code: Code, process: u64) -> PairableEvent {
+        PairableEvent {
             begin,
             code,
             process,
@@ -26,11 +26,11 @@ impl Paired {
 }
 
 /// Pairs the events of one track after the other, in order of time.
-pub(super) struct Pairs {
+pub(super) struct Pairing {
     arguments: ArgumentTable,
     track: u64,
     /// Calls without an end so far, outermost first.
-    open: Vec<Paired>,
+    open: Vec<PairableEvent>,
     names: HashMap<TraceFunctionIx, OfName>,
     /// Time of the last event.
     last: u64,
@@ -47,14 +47,17 @@ struct OfName {
 }
 
 /// A callback for calls: track, outermost call, the call, and its end.
-pub(super) trait CallSink: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()> {}
+pub(super) trait CallSink:
+    FnMut(u64, &PairableEvent, &PairableEvent, u64) -> io::Result<()>
+{
+}
 
-impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> CallSink for F {}
+impl<F: FnMut(u64, &PairableEvent, &PairableEvent, u64) -> io::Result<()>> CallSink for F {}
 
-impl Pairs {
+impl Pairing {
     /// Makes pairs for events whose function numbers may stand for these arguments.
-    pub(super) fn new(arguments: ArgumentTable) -> Pairs {
-        Pairs {
+    pub(super) fn new(arguments: ArgumentTable) -> Pairing {
+        Pairing {
             arguments,
             track: 0,
             open: Vec::new(),
@@ -68,19 +71,19 @@ impl Pairs {
     }
 
     /// The function named by an event, without arguments.
-    fn name(&self, event: &Paired) -> Option<TraceFunctionIx> {
+    fn name(&self, event: &PairableEvent) -> Option<TraceFunctionIx> {
         let (function, _) = self.arguments.split(event.code.function()?);
         (function != UNNAMED_FUNCTION).then_some(function)
     }
 
     /// The outermost open call, or this one, without arguments.
-    fn outermost(&self, call: &Paired) -> Paired {
+    fn outermost(&self, call: &PairableEvent) -> PairableEvent {
         let first = self.open.first().unwrap_or(call);
         let code = match self.name(first) {
             Some(function) => first.code.with_function(function),
             None => first.code,
         };
-        Paired { code, ..*first }
+        PairableEvent { code, ..*first }
     }
 
     /// Handles the next event and passes on the calls that it ends. `last` maps the time of a
@@ -88,7 +91,7 @@ impl Pairs {
     pub(super) fn event(
         &mut self,
         track: u64,
-        event: Paired,
+        event: PairableEvent,
         last: impl Fn(u64, u64) -> u64,
         hand_on: &mut impl CallSink,
         misfits: &mut Mismatches,
@@ -112,7 +115,7 @@ impl Pairs {
     fn end(
         &mut self,
         name: Option<TraceFunctionIx>,
-        end: Paired,
+        end: PairableEvent,
         hand_on: &mut impl CallSink,
         misfits: &mut Mismatches,
     ) -> io::Result<()> {

@@ -1,10 +1,10 @@
 //! Writing calls to the threads of a log. Floating calls go to the first thread of their group that
 //! is free.
 
-use super::misfits::{Mismatches, Pieces, failed};
-use super::nest::Nested;
+use super::mismatches::{Mismatches, SplitBudget, temporary_file_error};
+use super::nest::OpenCalls;
 use super::sorter::Record;
-use super::{Code, Kind, PairedCalls, Row, in_order};
+use super::{Code, Kind, PairedCalls, ThreadKind, in_order};
 use crate::error::Decoded;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -23,19 +23,19 @@ impl PairedCalls {
         zero: i64,
         file: Bytes,
         log: &mut CallLogWriter,
-        mut name: impl FnMut(Row) -> CallThread,
+        mut name: impl FnMut(ThreadKind) -> CallThread,
     ) -> Decoded<Vec<String>> {
         let mut rows = Rows {
             log,
             known: HashMap::new(),
             misfits: self.misfits,
             zero: in_order(zero),
-            left: Pieces::new(file),
+            left: SplitBudget::new(file),
             arguments: &self.arguments,
         };
-        let mut calls = self.calls.sorted().map_err(failed)?;
+        let mut calls = self.calls.sorted().map_err(temporary_file_error)?;
         rows.threads(|| calls.next(), &self.last, &mut name)?;
-        let mut floating = self.floating.sorted().map_err(failed)?;
+        let mut floating = self.floating.sorted().map_err(temporary_file_error)?;
         rows.floating(|| floating.next(), &mut name)?;
         let warnings = rows.misfits.warnings();
         log.set_arguments(self.arguments);
@@ -75,7 +75,7 @@ struct Rows<'l> {
     known: HashMap<CallThread, u32>,
     misfits: Mismatches,
     zero: u64,
-    left: Pieces,
+    left: SplitBudget,
     arguments: &'l ArgumentTable,
 }
 
@@ -84,15 +84,15 @@ impl Rows<'_> {
         &mut self,
         mut next: impl FnMut() -> io::Result<Option<Record<4>>>,
         last: &[u64],
-        name: &mut impl FnMut(Row) -> CallThread,
+        name: &mut impl FnMut(ThreadKind) -> CallThread,
     ) -> Decoded<()> {
-        let mut current: Option<(u64, Nested, usize)> = None;
-        while let Some([thread, begin, end, code]) = next().map_err(failed)? {
+        let mut current: Option<(u64, OpenCalls, usize)> = None;
+        while let Some([thread, begin, end, code]) = next().map_err(temporary_file_error)? {
             if current.as_ref().is_none_or(|&(open, ..)| open != thread) {
                 self.end(current.take())?;
-                let row = self.row(name(Row::Thread(thread as u32)));
+                let row = self.row(name(ThreadKind::Thread(thread as u32)));
                 let last = last.get(thread as usize).map_or(0, |last| last - self.zero);
-                current = Some((thread, Nested::new(last), row));
+                current = Some((thread, OpenCalls::new(last), row));
             }
             if let Some((_, nested, row)) = &mut current {
                 self.call(nested, *row, (begin, !end, Code(code)))?;
@@ -106,14 +106,16 @@ impl Rows<'_> {
     fn floating(
         &mut self,
         mut next: impl FnMut() -> io::Result<Option<Record<6>>>,
-        name: &mut impl FnMut(Row) -> CallThread,
+        name: &mut impl FnMut(ThreadKind) -> CallThread,
     ) -> Decoded<()> {
         let mut lanes = Lanes::default();
         let mut last_group = None;
-        let mut current: Option<(Nested, usize)> = None;
+        let mut current: Option<(OpenCalls, usize)> = None;
         let mut last = None;
         let mut ended = 0;
-        while let Some([group, outermost, place, begin, end, code]) = next().map_err(failed)? {
+        while let Some([group, outermost, place, begin, end, code]) =
+            next().map_err(temporary_file_error)?
+        {
             if last != Some((group, outermost, place)) {
                 last = Some((group, outermost, place));
                 if let Some((nested, lane)) = current.take() {
@@ -126,10 +128,10 @@ impl Rows<'_> {
                 }
                 let lane = lanes.free_at(outermost);
                 if lane == lanes.rows.len() {
-                    lanes.rows.push(self.row(name(Row::Group(group))));
+                    lanes.rows.push(self.row(name(ThreadKind::Group(group))));
                 }
                 ended = outermost;
-                current = Some((Nested::new(0), lane));
+                current = Some((OpenCalls::new(0), lane));
             }
             if let Some((nested, lane)) = &mut current {
                 ended = ended.max(!end);
@@ -155,7 +157,7 @@ impl Rows<'_> {
 
     fn call(
         &mut self,
-        nested: &mut Nested,
+        nested: &mut OpenCalls,
         row: usize,
         (begin, end, code): (u64, u64, Code),
     ) -> Decoded<()> {
@@ -174,7 +176,7 @@ impl Rows<'_> {
         )
     }
 
-    fn end(&mut self, row: Option<(u64, Nested, usize)>) -> Decoded<()> {
+    fn end(&mut self, row: Option<(u64, OpenCalls, usize)>) -> Decoded<()> {
         let Some((_, mut nested, row)) = row else {
             return Ok(());
         };

@@ -38,7 +38,7 @@ impl Threads {
         }
     }
 
-    pub(super) fn own(&mut self, function: FunctionIx, line: u32, costs: &Costs) {
+    pub(super) fn add_self_cost(&mut self, function: FunctionIx, line: u32, costs: &Costs) {
         let own = &mut self.current().own;
         for &(event, cost) in costs.iter().filter(|(_, cost)| *cost > 0) {
             // The sum of the event's costs was checked, so this cannot overflow.
@@ -46,7 +46,7 @@ impl Threads {
         }
     }
 
-    pub(super) fn call(&mut self, caller: FunctionIx, called: FunctionIx, costs: &Costs) {
+    pub(super) fn add_call(&mut self, caller: FunctionIx, called: FunctionIx, costs: &Costs) {
         let calls = &mut self.current().calls;
         for &(event, cost) in costs.iter().filter(|(_, cost)| *cost > 0) {
             let sum = calls.entry((event, caller, called)).or_insert(0);

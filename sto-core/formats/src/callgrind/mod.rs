@@ -197,7 +197,7 @@ impl Callgrind {
         let function = part.function.ok_or(NO_FUNCTION)?;
         part.has_costs = true;
         if let Some(called) = part.call.take() {
-            self.threads.call(function, called, &costs);
+            self.threads.add_call(function, called, &costs);
             return Ok(());
         }
         part.sums.resize(part.events.len(), 0);
@@ -211,7 +211,7 @@ impl Callgrind {
         } else {
             0
         };
-        self.threads.own(function, line, &costs);
+        self.threads.add_self_cost(function, line, &costs);
         Ok(())
     }
 

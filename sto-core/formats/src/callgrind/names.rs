@@ -2,7 +2,7 @@
 
 use super::line::number;
 use crate::names::NamedFrame;
-use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
+use crate::recording::{Built, LocationIx, RecordingBuilder, text_prefix};
 use crate::wire::text::base_name;
 use hashbrown::{HashMap, HashSet};
 use sto_model::index_types;
@@ -215,5 +215,5 @@ fn written(kind: Kind, name: &[u8]) -> &[u8] {
             number(&numbers[..slash]).is_ok() && number(&numbers[slash + 1..]).is_ok()
         })
     });
-    beginning(&name[..plain.unwrap_or(name.len())])
+    text_prefix(&name[..plain.unwrap_or(name.len())])
 }

@@ -10,7 +10,7 @@ const MOST: usize = 16;
 
 /// The numbers among an event's arguments, including strings with numbers, as VizTracer writes:
 /// `{"func_args": {"n": "1000"}}`. Members of nested objects have both names: `func_args.n`.
-pub(super) fn numbers(args: &RawValue) -> Vec<(Cow<'_, str>, f64)> {
+pub(super) fn read_numbers(args: &RawValue) -> Vec<(Cow<'_, str>, f64)> {
     let mut found = Vec::new();
     for (name, value) in members(args) {
         if let Some(number) = number(value) {
@@ -53,7 +53,7 @@ mod tests {
     fn reads_numbers_and_numeric_strings() {
         let args = |text: &str| {
             let raw: Box<RawValue> = serde_json::from_str(text).unwrap();
-            let numbers = numbers(&raw).into_iter();
+            let numbers = read_numbers(&raw).into_iter();
             numbers
                 .map(|(name, value)| format!("{name}={value}"))
                 .collect::<Vec<_>>()

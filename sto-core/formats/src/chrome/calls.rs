@@ -3,7 +3,7 @@
 
 use super::event::{AsyncId, Event};
 use super::names::{Names, Times};
-use crate::call_events::{CallEvents, Functions, Outermost, Row, Track, key_of};
+use crate::call_events::{CallEvents, Functions, Outermost, ThreadKind, Track, key_of};
 use crate::calls;
 use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
@@ -172,12 +172,12 @@ impl Calls {
             ));
         }
         let mut log = CallLogWriter::new(self.options.call_folder.as_deref());
-        let row = |row: Row| match row {
-            Row::Thread(thread) => {
+        let row = |row: ThreadKind| match row {
+            ThreadKind::Thread(thread) => {
                 let (pid, tid) = &self.threads.ids[thread as usize];
                 names.call_thread(pid, tid, &mut builder)
             }
-            Row::Group(group) => {
+            ThreadKind::Group(group) => {
                 let (pid, _) = &self.processes.ids[(group >> 32) as usize];
                 CallThread {
                     name: self
@@ -191,10 +191,7 @@ impl Calls {
         let size = Bytes(size as u64);
         // Calls whose outermost call has the same name share threads.
         let group = |of: Outermost| of.process << 32 | u64::from(of.function.0);
-        let misfits = self
-            .events
-            .paired(group)?
-            .write(zero, size, &mut log, row)?;
+        let misfits = self.events.pair(group)?.write(zero, size, &mut log, row)?;
         builder.warnings.extend(misfits);
         let event = if builder.samples.is_empty() {
             WALL_EVENT

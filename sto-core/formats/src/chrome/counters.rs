@@ -4,7 +4,7 @@
 use super::event::Event;
 use super::names::Names;
 use crate::error::Decoded;
-use crate::recording::{RecordingBuilder, beginning, over_time};
+use crate::recording::{RecordingBuilder, over_time, text_prefix};
 use crate::wire::json::Text;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
@@ -74,8 +74,8 @@ impl Counters {
         let name = event.name.as_ref();
         let counter = Counter {
             pid: event.pid.to_string(),
-            name: name.map_or(Vec::new(), |name| beginning(&name.0).to_owned()),
-            id: beginning(event.id.as_bytes()).to_owned(),
+            name: name.map_or(Vec::new(), |name| text_prefix(&name.0).to_owned()),
+            id: text_prefix(event.id.as_bytes()).to_owned(),
         };
         let counters = &mut self.counters;
         let counter = self.counter_of.entry(counter);
@@ -123,20 +123,20 @@ impl Counters {
             if let Some(program) = names.processes.get(pid)
                 && pids.len() > 1
             {
-                full.extend([beginning(program), b": "].concat());
+                full.extend([text_prefix(program), b": "].concat());
             }
             full.extend(name);
             if !id.is_empty() && ids.len() > 1 {
                 full.extend([b"[", &id[..], b"]"].concat());
             }
             full.push(b'.');
-            full.extend(beginning(&series.name));
+            full.extend(text_prefix(&series.name));
             let full = builder.text(&full).into_owned();
             // Values from before the first call apply at its begin.
             let since = |time: i64| u64::try_from(time.saturating_sub(zero)).unwrap_or(0);
             let points = series.points.into_iter();
             let points = points.map(|(time, value)| (Nanoseconds(since(time)), value));
-            if let Some(levels) = over_time::levels(&full, points.collect()) {
+            if let Some(levels) = over_time::level_metric(&full, points.collect()) {
                 builder.add_metric(levels);
             }
         }

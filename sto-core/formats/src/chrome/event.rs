@@ -1,6 +1,6 @@
 //! A trace event.
 
-use super::arguments::numbers;
+use super::arguments::read_numbers;
 use crate::error::{DecodeError, Decoded};
 use crate::wire::json::Text;
 use serde::Deserialize;
@@ -75,7 +75,7 @@ impl<'b> Event<'b> {
     /// Reads the event's arguments.
     pub(super) fn with_arguments(mut self) -> Event<'b> {
         if let (b'B' | b'E' | b'X' | b'b' | b'e', Some(args)) = (self.phase(), self.args) {
-            self.arguments = numbers(args);
+            self.arguments = read_numbers(args);
         }
         self
     }

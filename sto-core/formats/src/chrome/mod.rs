@@ -76,9 +76,9 @@ impl LineReader for Reader {
         let parsed = cut.par_chunks(EVENTS).map(|cut| {
             let event = |cut: &std::ops::Range<usize>| {
                 let parsed = serde_json::from_slice::<Event<'_>>(&held[cut.clone()]);
-                parsed
-                    .map(Event::with_arguments)
-                    .map_err(|error| syntax(&held[cut.start..cut.end], cut.start, &error).after(at))
+                parsed.map(Event::with_arguments).map_err(|error| {
+                    syntax(&held[cut.start..cut.end], cut.start, &error).shift_offset(at)
+                })
             };
             cut.iter().map(event).collect::<Decoded<Vec<_>>>()
         });
@@ -96,7 +96,7 @@ impl LineReader for Reader {
                     b'B' | b'E' | b'X' | b'b' | b'e' => {
                         self.calls.add(&event, &mut times, &mut self.builder)?;
                     }
-                    b'P' | b'I' if profiles::is_of_one(&event) => {
+                    b'P' | b'I' if profiles::is_profile_event(&event) => {
                         self.profiles.add(&event, &mut times, &mut self.builder)?;
                     }
                     b'C' | b'I' => self.counters.add(&event, &at),

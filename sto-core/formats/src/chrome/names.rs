@@ -32,11 +32,11 @@ pub(super) struct Times<'t> {
 impl Times<'_> {
     pub(super) fn read(&mut self, event: &Event<'_>) -> Decoded<i64> {
         let time = event.needed_time(self.at)?;
-        self.see(time);
+        self.observe(time);
         Ok(time)
     }
 
-    pub(super) fn see(&mut self, time: i64) {
+    pub(super) fn observe(&mut self, time: i64) {
         *self.zero = Some(self.zero.map_or(time, |zero| zero.min(time)));
     }
 }
@@ -83,6 +83,6 @@ impl Names {
     pub(crate) fn thread(&self, pid: &str, tid: &str, builder: &mut RecordingBuilder) -> ThreadIx {
         let thread = self.call_thread(pid, tid, builder);
         let process = builder.process(thread.pid, &thread.program);
-        builder.known_thread(process, thread.tid, &thread.name)
+        builder.thread_unchecked(process, thread.tid, &thread.name)
     }
 }

@@ -43,7 +43,7 @@ struct CpuProfile<'b> {
 }
 
 /// Returns `true` if an event belongs to a profile.
-pub(super) fn is_of_one(event: &Event<'_>) -> bool {
+pub(super) fn is_profile_event(event: &Event<'_>) -> bool {
     is_whole(event) || event.is(b'P', "Profile") || event.is(b'P', "ProfileChunk")
 }
 
@@ -95,7 +95,7 @@ impl Profiles {
         if let Some(start) = in_nanoseconds(&data.cpu_profile.start_time)
             && let Ok(start) = i64::try_from(start)
         {
-            times.see(start);
+            times.observe(start);
         }
         let key = (event.pid.to_string(), event.id.to_string());
         if is_first {
@@ -105,7 +105,7 @@ impl Profiles {
                 tid: event.tid.to_string(),
                 begun: at.clone(),
                 begun_at,
-                nodes: Nodes::of_parts(),
+                nodes: Nodes::with_lost_parts(),
                 ids: Vec::new(),
                 deltas: Vec::new(),
                 lines: Vec::new(),
@@ -168,7 +168,7 @@ impl Profiles {
                 },
             };
             profile.nodes.samples(run, builder)?;
-            missing += profile.nodes.missing();
+            missing += profile.nodes.missing_count();
         }
         let mut warnings = Vec::new();
         if missing > 0 {

@@ -3,7 +3,7 @@
 use super::samples::Times;
 use super::schema::{Counter, CounterSamples, Profile};
 use crate::recording::over_time::{self, Span};
-use crate::recording::{RecordingBuilder, beginning};
+use crate::recording::{RecordingBuilder, text_prefix};
 use crate::wire::json::Id;
 use hashbrown::HashMap;
 use sto_model::MetricSeries;
@@ -37,9 +37,9 @@ pub(super) fn add(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Opti
             && !program.is_empty()
             && processes[&*counter.name.0] > 1
         {
-            name.extend([beginning(program), b": "].concat());
+            name.extend([text_prefix(program), b": "].concat());
         }
-        name.extend(beginning(&counter.name.0));
+        name.extend(text_prefix(&counter.name.0));
         let name = builder.text(&name).into_owned();
         let counted = if counter.is_level() {
             levels(&name, &times, &samples.count)
@@ -104,7 +104,7 @@ fn levels(name: &str, times: &[Nanoseconds], changes: &[Option<f64>]) -> Option<
         }
         (time, level)
     });
-    over_time::levels(name, points.collect())
+    over_time::level_metric(name, points.collect())
 }
 
 /// The counts from each sample to the next.
@@ -117,5 +117,5 @@ fn counts(name: &str, times: &[Nanoseconds], counted: &[Option<f64>]) -> Option<
             amount: (*counted)?,
         })
     });
-    over_time::spans(name, spans)
+    over_time::span_metric(name, spans)
 }

@@ -2,14 +2,14 @@
 
 use super::schema::{
     FRAME_ADDRESS, FRAME_CATEGORY, FRAME_LINE, FUNC_RESOURCE, FUNC_SOURCE, FrameTable, FuncTable,
-    Lib, Meta, Profile, ResourceTable, Sources, StackTable, Thread, has,
+    Lib, Meta, Profile, ResourceTable, Sources, StackTable, Thread, is_column_set,
 };
 use crate::error::{DecodeError, Decoded};
 use crate::json::{CallTree, Caller};
 use crate::names::{NamedFrame, module_name, module_of_path};
 use crate::pprof::build_id;
 use crate::recording::{
-    Location, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
+    Location, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, text_prefix,
 };
 use crate::wire::json::{Text, entry};
 use sto_model::FrameKind;
@@ -57,7 +57,7 @@ impl Tree {
             resources: table!(resource_table, "resourceTable"),
             sources: thread.sources.as_ref().or(shared.sources.as_ref()),
             at,
-            is_ours: is_ours(&profile.meta),
+            is_ours: is_written_by_sto(&profile.meta),
             modules,
             builder,
         };
@@ -131,7 +131,7 @@ fn missing(at: &str, table: &str) -> DecodeError {
 }
 
 /// Returns `true` if sto wrote the profile.
-pub(super) fn is_ours(meta: &Meta<'_>) -> bool {
+pub(super) fn is_written_by_sto(meta: &Meta<'_>) -> bool {
     let by = meta.imported_from.as_ref();
     by.is_some_and(|by| *by.0 == *b"sto")
 }
@@ -163,7 +163,7 @@ impl<'b> FrameReader<'_, 'b> {
         let name = self.string(name, "funcTable.name", func)?;
         let (lib, module) = self.module(ix, func)?;
         let address = frames.address.get(ix);
-        let address = address.filter(|_| has(&frames.flags, ix, FRAME_ADDRESS));
+        let address = address.filter(|_| is_column_set(&frames.flags, ix, FRAME_ADDRESS));
         let address = address.and_then(|&address| u64::try_from(address).ok());
         if let (Some(lib), Some(address)) = (lib, address)
             && is_hex(&name.0)
@@ -173,15 +173,15 @@ impl<'b> FrameReader<'_, 'b> {
                 module: lib,
                 address,
             };
-            let found = self.builder.nameless(location);
+            let found = self.builder.unnamed_location(location);
             return found.map_err(|limit| DecodeError::new(path("address"), limit));
         }
         let frame = NamedFrame {
             symbol: &name.0,
-            module: module_name(beginning(&module.0)),
+            module: module_name(text_prefix(&module.0)),
             file: &self.file(func)?.0,
             line: match frames.line.get(ix) {
-                Some(&Some(line)) if has(&frames.flags, ix, FRAME_LINE) => line,
+                Some(&Some(line)) if is_column_set(&frames.flags, ix, FRAME_LINE) => line,
                 _ => 0,
             },
             kind: self.kind(ix)?,
@@ -198,10 +198,10 @@ impl<'b> FrameReader<'_, 'b> {
     /// The library of a frame, if known, and the name of the file or library of its function.
     fn module(&self, ix: usize, func: usize) -> Decoded<(Option<ModuleIx>, Text<'b>)> {
         let own = self.frames.lib.get(ix).copied().flatten();
-        let own = own.filter(|_| has(&self.frames.flags, ix, FRAME_ADDRESS));
+        let own = own.filter(|_| is_column_set(&self.frames.flags, ix, FRAME_ADDRESS));
         let own = self.lib(own, || format!("{}.frameTable.lib[{ix}]", self.at))?;
         let resource = self.funcs.resource.get(func).copied().unwrap_or(-1);
-        if resource < 0 || !has(&self.funcs.flags, func, FUNC_RESOURCE) {
+        if resource < 0 || !is_column_set(&self.funcs.flags, func, FUNC_RESOURCE) {
             let name = own.map(|lib| self.profile.libs[lib.get()].name.clone());
             return Ok((own, name.unwrap_or_default()));
         }
@@ -229,7 +229,7 @@ impl<'b> FrameReader<'_, 'b> {
             return self.string(file, "funcTable.fileName", func);
         }
         let source = known(&self.funcs.source);
-        let source = source.filter(|_| has(&self.funcs.flags, func, FUNC_SOURCE));
+        let source = source.filter(|_| is_column_set(&self.funcs.flags, func, FUNC_SOURCE));
         let (Some(source), Some(sources)) = (source, self.sources) else {
             return Ok(Text::default());
         };
@@ -245,7 +245,7 @@ impl<'b> FrameReader<'_, 'b> {
         let mut kind = None;
         let categories = &self.profile.meta.categories;
         // Old profiles have undefined bits there.
-        let is_named = !categories.is_empty() && has(&frames.flags, ix, FRAME_CATEGORY);
+        let is_named = !categories.is_empty() && is_column_set(&frames.flags, ix, FRAME_CATEGORY);
         if let Some(category) = category.filter(|_| is_named) {
             let at = || format!("{}.frameTable.category[{ix}]", self.at);
             let category = entry(categories, category.into(), "meta.categories", at)?;

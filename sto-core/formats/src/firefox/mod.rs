@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         return parts_of(parse(bytes)?, options);
     }
     let json = slabs::json(bytes)?;
-    let profile = parse(&json).map_err(|error| error.within("the JSON that its slabs make"));
+    let profile = parse(&json).map_err(|error| error.in_part("the JSON that its slabs make"));
     parts_of(profile?, options)
 }
 

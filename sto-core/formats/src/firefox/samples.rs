@@ -26,7 +26,7 @@ impl Samples {
                 Some(unit) if unit == "µs".as_bytes() => Some(1000),
                 _ => None,
             },
-            is_ours: super::frames::is_ours(meta),
+            is_ours: super::frames::is_written_by_sto(meta),
         }
     }
 
@@ -102,7 +102,7 @@ impl Samples {
                 if cost.is_zero() {
                     return Ok(());
                 }
-                let sample_type = builder.one_more_sample_type(event, unit);
+                let sample_type = builder.try_sample_type(event, unit);
                 let sample_type = sample_type.map_err(DecodeError::at(at))?;
                 builder.push((thread, sample_type), stack, time, cost);
                 Ok(())

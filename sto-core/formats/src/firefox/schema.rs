@@ -185,14 +185,14 @@ pub(super) const FUNC_RESOURCE: u32 = 1 << 2;
 pub(super) const FUNC_SOURCE: u32 = 1 << 3;
 
 /// Returns `true` if a column is set in a row with these flags. Without flags, the value shows it.
-pub(super) fn has(flags: &[u32], row: usize, flag: u32) -> bool {
+pub(super) fn is_column_set(flags: &[u32], row: usize, flag: u32) -> bool {
     flags.get(row).is_none_or(|flags| flags & flag != 0)
 }
 
 impl FrameTable {
     pub(super) fn is_inlined(&self, ix: usize) -> bool {
         match self.flags.get(ix) {
-            Some(_) => has(&self.flags, ix, FRAME_INLINED),
+            Some(_) => is_column_set(&self.flags, ix, FRAME_INLINED),
             None => self.inline_depth.get(ix).is_some_and(|&depth| depth > 0),
         }
     }

@@ -33,11 +33,11 @@ pub(super) struct Event<'a> {
     pub(super) task: Option<Task<'a>>,
     pub(super) time: Option<u64>,
     pub(super) duration: Option<u64>,
-    pub(super) what: What<'a>,
+    pub(super) what: EventKind<'a>,
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum What<'a> {
+pub(super) enum EventKind<'a> {
     /// `foo() {`
     Begin(&'a [u8]),
     /// `foo();`
@@ -164,19 +164,19 @@ fn other_event(text: &[u8]) -> Option<Line<'_>> {
 }
 
 /// The begin or end of a call.
-fn what(text: &[u8]) -> Option<What<'_>> {
+fn what(text: &[u8]) -> Option<EventKind<'_>> {
     if let Some(after) = text.strip_prefix(b"}") {
         let comment = after.trim_ascii().strip_prefix(b"/*");
-        return Some(What::End(comment.and_then(name)));
+        return Some(EventKind::End(comment.and_then(name)));
     }
     if text.starts_with(b"/*") {
         return None;
     }
     match text.strip_suffix(b"{") {
-        Some(call) => name(call).map(What::Begin),
+        Some(call) => name(call).map(EventKind::Begin),
         None => {
             let end = memchr::memchr(b';', text)?;
-            name(&text[..end]).map(What::Leaf)
+            name(&text[..end]).map(EventKind::Leaf)
         }
     }
 }
@@ -238,7 +238,7 @@ mod tests {
         Option<(&'a str, u32)>,
         Option<u64>,
         Option<u64>,
-        What<'a>,
+        EventKind<'a>,
     );
 
     fn event(text: &str) -> Said<'_> {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn reads_all_column_layouts() {
-        use What::{Begin, End, Leaf};
+        use EventKind::{Begin, End, Leaf};
         for (text, expected) in [
             (
                 " 0)               |  sys_open() {",

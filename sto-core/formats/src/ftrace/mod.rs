@@ -16,7 +16,7 @@ use crate::source::{Head, LineReader, ReadOptions};
 use crate::wire::text::{excerpt, lines};
 use hashbrown::HashMap;
 use layout::Calls;
-use line::{Event, Line, REPORTED, What, line};
+use line::{Event, EventKind, Line, REPORTED, line};
 use sto_model::FrameKind;
 use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, LostEvents, TraceThreadIx};
@@ -160,17 +160,19 @@ impl Reader {
         };
         self.has_times |= time.is_some();
         let no = match &event.what {
-            What::Begin(name) | What::Leaf(name) | What::End(Some(name)) => Some(self.number(name)),
-            What::End(None) => None,
+            EventKind::Begin(name) | EventKind::Leaf(name) | EventKind::End(Some(name)) => {
+                Some(self.number(name))
+            }
+            EventKind::End(None) => None,
         };
         let calls = &mut self.threads[thread];
         let log = &mut self.log.thread_logs()[thread];
         let have_ended = match (&event.what, no) {
-            (What::Begin(_), Some(no)) => {
+            (EventKind::Begin(_), Some(no)) => {
                 calls.begin(no, time);
                 false
             }
-            (What::Leaf(_), Some(no)) => {
+            (EventKind::Leaf(_), Some(no)) => {
                 calls.begin(no, time);
                 calls.end(None, (None, duration.or(Some(0))), log)
             }

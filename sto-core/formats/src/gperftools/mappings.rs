@@ -74,7 +74,7 @@ impl Mappings {
                 let module = mapping.module;
                 Some(Location::Address { module, address })
             });
-        builder.nameless(location.unwrap_or(Location::Unmapped))
+        builder.unnamed_location(location.unwrap_or(Location::Unmapped))
     }
 }
 

@@ -16,7 +16,7 @@ mod mappings;
 mod text;
 
 use crate::error::{DecodeError, Decoded};
-use crate::pprof::columns::{Column, Measured, columns};
+use crate::pprof::columns::{Column, ValueInfo, columns};
 use crate::pprof::schema::Named;
 use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
 use crate::source::Head;
@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 
 /// The sample types with these names and units, the default (last) one first.
 fn sample_types(types: Vec<Named<'_>>, builder: &mut RecordingBuilder) -> Decoded<Vec<Column>> {
-    let measured = Measured {
+    let measured = ValueInfo {
         types,
         default: b"",
         period: None,

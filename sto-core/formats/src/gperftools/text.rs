@@ -87,7 +87,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     for (number, line) in lines(text).skip(1) {
         let at = line.as_ptr() as usize - bytes.as_ptr() as usize;
         let read = reader.line(line, at);
-        read.map_err(|error| error.moved(|_| At::Line(number).to_string()))?;
+        read.map_err(|error| error.map_offset(|_| At::Line(number).to_string()))?;
     }
     reader.flush()?;
     let warnings = [(reader.is_nameless, NO_NAMES), (reader.has_labels, LABELS)];

@@ -36,7 +36,7 @@ pub(super) struct Clock {
 
 impl<'b> Chunk<'b> {
     /// Reads the header of the chunk at an offset in the file.
-    pub(super) fn at(file: &'b [u8], at: usize) -> Decoded<Chunk<'b>> {
+    pub(super) fn parse(file: &'b [u8], at: usize) -> Decoded<Chunk<'b>> {
         let malformed = |offset: usize, problem: String| DecodeError::new(at + offset, problem);
         let truncated = |expected: u64| {
             let cut = format!(

@@ -1,11 +1,11 @@
 //! Sample events.
 
-use super::about::{About, Measure, SAMPLED};
 use super::chunk::{Chunk, Clock};
 use super::pools::Pools;
+use super::recording_info::{Measure, RecordingInfo, SAMPLE_EVENTS};
 use super::stacks::Traces;
 use super::types::{TypeIx, Types, Unit};
-use super::values::{Identity, Value, Wanted};
+use super::values::{Identity, Value, WantedFields};
 use crate::error::{DecodeError, Decoded};
 use crate::recording::{ProcessIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
 use crate::wire::text::excerpt;
@@ -16,8 +16,8 @@ use sto_model::units::{self, Cost, Nanoseconds};
 
 #[derive(Default)]
 pub(super) struct Samples {
-    /// By index in [`SAMPLED`]: whether some sample has no period.
-    without_period: [bool; SAMPLED.len()],
+    /// By index in [`SAMPLE_EVENTS`]: whether some sample has no period.
+    without_period: [bool; SAMPLE_EVENTS.len()],
     /// Number of other events with stacks, by name.
     left_out: BTreeMap<Vec<u8>, u64>,
 }
@@ -27,7 +27,7 @@ struct Row {
     index: usize,
     /// Start time, two fields that may have the thread, stack trace, value, number of samples or
     /// weight.
-    wanted: Wanted<6>,
+    wanted: WantedFields<6>,
     unit: Unit,
 }
 
@@ -36,7 +36,7 @@ impl Samples {
         &mut self,
         chunk: &Chunk<'b>,
         pools: &Pools<'_, 'b>,
-        about: &About,
+        about: &RecordingInfo,
         traces: &mut Traces<'_, '_, 'b>,
         threads: &mut Threads,
     ) -> Decoded<()> {
@@ -54,7 +54,7 @@ impl Samples {
             let mut fields = event.fields;
             let values = row.wanted.read(pools.types, &mut fields)?;
             let [start, sampled_thread, event_thread, trace, value, count] = values;
-            let (name, measure) = SAMPLED[row.index];
+            let (name, measure) = SAMPLE_EVENTS[row.index];
             let period = about.period(name);
             let has_no_period = matches!(measure, Measure::Period(_)) && period.is_none();
             self.without_period[row.index] |= has_no_period;
@@ -95,13 +95,15 @@ impl Samples {
 
     /// Adds the sample types that have samples.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
-        let mut indices = [None; SAMPLED.len()];
+        let mut indices = [None; SAMPLE_EVENTS.len()];
         let mut samples = std::mem::take(&mut builder.samples);
         for sample in samples.iter() {
             indices[sample.sample_type.get()] = Some(SampleTypeIx(0));
         }
-        for ((index, (name, measure)), without_period) in
-            indices.iter_mut().zip(&SAMPLED).zip(self.without_period)
+        for ((index, (name, measure)), without_period) in indices
+            .iter_mut()
+            .zip(&SAMPLE_EVENTS)
+            .zip(self.without_period)
         {
             let unit = match measure {
                 Measure::Period(_) if without_period => units::Unit::Samples,
@@ -139,7 +141,7 @@ struct Others {
 }
 
 struct Other {
-    trace: Wanted<1>,
+    trace: WantedFields<1>,
     /// Number of events with a stack.
     stacks: u64,
 }
@@ -147,7 +149,7 @@ struct Other {
 impl Others {
     fn see(&mut self, of: TypeIx, mut fields: Cursor<'_>, types: &Types<'_>) -> Decoded<()> {
         let other = self.known.entry(of).or_insert_with(|| Other {
-            trace: Wanted::new(types, of, ["stackTrace"]),
+            trace: WantedFields::new(types, of, ["stackTrace"]),
             stacks: 0,
         });
         let [trace] = other.trace.read(types, &mut fields)?;
@@ -158,7 +160,7 @@ impl Others {
 
 /// The sampled event types of a chunk.
 fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
-    let rows = SAMPLED
+    let rows = SAMPLE_EVENTS
         .iter()
         .enumerate()
         .filter_map(|(index, (name, measure))| {
@@ -176,7 +178,7 @@ fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
             let field = fields.find(|field| types.name_of(field) == value.as_bytes());
             let row = Row {
                 index,
-                wanted: Wanted::new(types, of, names),
+                wanted: WantedFields::new(types, of, names),
                 unit: field.map_or(Unit::Ticks, |field| field.unit),
             };
             Some((of, row))
@@ -193,7 +195,7 @@ impl Row {
         clock: Clock,
         at: usize,
     ) -> Decoded<Cost> {
-        let (name, measure) = SAMPLED[self.index];
+        let (name, measure) = SAMPLE_EVENTS[self.index];
         let amount = |value: Value<'_>, field: &str| match value {
             Value::Number(number) => u64::try_from(number).map_err(|_| {
                 let problem =
@@ -292,7 +294,7 @@ impl Threads {
         }
         let tid = u32::try_from(tid.number()).unwrap_or(0);
         let name = String::from_utf8_lossy(&name);
-        let thread = builder.known_thread(self.process, tid, &name);
+        let thread = builder.thread_unchecked(self.process, tid, &name);
         self.known.insert(identity, thread);
         Ok(thread)
     }

@@ -4,7 +4,7 @@ use super::chunk::Clock;
 use super::cursor::Event;
 use super::pools::Pools;
 use super::types::{TypeIx, Types, Unit};
-use super::values::{Value, Wanted};
+use super::values::{Value, WantedFields};
 use crate::error::Decoded;
 use crate::recording::over_time::{self, Span};
 use hashbrown::HashMap;
@@ -111,7 +111,7 @@ pub(super) struct Rows(HashMap<TypeIx, Vec<Row>>);
 struct Row {
     metric: usize,
     /// Start time, duration, `when`, value.
-    wanted: Wanted<4>,
+    wanted: WantedFields<4>,
     /// Unit of the duration.
     unit: Unit,
 }
@@ -131,7 +131,7 @@ impl Rows {
             let duration = fields.find(|field| types.name_of(field) == b"duration");
             rows.entry(of).or_default().push(Row {
                 metric,
-                wanted: Wanted::new(types, of, ["startTime", "duration", "when", field]),
+                wanted: WantedFields::new(types, of, ["startTime", "duration", "when", field]),
                 unit: duration.map_or(Unit::Ticks, |field| field.unit),
             });
         }
@@ -206,11 +206,11 @@ impl Metrics {
             amount: 0.0,
         };
         let all = all.filter_map(|(((name, _, made), points), spans)| match made {
-            Made::Level(_) | Made::LevelWhen(..) => over_time::levels(name, points),
-            Made::Times => over_time::events(name, (first, last), points),
+            Made::Level(_) | Made::LevelWhen(..) => over_time::level_metric(name, points),
+            Made::Times => over_time::event_metric(name, (first, last), points),
             Made::Busy if spans.is_empty() => None,
-            Made::Busy => over_time::spans(name, spans.into_iter().chain([idle])),
-            Made::Total(_) => over_time::spans(name, spans),
+            Made::Busy => over_time::span_metric(name, spans.into_iter().chain([idle])),
+            Made::Total(_) => over_time::span_metric(name, spans),
         });
         all.collect()
     }

@@ -18,13 +18,13 @@
 //!
 #![doc = include_str!("jfr.md")]
 
-mod about;
 mod chunk;
 mod cursor;
 mod events;
 mod metadata;
 mod metrics;
 mod pools;
+mod recording_info;
 mod stacks;
 mod types;
 mod values;
@@ -32,11 +32,11 @@ mod values;
 use crate::error::Decoded;
 use crate::recording::RecordingBuilder;
 use crate::source::{Head, ReadOptions};
-use about::About;
 use chunk::Chunk;
 use events::{Samples, Threads};
 use metrics::{Metrics, Rows};
 use pools::Pools;
+use recording_info::RecordingInfo;
 use stacks::Traces;
 use sto_model::units::{Nanoseconds, UnixSeconds};
 use types::Types;
@@ -82,7 +82,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
 struct Reader {
     builder: RecordingBuilder,
     samples: Samples,
-    about: About,
+    about: RecordingInfo,
     metrics: Metrics,
     began: Option<Nanoseconds>,
     missing: u64,
@@ -95,7 +95,7 @@ fn read_chunks(bytes: &[u8], options: &ReadOptions) -> Decoded<Reader> {
     };
     let mut at = 0;
     while at < bytes.len() {
-        let chunk = match Chunk::at(bytes, at) {
+        let chunk = match Chunk::parse(bytes, at) {
             Err(error) if error.is_salvageable() && options.allow_truncated => {
                 reader.builder.warnings.push(format!(
                     "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",

@@ -8,7 +8,7 @@
 use super::chunk::Chunk;
 use super::cursor::{JfrCursor, Text};
 use super::types::{TypeIx, Types};
-use super::values::{Value, Wanted};
+use super::values::{Value, WantedFields};
 use crate::error::{DecodeError, Decoded};
 use hashbrown::HashMap;
 use std::borrow::Cow;
@@ -85,7 +85,7 @@ impl<'c, 'b> Pools<'c, 'b> {
                     format!("constants of the type {id}, which the chunk does not describe");
                 DecodeError::new(at, problem)
             })?;
-            for _ in 0..cursor.count(1 + self.types.least(of))? {
+            for _ in 0..cursor.count(1 + self.types.min_size(of))? {
                 let key = cursor.number()?;
                 // Events are read from last to first, and the last definition counts.
                 self.offsets.entry((of, key)).or_insert(cursor.at());
@@ -96,7 +96,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     }
 
     /// All constants of a type, in no particular order.
-    pub(super) fn constants(&self, of: TypeIx) -> impl Iterator<Item = Value<'b>> {
+    pub(super) fn constants_of_type(&self, of: TypeIx) -> impl Iterator<Item = Value<'b>> {
         let of_type = self.offsets.iter().filter(move |((a, _), _)| *a == of);
         of_type.map(move |(_, &at)| Value::Fields(of, Cursor::at_position(self.bytes, at)))
     }
@@ -118,7 +118,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     ) -> Decoded<[Value<'b>; N]> {
         match self.cursor_of(value) {
             Some((of, mut cursor)) => {
-                Wanted::new(self.types, of, names).read(self.types, &mut cursor)
+                WantedFields::new(self.types, of, names).read(self.types, &mut cursor)
             }
             None => Ok([Value::None; N]),
         }

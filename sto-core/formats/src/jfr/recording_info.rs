@@ -17,7 +17,7 @@ const EXECUTION: &str = "jdk.ExecutionSample";
 const WALL: &str = "profiler.WallClockSample";
 
 /// The events that are samples, in the order of the sample types.
-pub(super) const SAMPLED: [(&str, Measure); 17] = [
+pub(super) const SAMPLE_EVENTS: [(&str, Measure); 17] = [
     (EXECUTION, Measure::Period(None)),
     ("jdk.NativeMethodSample", Measure::Period(None)),
     ("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
@@ -69,7 +69,7 @@ impl Measure {
 
 /// Data from the metadata events so far. Async-profiler writes them only in the first chunk.
 #[derive(Default)]
-pub(super) struct About {
+pub(super) struct RecordingInfo {
     pub(super) pid: u32,
     /// The program name: base name of the archive, or main class.
     pub(super) program: String,
@@ -84,7 +84,7 @@ pub(super) struct About {
     event: Vec<u8>,
 }
 
-impl About {
+impl RecordingInfo {
     pub(super) fn period(&self, event: &str) -> Option<Nanoseconds> {
         self.periods.get(event).copied()
     }
@@ -162,7 +162,7 @@ impl About {
     }
 
     fn setting(&mut self, of: &[u8], name: &[u8], value: &[u8]) {
-        let mut sampled = SAMPLED.iter().map(|(name, _)| *name);
+        let mut sampled = SAMPLE_EVENTS.iter().map(|(name, _)| *name);
         let sampled = sampled.find(|name| name.as_bytes() == of);
         match (name, sampled) {
             (b"period", Some(event)) => self.set_period(event, span(value)),

@@ -2,7 +2,7 @@
 
 use super::pools::Pools;
 use super::types::TypeIx;
-use super::values::{Identity, Value, Wanted};
+use super::values::{Identity, Value, WantedFields};
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder, StackIx};
@@ -44,7 +44,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     ) -> Decoded<Traces<'r, 'c, 'b>> {
         let mut has_native_functions = false;
         if let Some(kinds) = pools.types.by_name("jdk.types.FrameType") {
-            for kind in pools.constants(kinds) {
+            for kind in pools.constants_of_type(kinds) {
                 // Only async-profiler records kernel frames.
                 has_native_functions |= &*pools.text(kind)? == b"Kernel";
             }
@@ -97,7 +97,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             return Err(DecodeError::new(cursor.at(), problem));
         }
         let types = self.pools.types;
-        let wanted = Wanted::new(types, of, ["method", "lineNumber", "type"]);
+        let wanted = WantedFields::new(types, of, ["method", "lineNumber", "type"]);
         for _ in 0..count {
             let at = cursor.at();
             let [method, line, kind] = wanted.read(types, &mut cursor)?;

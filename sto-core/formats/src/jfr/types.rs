@@ -241,7 +241,7 @@ impl<'b> Types<'b> {
     }
 
     /// Minimum size in bytes of a value of a type.
-    pub(super) fn least(&self, ix: TypeIx) -> u64 {
+    pub(super) fn min_size(&self, ix: TypeIx) -> u64 {
         self.types[ix.0].least
     }
 

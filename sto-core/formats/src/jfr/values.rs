@@ -49,20 +49,20 @@ impl Value<'_> {
 }
 
 /// The wanted fields of a type.
-pub(super) struct Wanted<const N: usize> {
+pub(super) struct WantedFields<const N: usize> {
     of: TypeIx,
     /// For each field of the type, its index among the wanted ones.
     indices: Vec<Option<usize>>,
 }
 
-impl<const N: usize> Wanted<N> {
-    pub(super) fn new(types: &Types<'_>, of: TypeIx, names: [&str; N]) -> Wanted<N> {
+impl<const N: usize> WantedFields<N> {
+    pub(super) fn new(types: &Types<'_>, of: TypeIx, names: [&str; N]) -> WantedFields<N> {
         let fields = types.fields(of).iter();
         let index = |field| {
             let name = types.name_of(field);
             names.iter().position(|wanted| wanted.as_bytes() == name)
         };
-        Wanted {
+        WantedFields {
             of,
             indices: fields.map(index).collect(),
         }
@@ -96,7 +96,7 @@ impl Types<'_> {
             let count = ahead.count(self.least_of_item(field))?;
             self.skip_field(field, cursor)?;
             // A count of values without bytes is not limited by the file's size.
-            let has_bytes = !field.is_pooled && self.least(of) > 0;
+            let has_bytes = !field.is_pooled && self.min_size(of) > 0;
             return Ok(if has_bytes {
                 Value::Array(of, count, ahead)
             } else {
@@ -151,7 +151,7 @@ impl Types<'_> {
                     cursor.number()?;
                 }
             }
-            Some(of) if self.least(of) > 0 => {
+            Some(of) if self.min_size(of) > 0 => {
                 for _ in 0..count {
                     self.skip(of, cursor)?;
                 }
@@ -171,7 +171,7 @@ impl Types<'_> {
     /// Minimum size in bytes of one item of a field.
     fn least_of_item(&self, field: &Field) -> u64 {
         match field.of {
-            Some(of) if !field.is_pooled => self.least(of),
+            Some(of) if !field.is_pooled => self.min_size(of),
             _ => 1,
         }
     }

@@ -1,11 +1,11 @@
 //! Conversion of calls whose begin and end are measured in any unit to the cost of each stack.
 
-use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleKey, StackIx};
 use sto_model::units::{Cost, Unit};
 
 /// The open calls of a thread and its current samples; each sample is a span in one stack.
 pub(crate) struct Spans {
-    measured: Measured,
+    measured: SampleKey,
     unit: Unit,
     /// Open calls, root first, each with its stack once that was sampled.
     open: Vec<(LocationIx, Option<StackIx>)>,
@@ -13,7 +13,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    pub(crate) fn new(measured: Measured, unit: Unit) -> Spans {
+    pub(crate) fn new(measured: SampleKey, unit: Unit) -> Spans {
         Spans {
             measured,
             unit,

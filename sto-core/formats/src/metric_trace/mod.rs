@@ -78,7 +78,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Trace, FormatError> {
         allow_truncated: false,
         ..options.clone()
     };
-    let input = Compression::see_through(path, file, &options)?;
+    let input = Compression::decompress(path, file, &options)?;
     read_lines(path, input)
 }
 
@@ -142,7 +142,7 @@ impl Trace {
     ///
     /// # Errors
     /// Returns an error if none of its times lies between the first and the last sample.
-    pub fn beside(
+    pub fn align_to_recording(
         self,
         (first, last): (Nanoseconds, Nanoseconds),
         start: Option<TimeOffset>,

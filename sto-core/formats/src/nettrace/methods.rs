@@ -83,7 +83,7 @@ impl Methods {
                 };
                 frame.add(builder)?
             }
-            None => builder.nameless(Location::Unmapped)?,
+            None => builder.unnamed_location(Location::Unmapped)?,
         };
         self.known.insert(address, location);
         Ok(location)

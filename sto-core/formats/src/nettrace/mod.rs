@@ -201,7 +201,7 @@ impl<'b> Reader<'b> {
             let Some(of) = types[usize::from(sample.is_allocation)] else {
                 continue;
             };
-            let thread = builder.known_thread(process, sample.thread as u32, "");
+            let thread = builder.thread_unchecked(process, sample.thread as u32, "");
             let ticks = u128::from(sample.time.saturating_sub(trace.start));
             let time = ticks * 1_000_000_000 / u128::from(trace.frequency);
             let time = Nanoseconds(u64::try_from(time).unwrap_or(u64::MAX));

@@ -3,7 +3,7 @@
 use crate::error::Decoded;
 use crate::labels::{RawValue, ThreadName};
 use crate::names::module_name;
-use crate::recording::beginning;
+use crate::recording::text_prefix;
 use crate::wire::protobuf::Message;
 use crate::wire::text;
 use sto_model::FrameKind;
@@ -120,7 +120,7 @@ impl<'b> Value<'b> {
         let mut value = Value::Other;
         while let Some(field) = message.next()? {
             value = match field.number {
-                1 | 7 => Value::Text(beginning(field.bytes()?)),
+                1 | 7 => Value::Text(text_prefix(field.bytes()?)),
                 2 if field.number()? == 0 => Value::Text(b"false"),
                 2 => Value::Text(b"true"),
                 3 => Value::Number {
@@ -128,7 +128,7 @@ impl<'b> Value<'b> {
                     unit: b"",
                 },
                 4 => Value::Fraction(field.number()?),
-                8 => Value::Text(beginning(strings(field.number()?, field.at)?)),
+                8 => Value::Text(text_prefix(strings(field.number()?, field.at)?)),
                 _ => Value::Other,
             };
         }
@@ -144,7 +144,7 @@ impl<'b> Value<'b> {
     }
 
     /// The value of a label; `None` if labels cannot have such a value.
-    pub(super) fn of_label(self) -> Option<RawValue<'b>> {
+    pub(super) fn into_label_value(self) -> Option<RawValue<'b>> {
         Some(match self {
             Value::Text(text) => RawValue::Text(text.into()),
             Value::Number { number, unit } => RawValue::Number {

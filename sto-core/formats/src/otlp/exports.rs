@@ -121,7 +121,7 @@ fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), Forma
             let message = parts.expand(name.as_ref(), message)?;
             let added = add(samples, Message::from_file(&message));
             let within = format!("the compressed message at byte {at}");
-            added.map_err(|error| input.error(error.within(&within)))?;
+            added.map_err(|error| input.error(error.in_part(&within)))?;
         } else {
             let added = add(samples, Message::from_part(message, at));
             added.map_err(|error| input.error(error))?;
@@ -136,7 +136,7 @@ fn add(samples: &mut Samples, message: Message<'_>) -> Decoded<()> {
         true => {
             let export = json::export(message.bytes(), message.at())?;
             let added = samples.add(Message::from_file(&export), Some(Numbering::V1_10));
-            added.map_err(|error| error.moved(|byte| json::path(&export, byte)))
+            added.map_err(|error| error.map_offset(|byte| json::path(&export, byte)))
         }
         false => samples.add(message, None),
     }
@@ -157,7 +157,7 @@ fn read_json(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), FormatE
         let begins = line + lines(&text[..blank]);
         let added = samples.add(Message::from_file(&export), Some(Numbering::V1_10));
         let at = |byte| format!("line {begins}, {}", json::path(&export, byte));
-        added.map_err(|error| input.error(error.moved(at)))?;
+        added.map_err(|error| input.error(error.map_offset(at)))?;
         line += lines(text);
         input.done += value.length();
     }

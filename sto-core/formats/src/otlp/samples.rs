@@ -3,9 +3,9 @@
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
 use crate::error::{DecodeError, Decoded};
-use crate::pprof::columns::{Measured, checked, columns};
+use crate::pprof::columns::{ValueInfo, checked, columns};
 use crate::pprof::frames::{Frames, Modules};
-use crate::recording::{RecordingBuilder, StackIx, ThreadIx, beginning};
+use crate::recording::{RecordingBuilder, StackIx, ThreadIx, text_prefix};
 use crate::source::ReadOptions;
 use crate::wire::protobuf::{Message, fields};
 use hashbrown::HashMap;
@@ -70,7 +70,7 @@ impl Samples {
     /// Makes the samples of a file with this length in bytes.
     pub(super) fn with_file_size(length: usize, options: &ReadOptions) -> Samples {
         Samples {
-            builder: RecordingBuilder::with_file_size(length).summing(options.sum_samples),
+            builder: RecordingBuilder::with_file_size(length).with_summing(options.sum_samples),
             ..Samples::default()
         }
     }
@@ -158,7 +158,7 @@ impl<'b> SampleReader<'_, 'b> {
         };
         let tables = &self.dictionary.tables;
         let of = counts.unwrap_or(profile);
-        let measured = Measured {
+        let measured = ValueInfo {
             types: vec![tables.named(&of.sample_type)?],
             default: b"",
             period: tables.period_of(&of.period_type, of.period)?,
@@ -166,7 +166,7 @@ impl<'b> SampleReader<'_, 'b> {
         let columns = columns(&measured, &mut self.all.builder)?;
         let column = &columns[0];
         let SampleType { event, unit } = &column.sample_type;
-        let sample_type = self.all.builder.one_more_sample_type(event, *unit);
+        let sample_type = self.all.builder.try_sample_type(event, *unit);
         let sample_type = sample_type.map_err(DecodeError::at(first.at()))?;
         self.thread_of = HashMap::new();
         let mut fields = Fields::default();
@@ -210,7 +210,7 @@ impl<'b> SampleReader<'_, 'b> {
     }
 
     fn stack(&mut self, ix: u64, at: usize) -> Decoded<StackIx> {
-        let missing = || DecodeError::missing(at, "the stack", ix);
+        let missing = || DecodeError::undefined_id(at, "the stack", ix);
         let index = usize::try_from(ix).map_err(|_| missing())?;
         if let Some(known) = *self.stack_of.get(index).ok_or_else(missing)? {
             return Ok(known);
@@ -294,7 +294,7 @@ impl About {
             (&mut self.architecture, profile.owner.architecture),
         ] {
             if known.is_empty() {
-                *known = beginning(found).to_vec();
+                *known = text_prefix(found).to_vec();
             }
         }
     }

@@ -154,7 +154,7 @@ impl<'b> Dictionary<'b> {
             let found = found.and_then(|index| self.attributes.get(index));
             found
                 .copied()
-                .ok_or_else(|| DecodeError::missing(at, "the attribute", index))
+                .ok_or_else(|| DecodeError::undefined_id(at, "the attribute", index))
         });
         attributes.collect()
     }

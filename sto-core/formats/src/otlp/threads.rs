@@ -37,7 +37,7 @@ impl Threads {
     }
 
     fn label(&mut self, key: &[u8], value: Value<'_>) -> Option<LabelIx> {
-        let Some(value) = value.of_label() else {
+        let Some(value) = value.into_label_value() else {
             self.not_kept.insert(key.to_vec());
             return None;
         };

@@ -54,7 +54,7 @@ pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>)
     let start = &mut start[..file.size().min(64) as usize];
     file.read_exact_at(start, 0)
         .map_err(FormatError::io(path))?;
-    let mut file = Checked::new(path, file, ByteWindow::new(file));
+    let mut file = CheckedReader::new(path, file, ByteWindow::new(file));
     if start.starts_with(MAGIC[1]) {
         return Err(file.unsupported(
             "recorded on a big-endian machine; sto reads recordings of little-endian ones. Run `perf script` \
@@ -95,16 +95,16 @@ impl Header {
 }
 
 /// A file whose reads are bounds-checked.
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedReader<'a> {
     path: &'a Path,
     source: &'a dyn ReadAt,
     window: ByteWindow<'a>,
 }
 
-impl<'a> Checked<'a> {
+impl<'a> CheckedReader<'a> {
     /// Makes a checked file that reads `source` through `window`.
     pub(super) fn new(path: &'a Path, source: &'a dyn ReadAt, window: ByteWindow<'a>) -> Self {
-        Checked {
+        CheckedReader {
             path,
             source,
             window,
@@ -112,7 +112,7 @@ impl<'a> Checked<'a> {
     }
 }
 
-impl Checked<'_> {
+impl CheckedReader<'_> {
     fn check_file(&mut self) -> Result<Range<u64>, FormatError> {
         self.section_inside("the header", 0, FILE_HEADER_SIZE)?;
         let attr_size = self.u64(16, "the header")?;
@@ -225,7 +225,7 @@ impl Checked<'_> {
     }
 
     /// The end of a record, including the bytes after it that its header does not count.
-    pub(super) fn end_of(&mut self, at: u64, header: Header) -> Result<u64, FormatError> {
+    pub(super) fn record_end(&mut self, at: u64, header: Header) -> Result<u64, FormatError> {
         let end = at + u64::from(header.size);
         let part = format_args!("the record at byte {at}");
         let more = match header.kind {

@@ -23,7 +23,7 @@ struct Counted {
 
 /// The counts of each grouped event over time, summed over all processors and threads. Readings
 /// within a batch are in order of time.
-pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<MetricSeries> {
+pub(super) fn group_metrics(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<MetricSeries> {
     let every = batches
         .iter()
         .map(Vec::len)
@@ -66,7 +66,7 @@ pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<Metr
     }
     let series = by_event.into_iter().filter_map(|(event, spans)| {
         let name = &events.sample_types.get(event as usize)?.event;
-        over_time::spans(name, spans)
+        over_time::span_metric(name, spans)
     });
     series.collect()
 }
@@ -91,7 +91,7 @@ impl Reading {
 }
 
 /// The events without stacks, if other events have stacks.
-pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> Vec<MetricSeries> {
+pub(super) fn metrics_without_stacks(events: &Events, samples: &[Sample]) -> Vec<MetricSeries> {
     let has_stacks: Vec<bool> = events
         .layouts
         .iter()
@@ -111,8 +111,9 @@ pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> V
         }
     }
     let series = points.into_iter().zip(&events.sample_types);
-    let series = series
-        .filter_map(|(points, sample_type)| over_time::events(&sample_type.event, times, points));
+    let series = series.filter_map(|(points, sample_type)| {
+        over_time::event_metric(&sample_type.event, times, points)
+    });
     series.collect()
 }
 
@@ -150,7 +151,7 @@ mod tests {
         let values = [(1, 10), (2, 15), (3, 2), (4, 2), (5, 9)];
         let readings = values.map(|(time, value)| reading(time, 7, value));
         let unknown = reading(6, 1000, 5);
-        let metrics = of_groups(&events(), vec![readings.to_vec(), vec![unknown]]);
+        let metrics = group_metrics(&events(), vec![readings.to_vec(), vec![unknown]]);
         assert_eq!(metrics.len(), 1);
         assert_eq!(metrics[0].name(), "cycles");
         assert_eq!(metrics[0].values(), [0.0, 5.0, 0.0, 0.0, 7.0]);
@@ -162,7 +163,7 @@ mod tests {
         let of = |id, by| (0..count).map(move |ix| reading(10 + 2 * ix + id, id, 5 + by * ix));
         let readings: Vec<_> = of(8, 3).zip(of(9, 4)).flat_map(|(a, b)| [a, b]).collect();
         let batches: Vec<_> = readings.chunks(4096).map(<[_]>::to_vec).collect();
-        let metrics = of_groups(&events(), batches);
+        let metrics = group_metrics(&events(), batches);
         assert_eq!(metrics.len(), 1);
         let metric = &metrics[0];
         assert_eq!(metric.name(), "instructions");

@@ -8,7 +8,7 @@
 
 mod attributes;
 mod check;
-mod digested;
+mod digesting_reader;
 mod events;
 mod expansion;
 mod metrics;
@@ -29,12 +29,12 @@ use crate::recording::{
     SampleTypeIx, Samples, StackIx, Stacks,
 };
 use crate::source::ReadOptions;
-use digested::Digested;
+use digesting_reader::DigestingReader;
 use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use rayon::prelude::*;
 use records::{Records, take_event};
-use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large};
+use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large_error};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -54,7 +54,7 @@ pub(super) fn read(
     file: &dyn ReadAt,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let digested = Digested::new(file);
+    let digested = DigestingReader::new(file);
     let builder = match read_records(path, file, &digested, options) {
         Err(error) if options.allow_truncated && !matches!(error, FormatError::Cancelled(_)) => {
             let Some(whole) = salvage::salvage(file) else {
@@ -116,8 +116,8 @@ fn read_records(
     } else if events.rely_on_frame_pointers() {
         warnings.extend(warn_of_missing_callers(&events, &samples, &stacks));
     }
-    let mut metrics = metrics::of_groups(&events, readings);
-    metrics.extend(metrics::of_events_without_stacks(&events, &samples));
+    let mut metrics = metrics::group_metrics(&events, readings);
+    metrics.extend(metrics::metrics_without_stacks(&events, &samples));
     let sample_types = keep_sampled(events.sample_types, &mut samples);
     if sample_types.len() > MAX_SAMPLE_TYPES {
         let problem = format!(
@@ -208,7 +208,7 @@ fn locate<'a>(
         let own = &mut here;
         // The closure owns the sender; when it is dropped, the threads see the end.
         let give = move |batch: Batch| match own {
-            Some(here) => here.take(&batch),
+            Some(here) => here.add_batch(&batch),
             // This fails only if every worker has ended early; joining them returns the error.
             None => drop(full.send(batch)),
         };
@@ -251,7 +251,7 @@ fn feed(
             return Err(record.malformed(path));
         }
         let kernel = records.processes.kernel();
-        if batch.is_full() || !batch.sees(kernel) {
+        if batch.is_full() || !batch.has_kernel(kernel) {
             let next = Batch::new(batch.number + 1, kernel);
             let done = std::mem::replace(&mut batch, next);
             if !done.is_empty() {
@@ -264,13 +264,13 @@ fn feed(
 }
 
 fn work(to_locate: &Mutex<Receiver<Batch>>, mut worker: Worker<'_>) -> Part {
-    while worker.goes_on() {
+    while worker.has_not_failed() {
         let batch = match to_locate.lock() {
             Ok(receiver) => receiver.recv(),
             Err(_) => break,
         };
         let Ok(batch) = batch else { break };
-        worker.take(&batch);
+        worker.add_batch(&batch);
     }
     worker.finish()
 }
@@ -315,7 +315,9 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
                     let own = tables[worker].stacks.get(sample.stack);
                     stack.clear();
                     stack.extend(own.iter().map(|ix| renumber[worker][ix.0 as usize]));
-                    let ix = stacks.try_insert(&stack).ok_or_else(|| too_large(path))?;
+                    let ix = stacks
+                        .try_insert(&stack)
+                        .ok_or_else(|| too_large_error(path))?;
                     *known.insert(ix)
                 }
             };

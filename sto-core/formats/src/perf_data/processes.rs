@@ -176,7 +176,7 @@ impl Processes {
     }
 
     /// The location for all code of guests of virtual machines.
-    pub(super) fn guest(&mut self, name: &str) -> Location {
+    pub(super) fn guest_location(&mut self, name: &str) -> Location {
         let module = self.module(Module {
             path: name.to_owned(),
             kind: ModuleKind::Anonymous,
@@ -231,7 +231,7 @@ impl Processes {
     }
 
     /// The mappings of a process.
-    pub(super) fn space(&mut self, pid: u32) -> Arc<AddressSpace> {
+    pub(super) fn address_space(&mut self, pid: u32) -> Arc<AddressSpace> {
         Arc::clone(&self.live.entry(pid).or_default().space)
     }
 

@@ -5,7 +5,7 @@ use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::Pending;
 use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
 use crate::error::FormatError;
-use crate::recording::GUEST;
+use crate::recording::GUEST_MODULES;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
 };
@@ -55,13 +55,13 @@ impl Records {
     pub(super) fn sample(&mut self, record: Record) -> Pending {
         let (pid, tid) = record.thread;
         let guest = match CpuMode::from_misc(record.misc) {
-            CpuMode::GuestKernel => Some(self.processes.guest(GUEST[0])),
-            CpuMode::GuestUser => Some(self.processes.guest(GUEST[1])),
+            CpuMode::GuestKernel => Some(self.processes.guest_location(GUEST_MODULES[0])),
+            CpuMode::GuestUser => Some(self.processes.guest_location(GUEST_MODULES[1])),
             _ => None,
         };
         Pending {
             thread: self.processes.thread(pid, tid),
-            space: self.processes.space(pid),
+            space: self.processes.address_space(pid),
             guest,
             record,
         }

@@ -249,7 +249,7 @@ impl Layout {
             times: times
                 .split_at_checked(8)
                 .filter(|(_, running)| !running.is_empty())
-                .map(|(enabled, running)| (word_of(enabled), word_of(running))),
+                .map(|(enabled, running)| (read_u64(enabled), read_u64(running))),
             // Without ids the counters cannot be identified.
             entries: if has(ReadFormat::ID.bits()) {
                 entries
@@ -278,10 +278,10 @@ impl Layout {
         entries.map(move |(time, entry)| Reading {
             time,
             counter: Counter {
-                id: word_of(&entry[8..16]),
+                id: read_u64(&entry[8..16]),
                 tid,
             },
-            value: word_of(&entry[..8]),
+            value: read_u64(&entry[..8]),
             times,
         })
     }
@@ -291,7 +291,7 @@ impl Layout {
             let below = self.user_regs & ((1 << number) - 1);
             let recorded = self.user_regs >> number & 1 == 1;
             let word = regs.chunks_exact(8).nth(below.count_ones() as usize)?;
-            recorded.then(|| word_of(word))
+            recorded.then(|| read_u64(word))
         };
         let numbers = match (self.machine, abi) {
             (Machine::X86_64, _) => X86,
@@ -311,7 +311,7 @@ impl Layout {
 }
 
 /// Converts 8 little-endian bytes to a number.
-pub(super) fn word_of(bytes: &[u8]) -> u64 {
+pub(super) fn read_u64(bytes: &[u8]) -> u64 {
     bytes.try_into().map_or(0, u64::from_le_bytes)
 }
 

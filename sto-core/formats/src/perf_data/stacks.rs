@@ -5,7 +5,7 @@
 //! the batch, so the number of cores does not change the result.
 
 use super::events::Events;
-use super::sample::{RawSample, Reading, word_of};
+use super::sample::{RawSample, Reading, read_u64};
 use super::walk::Record;
 use crate::error::FormatError;
 use crate::recording::{Location, LocationIx, Sample, SampleTypeIx, StackIx, Stacks, ThreadIx};
@@ -72,7 +72,7 @@ impl Batch {
     }
 
     /// Returns `true` if the batch has these mappings of the kernel.
-    pub(super) fn sees(&self, kernel: &Arc<AddressSpace>) -> bool {
+    pub(super) fn has_kernel(&self, kernel: &Arc<AddressSpace>) -> bool {
         Arc::ptr_eq(&self.kernel, kernel)
     }
 
@@ -134,7 +134,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Returns `true` if no batch failed so far; after an error, further batches are skipped.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn has_not_failed(&self) -> bool {
         self.located.is_ok()
     }
 
@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub(super) fn take(&mut self, batch: &Batch) {
+    pub(super) fn add_batch(&mut self, batch: &Batch) {
         let done = self.locate(batch);
         if let Ok(located) = &mut self.located {
             match done {
@@ -164,7 +164,7 @@ impl<'a> Worker<'a> {
             let sample = sample.map_err(|_| record.malformed(self.path))?;
             readings.extend(layout.readings(&sample));
             let found = self.finder.find(&batch.kernel, pending, &sample);
-            let (stack, truncated) = found.ok_or_else(|| too_large(self.path))?;
+            let (stack, truncated) = found.ok_or_else(|| too_large_error(self.path))?;
             Ok(Sample {
                 stack,
                 thread: pending.thread,
@@ -233,7 +233,7 @@ impl StackFinder<'_> {
 
         let mut context = CONTEXT_USER;
         let mut innermost = true;
-        let mut words = chain.chunks_exact(8).map(word_of).peekable();
+        let mut words = chain.chunks_exact(8).map(read_u64).peekable();
         while let Some(word) = words.next() {
             if word >= CONTEXT_MAX {
                 (context, innermost) = (word, true);
@@ -307,13 +307,13 @@ impl StackFinder<'_> {
 /// call, then the source of each call.
 fn calls_of(branches: &[u8]) -> impl Iterator<Item = u64> {
     let entries = branches.chunks_exact(BRANCH_SIZE);
-    let innermost = entries.clone().next().map(|entry| word_of(&entry[8..16]));
+    let innermost = entries.clone().next().map(|entry| read_u64(&entry[8..16]));
     innermost
         .into_iter()
-        .chain(entries.map(|entry| word_of(&entry[..8])))
+        .chain(entries.map(|entry| read_u64(&entry[..8])))
 }
 
-pub(super) fn too_large(path: &Path) -> FormatError {
+pub(super) fn too_large_error(path: &Path) -> FormatError {
     let problem = "its distinct stacks have more than 2^32 frames together; record for a shorter \
                    time or at a lower frequency";
     FormatError::Unsupported {

@@ -2,8 +2,8 @@
 //!
 //! Samples are not decoded here; only their time, event and thread are read.
 
-use super::check::{Checked, HEADER_SIZE, Header};
-use super::digested::PIECE;
+use super::check::{CheckedReader, HEADER_SIZE, Header};
+use super::digesting_reader::READ_SIZE;
 use super::expansion::Expansion;
 use crate::error::FormatError;
 use crate::source::OnRead;
@@ -61,7 +61,7 @@ impl Record {
 
 /// A walk over the records of a file.
 pub(super) struct Walk<'a> {
-    file: Checked<'a>,
+    file: CheckedReader<'a>,
     /// The byte range of the records that are left.
     left: Range<u64>,
     on_read: &'a OnRead,
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let simpleperf = header.feature_section_data(Feature::SIMPLEPERF_META_INFO);
         Walk {
-            file: Checked::new(path, file, ByteWindow::with_read_size(file, PIECE)),
+            file: CheckedReader::new(path, file, ByteWindow::with_read_size(file, READ_SIZE)),
             reported: records.start,
             left: records,
             on_read,
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
     fn step(&mut self) -> Result<(), FormatError> {
         let at = self.left.start;
         let header = self.file.record(at)?;
-        let end = self.file.end_of(at, header)?;
+        let end = self.file.record_end(at, header)?;
         let part = format_args!("the record at byte {at}");
         let (events, waiting) = (&self.events, &mut self.rounds.waiting);
         match header.kind {
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         self.left.start = end;
-        if end - self.reported >= PIECE as u64 {
+        if end - self.reported >= READ_SIZE as u64 {
             let new = end - std::mem::replace(&mut self.reported, end);
             self.on_read.call(new).map_err(FormatError::Cancelled)?;
         }

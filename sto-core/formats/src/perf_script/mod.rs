@@ -22,7 +22,7 @@ use call::ends_with_file;
 use header::Header;
 use probes::Probes;
 use reader::Reader;
-use sharing::{AMONG_IDLE, Sharing};
+use sharing::{IDLE_CORES, Sharing};
 
 /// Returns `true` if a profile begins with the first line of a sample.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -45,7 +45,7 @@ enum Text {
 impl LineReader for Text {
     fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
         if let Text::Unknown(options) = self {
-            *self = if probes::begins(bytes) {
+            *self = if probes::begins_with_probe(bytes) {
                 Text::Probes {
                     probes: Box::new(Probes::new(options)),
                     size: 0,
@@ -53,7 +53,7 @@ impl LineReader for Text {
             } else {
                 Text::Samples(Box::new(Parser {
                     reader: Reader::new(options),
-                    sharing: AMONG_IDLE,
+                    sharing: IDLE_CORES,
                 }))
             };
         }

@@ -4,7 +4,7 @@
 use super::header::Header;
 use super::reader::{Reader, header};
 use super::threads::WITHOUT_PIDS;
-use crate::call_events::{CallEvents, Functions, Row, Track};
+use crate::call_events::{CallEvents, Functions, ThreadKind, Track};
 use crate::calls;
 use crate::error::{At, DecodeError, Decoded};
 use crate::recording::{RecordingBuilder, process_name};
@@ -23,7 +23,7 @@ const MOST: usize = 16;
 const MOST_HELD: usize = 1 << 20;
 
 /// Returns `true` if a text begins with a probe event and samples have no stacks.
-pub(super) fn begins(text: &[u8]) -> bool {
+pub(super) fn begins_with_probe(text: &[u8]) -> bool {
     let lines = lines(text).map(|(_, line)| line);
     let mut lines = lines.filter(|line| !line.starts_with(b"#"));
     let first = lines.find_map(header);
@@ -292,10 +292,10 @@ impl Probes {
         }
         let mut log = CallLogWriter::new(self.options.call_folder.as_deref());
         let (threads, numbers) = (&self.threads, &self.numbers);
-        let row = |row: Row| {
+        let row = |row: ThreadKind| {
             let thread = match row {
-                Row::Thread(thread) => &threads[thread as usize],
-                Row::Group(_) => &threads[0],
+                ThreadKind::Thread(thread) => &threads[thread as usize],
+                ThreadKind::Group(_) => &threads[0],
             };
             let main = numbers.get(&(thread.pid, thread.pid));
             let main = main.map_or(thread, |&main| &threads[main as usize]);
@@ -304,7 +304,7 @@ impl Probes {
                 ..thread.clone()
             }
         };
-        let paired = self.events.paired(|_| 0)?;
+        let paired = self.events.pair(|_| 0)?;
         let misfits = paired.write(0, Bytes(size), &mut log, row)?;
         builder.warnings.extend(misfits);
         calls::finish(builder, log, self.functions.locations(), &self.options)

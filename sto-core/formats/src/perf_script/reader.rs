@@ -153,7 +153,7 @@ impl Reader {
         } else {
             Unit::Samples
         };
-        let ix = self.builder.one_more_sample_type(&name, unit)?;
+        let ix = self.builder.try_sample_type(&name, unit)?;
         known.insert(event.into(), ix);
         Ok(ix)
     }

@@ -22,7 +22,7 @@ pub(super) struct Sharing {
 
 /// A new reader has to learn all names again, so the second half gets one only if another core took
 /// it.
-pub(super) const AMONG_IDLE: Sharing = Sharing {
+pub(super) const IDLE_CORES: Sharing = Sharing {
     part: 128 << 10,
     at_once: 4096,
     is_other_reader: FnContext::migrated,

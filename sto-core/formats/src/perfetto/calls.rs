@@ -6,7 +6,7 @@ use super::samples::{Samples, processes};
 use super::schema::{Event, Legacy, Packet, Process, Thread};
 use super::sequence::Sequence;
 use super::tracks::{Place, Tracks};
-use crate::call_events::{CallEvents, Functions, Outermost, Row, Track, key_of};
+use crate::call_events::{CallEvents, Functions, Outermost, ThreadKind, Track, key_of};
 use crate::calls;
 use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
@@ -277,11 +277,11 @@ impl Calls {
                 }
             }
         };
-        let paired = self.events.paired(group)?;
-        let row = |row: Row| match row {
-            Row::Thread(thread) => self.tracks.thread_of(thread),
-            Row::Group(group) if group & THREAD != 0 => self.tracks.thread_of(group as u32),
-            Row::Group(group) => {
+        let paired = self.events.pair(group)?;
+        let row = |row: ThreadKind| match row {
+            ThreadKind::Thread(thread) => self.tracks.thread_of(thread),
+            ThreadKind::Group(group) if group & THREAD != 0 => self.tracks.thread_of(group as u32),
+            ThreadKind::Group(group) => {
                 let label = TraceFunctionIx(group as u32 & ((1 << LABEL_BITS) - 1));
                 self.tracks
                     .in_process((group >> LABEL_BITS) as u32, self.functions.name(label))

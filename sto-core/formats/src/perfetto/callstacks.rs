@@ -3,7 +3,7 @@
 use crate::error::{DecodeError, Decoded};
 use crate::names::{NamedFrame, module_name, module_of_path};
 use crate::recording::{
-    Built, Location, LocationIx, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
+    Built, Location, LocationIx, ModuleIx, ModuleKind, RecordingBuilder, StackIx, text_prefix,
 };
 use crate::wire::protobuf::{Field, Message, fields};
 use hashbrown::HashMap;
@@ -158,7 +158,7 @@ impl Callstacks {
             return frame.add(builder).map(Some);
         }
         let Some(mapping) = mapping else {
-            return builder.nameless(Location::Unmapped).map(Some);
+            return builder.unnamed_location(Location::Unmapped).map(Some);
         };
         let address = frame.address.saturating_sub(mapping.load_bias);
         let module = match self.modules.get(&frame.mapping) {
@@ -189,7 +189,7 @@ impl Callstacks {
                 break;
             }
             path.push(b'/');
-            path.extend_from_slice(beginning(part));
+            path.extend_from_slice(text_prefix(part));
         }
         path
     }

@@ -138,11 +138,11 @@ impl Reader {
         }
         let part = format!("the compressed packets at byte {at}");
         let mut packets = Message::from_file(&expanded);
-        while let Some(field) = packets.next().map_err(|error| error.within(&part))? {
+        while let Some(field) = packets.next().map_err(|error| error.in_part(&part))? {
             if field.number == 1 {
-                let message = field.message().map_err(|error| error.within(&part))?;
+                let message = field.message().map_err(|error| error.in_part(&part))?;
                 let read = Self::packet(message, calls, passed, builder, false);
-                read.map_err(|error| error.within(&part))?;
+                read.map_err(|error| error.in_part(&part))?;
             }
         }
         Ok(())

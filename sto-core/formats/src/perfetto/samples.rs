@@ -175,7 +175,7 @@ impl Samples {
         for sample in &self.samples {
             let of = tracks.named(sample.thread);
             let process = builder.process(of.pid, &of.program);
-            let thread = builder.known_thread(process, of.tid, &of.name);
+            let thread = builder.thread_unchecked(process, of.tid, &of.name);
             let samples = builder.sample_type("samples", Unit::Samples);
             let since = sample
                 .time
@@ -199,7 +199,7 @@ impl Samples {
             let process = builder.process(pid, &program);
             let heap_name = names.get(&name).map_or(&b""[..], Vec::as_slice);
             let heap_name = String::from_utf8_lossy(heap_name);
-            let thread = builder.known_thread(process, 0, &heap_name);
+            let thread = builder.thread_unchecked(process, 0, &heap_name);
             let in_use = match heap.most {
                 0 => heap.allocated.saturating_sub(heap.freed),
                 most => most,

@@ -30,7 +30,7 @@ enum Samples {
 }
 
 /// The description of a sample's values in a file.
-pub(crate) struct Measured<'b> {
+pub(crate) struct ValueInfo<'b> {
     pub(crate) types: Vec<Named<'b>>,
     /// Name of the type to show by default; empty for the last.
     pub(crate) default: &'b [u8],
@@ -38,10 +38,10 @@ pub(crate) struct Measured<'b> {
     pub(crate) period: Option<(Named<'b>, u64)>,
 }
 
-impl<'b> Measured<'b> {
-    pub(super) fn new(profile: &Profile<'b>) -> Decoded<Measured<'b>> {
+impl<'b> ValueInfo<'b> {
+    pub(super) fn new(profile: &Profile<'b>) -> Decoded<ValueInfo<'b>> {
         let types = profile.sample_types.iter();
-        Ok(Measured {
+        Ok(ValueInfo {
             types: types
                 .map(|value_type| profile.named(value_type))
                 .collect::<Decoded<_>>()?,
@@ -58,7 +58,7 @@ impl<'b> Measured<'b> {
 /// from the nearest column of counts before it. A column named `samples` is only that and becomes
 /// no sample type, because a cost has both numbers.
 pub(crate) fn columns(
-    measured: &Measured<'_>,
+    measured: &ValueInfo<'_>,
     stacks: &mut RecordingBuilder,
 ) -> Decoded<Vec<Column>> {
     let types = &measured.types;

@@ -2,7 +2,7 @@
 
 use super::schema::Profile;
 use crate::error::{DecodeError, Decoded};
-use crate::recording::beginning;
+use crate::recording::text_prefix;
 use hashbrown::HashMap;
 use regex_lite::{Regex, RegexBuilder};
 
@@ -10,7 +10,7 @@ use regex_lite::{Regex, RegexBuilder};
 /// allocation profile, or the profiler's signal handler.
 ///
 /// Their cost goes to their caller. The rule is the same as in `Profile.Prune` in pprof's `prune.go`.
-pub(super) struct Dropped {
+pub(super) struct DroppedFunctions {
     patterns: Option<(Regex, Option<Regex>)>,
     /// Upper bound on simultaneous states of both patterns, for the work of comparing a name.
     states: usize,
@@ -27,14 +27,14 @@ const MAX_PATTERN: usize = 1 << 18;
 const MAX_STATES: usize = MAX_PATTERN / 32;
 const WITHOUT_THEM: &str = "write the profile again without them: `go tool pprof -proto FILE`";
 
-impl Dropped {
-    pub(super) fn new(profile: &Profile<'_>) -> Decoded<Dropped> {
+impl DroppedFunctions {
+    pub(super) fn new(profile: &Profile<'_>) -> Decoded<DroppedFunctions> {
         let texts = (
             profile.text(profile.drop_frames)?,
             profile.text(profile.keep_frames)?,
         );
         let (drop, keep) = (pattern(texts.0)?, pattern(texts.1)?);
-        Ok(Dropped {
+        Ok(DroppedFunctions {
             patterns: drop.map(|drop| (drop, keep)),
             states: match texts.0.contains(&b'{') || texts.1.contains(&b'{') {
                 true => 2 * MAX_STATES,
@@ -47,14 +47,14 @@ impl Dropped {
 
     /// Returns `true` if the function with this name is dropped; `ix` is the name's index in the
     /// string table.
-    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Decoded<bool> {
+    pub(super) fn contains(&mut self, ix: u64, name: &[u8]) -> Decoded<bool> {
         let Some((drop, keep)) = &self.patterns else {
             return Ok(false);
         };
         if let Some(&known) = self.known.get(&ix) {
             return Ok(known);
         }
-        let name = String::from_utf8_lossy(beginning(name));
+        let name = String::from_utf8_lossy(text_prefix(name));
         let name = without_parameters(&name);
         self.work += (name.len() * self.states) as u64;
         if self.work > MAX_WORK {

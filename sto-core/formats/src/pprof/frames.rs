@@ -1,11 +1,11 @@
 //! Conversion of the file's locations: mappings, functions, inlined lines, dropped frames.
 
-use super::dropped::Dropped;
+use super::dropped::DroppedFunctions;
 use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::error::{DecodeError, Decoded};
 use crate::names::{NamedFrame, PPROF_SYSTEM_NAME_SUFFIXES, module_of_path};
 use crate::recording::{
-    self, Built, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
+    self, Built, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, text_prefix,
 };
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Frames {
         modules: &mut Modules,
         stacks: &mut RecordingBuilder,
     ) -> Decoded<Frames> {
-        let mut dropped = Dropped::new(profile)?;
+        let mut dropped = DroppedFunctions::new(profile)?;
         let mappings = profile.mappings.rows.iter();
         let module_of = mappings.map(|mapping| Ok(modules.ix(module(profile, mapping, stacks)?)));
         let mut reader = LocationReader {
@@ -91,7 +91,7 @@ impl Frames {
             let Range { start, end } = self.ranges[index];
             let frames = &self.expansion[start as usize..end as usize];
             // The file has one location for all functions inlined there.
-            stacks.expand(frames.len())?;
+            stacks.count_expanded_frames(frames.len())?;
             stack.extend_from_slice(frames);
             if cut == Cut::After {
                 break;
@@ -114,7 +114,7 @@ impl LocationReader<'_, '_> {
     fn add(
         &mut self,
         location: &Location<'_>,
-        dropped: &mut Dropped,
+        dropped: &mut DroppedFunctions,
         expansion: &mut Vec<LocationIx>,
     ) -> Decoded<Cut> {
         let profile = self.profile;
@@ -140,7 +140,7 @@ impl LocationReader<'_, '_> {
             return Ok(Cut::Not);
         }
         let names = functions.iter().map(|(function, _)| function.name);
-        let is_dropped = names.map(|name| dropped.has(name.ix, profile.text(name)?));
+        let is_dropped = names.map(|name| dropped.contains(name.ix, profile.text(name)?));
         let is_dropped = is_dropped.collect::<Decoded<Vec<_>>>()?;
         let (cut, kept) = match is_dropped.iter().position(|&is_dropped| is_dropped) {
             None => (Cut::Not, functions.len()),
@@ -201,7 +201,7 @@ impl LocationReader<'_, '_> {
             })
         });
         self.stacks
-            .nameless(address.unwrap_or(recording::Location::Unmapped))
+            .unnamed_location(address.unwrap_or(recording::Location::Unmapped))
     }
 }
 
@@ -211,7 +211,7 @@ fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
         .len()
         .checked_sub(PPROF_SYSTEM_NAME_SUFFIXES[0].len())?;
     let (start, suffix) = system_name.split_at(at);
-    if start.len() != name.len() || beginning(start) != beginning(name) {
+    if start.len() != name.len() || text_prefix(start) != text_prefix(name) {
         return None;
     }
     let kinds = FrameKind::ALL.into_iter();
@@ -238,5 +238,5 @@ fn module(
 
 /// Parses a GNU build id in hexadecimal digits. Ids of other linkers are ignored.
 pub(crate) fn build_id(text: &[u8]) -> Option<GnuBuildId> {
-    std::str::from_utf8(beginning(text)).ok()?.parse().ok()
+    std::str::from_utf8(text_prefix(text)).ok()?.parse().ok()
 }

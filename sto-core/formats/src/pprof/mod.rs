@@ -26,7 +26,7 @@ use crate::recording::{Format, Recording, RecordingBuilder, SampleTypeIx, StackI
 use crate::source::{Head, ReadOptions};
 use crate::wire::cutter::each_field;
 use crate::wire::protobuf::{Field, Message, fields};
-use columns::{Column, Measured, columns};
+use columns::{Column, ValueInfo, columns};
 use frames::{Frames, Modules};
 use hashbrown::HashMap;
 use schema::Profile;
@@ -184,8 +184,8 @@ impl<'b> SampleReader<'b> {
         size: usize,
         options: &ReadOptions,
     ) -> Decoded<SampleReader<'b>> {
-        let mut builder = RecordingBuilder::with_file_size(size).summing(options.sum_samples);
-        let columns = columns(&Measured::new(profile)?, &mut builder)?;
+        let mut builder = RecordingBuilder::with_file_size(size).with_summing(options.sum_samples);
+        let columns = columns(&ValueInfo::new(profile)?, &mut builder)?;
         let mut modules = Modules::default();
         let frames = Frames::new(profile, &mut modules, &mut builder)?;
         builder.modules = modules.modules;

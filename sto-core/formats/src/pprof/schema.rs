@@ -282,7 +282,7 @@ impl<T> Table<T> {
     pub(crate) fn indices_of(&self, ids: &mut [u64], at: usize) -> Decoded<()> {
         for id in ids {
             let index = self.index_of(*id);
-            *id = index.ok_or_else(|| DecodeError::missing(at, "the location", *id))? as u64;
+            *id = index.ok_or_else(|| DecodeError::undefined_id(at, "the location", *id))? as u64;
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl<T> Table<T> {
         }
         match self.index_of(id) {
             Some(index) => Ok(Some(&self.rows[index])),
-            None => Err(DecodeError::missing(at, what, id)),
+            None => Err(DecodeError::undefined_id(at, what, id)),
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::schema::{Label, Profile, Text};
 use crate::error::{DecodeError, Decoded};
 use crate::labels::{LabelIx, LabelledThreads, RawLabel, RawValue, ThreadName};
-use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx, beginning, process_name};
+use crate::recording::{
+    ModuleIx, ModuleKind, RecordingBuilder, ThreadIx, process_name, text_prefix,
+};
 use crate::wire::protobuf::Message;
 use crate::wire::text;
 use hashbrown::HashMap;
@@ -51,7 +53,7 @@ impl<'b> Threads<'b> {
         let mut others = Vec::new();
         for &message in labels {
             let label = Label::parse(message)?;
-            let text = beginning(self.profile.text(label.text)?);
+            let text = text_prefix(self.profile.text(label.text)?);
             let number = || match text {
                 b"" => Some(label.number),
                 digits => text::decimal(digits),

@@ -4,7 +4,7 @@ mod frames;
 
 use super::parts::{
     Built, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, RecordingError, Sample,
-    SampleTypeIx, StackIx, Thread, ThreadIx, process_name, within,
+    SampleTypeIx, StackIx, Thread, ThreadIx, check_index, process_name,
 };
 use super::samples::Samples;
 use super::{Format, LoggedCalls, Recording, RecordingParts, Stacks};
@@ -49,7 +49,7 @@ pub struct RecordingBuilder {
     nameless: HashMap<Location, LocationIx>,
     locations: Vec<Location>,
     stacks: Stacks,
-    /// Number of frames added by [`RecordingBuilder::expand`].
+    /// Number of frames added by [`RecordingBuilder::count_expanded_frames`].
     expanded: u64,
     file: Bytes,
     lossy: bool,
@@ -57,7 +57,7 @@ pub struct RecordingBuilder {
 }
 
 /// The thread and sample type of a sample.
-pub(crate) type Measured = (ThreadIx, SampleTypeIx);
+pub(crate) type SampleKey = (ThreadIx, SampleTypeIx);
 
 const LOSSY: &str = "Some names are not valid UTF-8; their invalid bytes are shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
@@ -72,7 +72,7 @@ impl RecordingBuilder {
     }
 
     /// Sets whether samples that differ only in time are summed.
-    pub(crate) fn summing(self, is_so: bool) -> RecordingBuilder {
+    pub(crate) fn with_summing(self, is_so: bool) -> RecordingBuilder {
         RecordingBuilder {
             samples: Samples::new(is_so),
             ..self
@@ -108,7 +108,7 @@ impl RecordingBuilder {
 
     /// Like [`RecordingBuilder::sample_type`], but fails if there are more than
     /// [`MAX_SAMPLE_TYPES`].
-    pub(crate) fn one_more_sample_type(&mut self, event: &str, unit: Unit) -> Built<SampleTypeIx> {
+    pub(crate) fn try_sample_type(&mut self, event: &str, unit: Unit) -> Built<SampleTypeIx> {
         let ix = self.sample_type(event, unit);
         if self.sample_types.len() > MAX_SAMPLE_TYPES {
             return Err(RecordingError::new(format!(
@@ -144,12 +144,17 @@ impl RecordingBuilder {
         tid: u32,
         name: &str,
     ) -> Result<ThreadIx, RecordingError> {
-        within("a thread", process.0, ("processes", self.processes.len()))?;
-        Ok(self.known_thread(process, tid, name))
+        check_index("a thread", process.0, ("processes", self.processes.len()))?;
+        Ok(self.thread_unchecked(process, tid, name))
     }
 
     /// Like [`RecordingBuilder::thread`], without a check of the process.
-    pub(crate) fn known_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
+    pub(crate) fn thread_unchecked(
+        &mut self,
+        process: ProcessIx,
+        tid: u32,
+        name: &str,
+    ) -> ThreadIx {
         let key = (process, tid, process_name(name.as_bytes()));
         if let Some(&known) = self.thread_of.get(&key) {
             return known;
@@ -188,7 +193,7 @@ impl RecordingBuilder {
         }
         check_depth(root_first.len())?;
         for location in root_first {
-            within("a stack", location.0, ("locations", self.locations.len()))?;
+            check_index("a stack", location.0, ("locations", self.locations.len()))?;
         }
         self.stacks.try_insert(root_first).ok_or_else(too_many)
     }
@@ -204,7 +209,7 @@ impl RecordingBuilder {
 
     /// Counts frames that the file does not contain one by one, such as frames of shared callers,
     /// before they are made. Returns an error if there are too many for the size of the file.
-    pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
+    pub(crate) fn count_expanded_frames(&mut self, frames: usize) -> Built<()> {
         self.expanded += frames as u64;
         let limit = max_frames(self.file);
         if self.expanded > limit {
@@ -225,7 +230,7 @@ impl RecordingBuilder {
         self.cut |= later.cut;
         let locations = later.locations.iter().map(|&location| match location {
             Location::Named(frame) => self.frame(later.frames.frame(frame)),
-            nameless => self.nameless(nameless),
+            nameless => self.unnamed_location(nameless),
         });
         let locations = locations.collect::<Result<Vec<_>, _>>()?;
         let mut here = Vec::new();
@@ -251,9 +256,9 @@ impl RecordingBuilder {
         cost: Cost,
     ) -> Result<(), RecordingError> {
         let sample_types = ("sample_types", self.sample_types.len());
-        within("a cost", thread.0, ("threads", self.threads.len()))?;
-        within("a cost", sample_type.0, sample_types)?;
-        within("a cost", stack.0, ("stacks", self.stacks.len()))?;
+        check_index("a cost", thread.0, ("threads", self.threads.len()))?;
+        check_index("a cost", sample_type.0, sample_types)?;
+        check_index("a cost", stack.0, ("stacks", self.stacks.len()))?;
         self.add_cost(thread, sample_type, stack, cost)
     }
 
@@ -281,7 +286,7 @@ impl RecordingBuilder {
     /// Adds a sample whose stack is complete up to its root.
     pub(crate) fn push(
         &mut self,
-        (thread, sample_type): Measured,
+        (thread, sample_type): SampleKey,
         stack: StackIx,
         time: Option<Nanoseconds>,
         cost: Cost,
@@ -323,7 +328,7 @@ impl RecordingBuilder {
 
     /// Returns a warning if the added costs of a sample type differ from the total that the file
     /// states by more than `rounding` per row.
-    pub(crate) fn differs_from(
+    pub(crate) fn check_total(
         &self,
         sample_type: SampleTypeIx,
         total: u64,

@@ -8,12 +8,12 @@ mod parts;
 mod samples;
 mod stacks;
 
-pub(crate) use builder::Measured;
 pub use builder::RecordingBuilder;
+pub(crate) use builder::SampleKey;
 pub use format::{Format, UnknownFormat};
 pub(crate) use format::{each_format, known};
 pub use logged::LoggedCalls;
-pub use parts::{Built, GUEST, beginning, process_name};
+pub use parts::{Built, GUEST_MODULES, process_name, text_prefix};
 pub use parts::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, RecordingError, Sample,
     SampleTypeIx, StackIx, Thread, ThreadIx,
@@ -23,7 +23,7 @@ pub use stacks::Stacks;
 pub use stacks::Walk;
 
 use hashbrown::HashMap;
-use parts::within;
+use parts::check_index;
 use sto_model::id::RecordingDigest;
 use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Nanoseconds, SampleType};
@@ -161,30 +161,30 @@ impl RecordingParts {
                 ("thread", sample.thread.0, threads),
                 ("sample_type", sample.sample_type.0, sample_types),
             ] {
-                within(format_args!("samples[{row}].{field}"), index, table)?;
+                check_index(format_args!("samples[{row}].{field}"), index, table)?;
             }
         }
         for (row, thread) in self.threads.iter().enumerate() {
             let at = format_args!("threads[{row}].process");
-            within(at, thread.process.0, processes)?;
+            check_index(at, thread.process.0, processes)?;
         }
         for (row, process) in self.processes.iter().enumerate() {
             if let Some(main) = process.main_module {
                 let at = format_args!("processes[{row}].main_module");
-                within(at, main.0, modules)?;
+                check_index(at, main.0, modules)?;
             }
         }
         for (row, &location) in self.locations.iter().enumerate() {
             let at = format_args!("locations[{row}]");
             match location {
-                Location::Address { module, .. } => within(at, module.0, modules)?,
-                Location::Named(frame) => within(at, frame.0, named)?,
+                Location::Address { module, .. } => check_index(at, module.0, modules)?,
+                Location::Named(frame) => check_index(at, frame.0, named)?,
                 Location::Unmapped => {}
             }
         }
         for stack in self.stacks.iter() {
-            for location in self.stacks.own(stack) {
-                within(format_args!("stacks[{}]", stack.0), location.0, locations)?;
+            for location in self.stacks.own_locations(stack) {
+                check_index(format_args!("stacks[{}]", stack.0), location.0, locations)?;
             }
         }
         Ok(())

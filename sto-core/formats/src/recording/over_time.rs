@@ -14,7 +14,10 @@ pub(crate) struct Span {
 
 /// Makes a metric of values at points in time. If several have the same time, the last one counts.
 /// Returns `None` without values.
-pub(crate) fn levels(name: &str, mut points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
+pub(crate) fn level_metric(
+    name: &str,
+    mut points: Vec<(Nanoseconds, f64)>,
+) -> Option<MetricSeries> {
     points.retain(|(_, value)| value.is_finite());
     points.sort_by_key(|&(time, _)| time);
     points.dedup_by(|later, kept| {
@@ -29,7 +32,7 @@ pub(crate) fn levels(name: &str, mut points: Vec<(Nanoseconds, f64)>) -> Option<
 
 /// Makes a metric that counts events of given amounts, from the first time of the recording to its
 /// last. Returns `None` without events.
-pub(crate) fn events(
+pub(crate) fn event_metric(
     name: &str,
     (first, last): (Nanoseconds, Nanoseconds),
     mut points: Vec<(Nanoseconds, f64)>,
@@ -55,7 +58,10 @@ pub(crate) fn events(
 }
 
 /// Makes a metric that sums spans, which may overlap. Returns `None` without spans.
-pub(crate) fn spans(name: &str, spans: impl IntoIterator<Item = Span>) -> Option<MetricSeries> {
+pub(crate) fn span_metric(
+    name: &str,
+    spans: impl IntoIterator<Item = Span>,
+) -> Option<MetricSeries> {
     let counts = |span: &Span| is_amount(span.amount) && (span.from < span.to || span.amount > 0.0);
     let spans: Vec<Span> = spans.into_iter().filter(counts).collect();
     // Sum integers, so that a span that ends leaves no remainder and the order does not matter. The
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn sums_overlapping_spans() {
-        let both = spans(
+        let both = span_metric(
             "busy",
             [span(10, 30, 20.0), span(20, 30, 10.0), span(50, 52, 2.0)],
         );
@@ -176,17 +182,17 @@ mod tests {
 
     #[test]
     fn counts_empty_span_in_the_nanosecond_before() {
-        let once = spans("busy", [span(10, 10, 3.0), span(9, 2, 1.0)]);
+        let once = span_metric("busy", [span(10, 10, 3.0), span(9, 2, 1.0)]);
         let expected = [(1, 0.0), (2, 1.0), (9, 0.0), (10, 3.0)];
         assert_eq!(points(&once.unwrap()), expected);
-        let at_zero = spans("busy", [span(0, 0, 3.0)]);
+        let at_zero = span_metric("busy", [span(0, 0, 3.0)]);
         assert_eq!(points(&at_zero.unwrap()), [(0, 0.0), (1, 3.0)]);
     }
 
     #[test]
     fn events_cover_the_whole_recording() {
         let faults = |first, last, of: &[(u64, f64)]| {
-            let faults = events("faults", (Nanoseconds(first), Nanoseconds(last)), at(of));
+            let faults = event_metric("faults", (Nanoseconds(first), Nanoseconds(last)), at(of));
             points(&faults.unwrap())
         };
         let once = faults(3, 12, &[(9, 2.0), (5, 1.0), (9, 4.0)]);
@@ -198,7 +204,7 @@ mod tests {
 
     #[test]
     fn last_level_of_one_time_counts() {
-        let heap = levels("heap", at(&[(9, 2.0), (5, 1.0), (9, f64::NAN), (5, -3.0)]));
+        let heap = level_metric("heap", at(&[(9, 2.0), (5, 1.0), (9, f64::NAN), (5, -3.0)]));
         assert_eq!(points(&heap.unwrap()), [(5, -3.0), (9, 2.0)]);
     }
 
@@ -206,40 +212,40 @@ mod tests {
     fn skips_non_finite_and_negative_amounts() {
         let wrong = [f64::NAN, f64::INFINITY, -1.0];
         let none = wrong.map(|wrong| (Nanoseconds(4), wrong)).to_vec();
-        assert_eq!(levels("a", at(&[(4, f64::NAN)])), None);
+        assert_eq!(level_metric("a", at(&[(4, f64::NAN)])), None);
         let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
-        assert_eq!(events("a", all, none), None);
-        assert_eq!(spans("a", wrong.map(|wrong| span(1, 2, wrong))), None);
+        assert_eq!(event_metric("a", all, none), None);
+        assert_eq!(span_metric("a", wrong.map(|wrong| span(1, 2, wrong))), None);
         let end = (Nanoseconds(u64::MAX), Nanoseconds(u64::MAX));
-        assert_eq!(events("a", end, at(&[(u64::MAX, 1.0)])), None);
+        assert_eq!(event_metric("a", end, at(&[(u64::MAX, 1.0)])), None);
         assert_eq!(
-            spans("a", [span(0, 1, f64::MAX), span(0, 9, f64::MAX)]),
+            span_metric("a", [span(0, 1, f64::MAX), span(0, 9, f64::MAX)]),
             None
         );
-        let huge = spans("a", [span(0, 2, f64::MAX / 4.0), span(1, u64::MAX, 1e300)]);
+        let huge = span_metric("a", [span(0, 2, f64::MAX / 4.0), span(1, u64::MAX, 1e300)]);
         let sum: f64 = huge.unwrap().values().iter().sum();
         assert!((sum / (f64::MAX / 4.0) - 1.0).abs() < 1e-6, "{sum}");
     }
 
     #[test]
     fn cuts_long_names_and_replaces_empty_ones() {
-        let long = levels(&"é".repeat(4096), at(&[(1, 1.0)])).unwrap();
+        let long = level_metric(&"é".repeat(4096), at(&[(1, 1.0)])).unwrap();
         assert!(long.name().len() <= MAX_USER_STRING && long.name().ends_with("é…"));
-        assert_eq!(levels("", at(&[(1, 1.0)])).unwrap().name(), "unnamed");
+        assert_eq!(level_metric("", at(&[(1, 1.0)])).unwrap().name(), "unnamed");
     }
 
     #[test]
     fn merging_points_keeps_sum_and_mean() {
         let count = 3 * MAX_RECORDED_METRIC_POINTS as u64 + 7;
         let of = |value: f64| (0..count).map(|time| (Nanoseconds(time), value)).collect();
-        let events = events("faults", (Nanoseconds(0), Nanoseconds(0)), of(2.0)).unwrap();
+        let events = event_metric("faults", (Nanoseconds(0), Nanoseconds(0)), of(2.0)).unwrap();
         assert!(
             (MAX_RECORDED_METRIC_POINTS / 2..=MAX_RECORDED_METRIC_POINTS)
                 .contains(&events.values().len())
         );
         assert_eq!(events.values().iter().sum::<f64>(), 2.0 * count as f64);
         assert_eq!(events.times().last(), Some(&Nanoseconds(count - 1)));
-        let levels = levels("heap", of(5.0)).unwrap();
+        let levels = level_metric("heap", of(5.0)).unwrap();
         assert!(levels.values().len() <= MAX_RECORDED_METRIC_POINTS);
         assert!(levels.values().iter().all(|&level| level == 5.0));
     }
@@ -251,8 +257,8 @@ mod tests {
         ) {
             let total: f64 = counts.iter().map(|&(.., amount)| f64::from(amount)).sum();
             let each = |&(from, to, amount): &(u64, u64, u32)| span(from, to, amount.into());
-            let summed = spans("a", counts.iter().map(each)).unwrap();
-            let back = spans("a", counts.iter().rev().map(each)).unwrap();
+            let summed = span_metric("a", counts.iter().map(each)).unwrap();
+            let back = span_metric("a", counts.iter().rev().map(each)).unwrap();
             prop_assert_eq!(&summed, &back);
             let sum: f64 = summed.values().iter().sum();
             prop_assert_eq!(sum, total);
@@ -269,7 +275,7 @@ mod tests {
                 prop_assert!((counted - expected).abs() <= 0.5 + 1e-6, "{}: {} {}", time, counted, expected);
             }
             let once = counts.iter().map(|&(time, _, amount)| (Nanoseconds(time), amount.into()));
-            let events = events("a", (Nanoseconds(100), Nanoseconds(150)), once.collect()).unwrap();
+            let events = event_metric("a", (Nanoseconds(100), Nanoseconds(150)), once.collect()).unwrap();
             prop_assert_eq!(events.values().iter().sum::<f64>(), total);
         }
     }

@@ -49,7 +49,7 @@ impl From<RecordingError> for String {
 }
 
 /// Checks an index into the table with this name and length.
-pub(super) fn within(
+pub(super) fn check_index(
     at: impl fmt::Display,
     index: u32,
     (table, length): (&str, usize),
@@ -108,12 +108,12 @@ pub struct Thread {
 
 /// Module names for all code of guests of virtual machines: their kernels, and everything else.
 #[doc(hidden)]
-pub const GUEST: [&str; 2] = ["[guest kernel]", "[guest user]"];
+pub const GUEST_MODULES: [&str; 2] = ["[guest kernel]", "[guest user]"];
 
 /// The beginning of a text: one byte more than a name may have, so that a cut is still noticed. A
 /// file may refer to one long text many times.
 #[doc(hidden)]
-pub fn beginning(text: &[u8]) -> &[u8] {
+pub fn text_prefix(text: &[u8]) -> &[u8] {
     &text[..text.len().min(MAX_NAME + 1)]
 }
 

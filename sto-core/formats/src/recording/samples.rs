@@ -70,7 +70,7 @@ impl Samples {
     /// Adds a sample, or sums it with the last one of its stack if that is possible. Samples
     /// without times are summed later, once there are many.
     pub(super) fn push(&mut self, sample: Sample) {
-        self.see(sample.time);
+        self.observe_time(sample.time);
         if self.are_sums && self.is_summed(&sample) {
             return;
         }
@@ -112,7 +112,7 @@ impl Samples {
         });
     }
 
-    fn see(&mut self, time: Option<Nanoseconds>) {
+    fn observe_time(&mut self, time: Option<Nanoseconds>) {
         if let Some(time) = time {
             let (first, last) = self.times.unwrap_or((time, time));
             self.times = Some((first.min(time), last.max(time)));

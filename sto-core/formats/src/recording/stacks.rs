@@ -44,7 +44,7 @@ impl Stacks {
     }
 
     /// The locations of a stack that its caller does not have, root first.
-    pub fn own(&self, stack: StackIx) -> &[LocationIx] {
+    pub fn own_locations(&self, stack: StackIx) -> &[LocationIx] {
         own_at(&self.ends, &self.locations, stack.0)
     }
 
@@ -55,18 +55,18 @@ impl Stacks {
 
     /// The innermost location of a stack; `None` if the stack is empty.
     pub fn leaf(&self, stack: StackIx) -> Option<LocationIx> {
-        self.own(stack).last().copied()
+        self.own_locations(stack).last().copied()
     }
 
     /// All locations of a stack, root first. They are copied if the stack has a caller.
     pub fn get(&self, stack: StackIx) -> Cow<'_, [LocationIx]> {
         let Some(caller) = self.caller(stack) else {
-            return Cow::Borrowed(self.own(stack));
+            return Cow::Borrowed(self.own_locations(stack));
         };
         let callers = std::iter::successors(Some(caller), |&caller| self.caller(caller));
         let own = std::iter::once(stack)
             .chain(callers)
-            .map(|stack| self.own(stack));
+            .map(|stack| self.own_locations(stack));
         let mut leaf_first: Vec<LocationIx> = Vec::with_capacity(self.depth(stack));
         own.for_each(|own| leaf_first.extend(own.iter().rev()));
         leaf_first.reverse();
@@ -136,7 +136,7 @@ impl std::fmt::Debug for Stacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let stacks = self
             .iter()
-            .map(|stack| (self.caller(stack), self.own(stack)));
+            .map(|stack| (self.caller(stack), self.own_locations(stack)));
         f.debug_list().entries(stacks).finish()
     }
 }

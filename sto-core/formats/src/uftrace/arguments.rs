@@ -83,7 +83,7 @@ impl Field {
 }
 
 /// The numeric arguments by name; each is aligned to 4 bytes.
-pub(super) fn numbers<'f>(fields: &'f [Field], mut data: &[u8]) -> Vec<(&'f str, f64)> {
+pub(super) fn read_numbers<'f>(fields: &'f [Field], mut data: &[u8]) -> Vec<(&'f str, f64)> {
     let mut found = Vec::new();
     for field in fields {
         let size = match (field.kind, data.first_chunk()) {
@@ -133,12 +133,12 @@ mod tests {
         ]
         .concat();
         let expected = [("arg2", -7.0), ("arg3", -2.0), ("fparg1", 1.5)];
-        assert_eq!(numbers(sort, &data), expected);
-        assert_eq!(numbers(sort, &data[..17]), expected[..1]);
+        assert_eq!(read_numbers(sort, &data), expected);
+        assert_eq!(read_numbers(sort, &data[..17]), expected[..1]);
         assert_eq!(specs.function("put"), Some(&[][..]));
         let malloc = specs.function("malloc").unwrap();
         assert_eq!(
-            numbers(malloc, &u64::MAX.to_le_bytes()),
+            read_numbers(malloc, &u64::MAX.to_le_bytes()),
             [("arg1", u64::MAX as f64)]
         );
         assert_eq!(specs.function("free"), None);

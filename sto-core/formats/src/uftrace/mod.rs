@@ -83,7 +83,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     for &tid in files.threads.keys() {
         let pid = sessions.process_of(tid);
         let program = sessions
-            .at(pid, 0)
+            .session_at(pid, 0)
             .map(|session| &*sessions.list[session].program);
         let program = program.and_then(|program| program.rsplit('/').next());
         writer.intern_thread(CallThread {
@@ -332,7 +332,7 @@ fn symbols_of(folder: &Path, files: &Files, sessions: &Sessions) -> HashMap<Stri
     }
     for file in mapped {
         if !by_path.contains_key(file)
-            && let Some(symbols) = by_name.remove(&folder.join(symbols::list_of(file)))
+            && let Some(symbols) = by_name.remove(&folder.join(symbols::symbol_file_name(file)))
         {
             by_path.insert(file.to_owned(), symbols);
         }

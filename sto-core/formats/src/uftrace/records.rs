@@ -2,7 +2,7 @@
 //!
 //! Source: uftrace, `uftrace.h` (`struct uftrace_record`), for the layout.
 
-use super::arguments::{Field, numbers};
+use super::arguments::{Field, read_numbers};
 use super::names::{Address, Arguments};
 use super::sessions::{Session, Sessions};
 use crate::error::{DecodeError, Decoded, Salvage};
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         let sessions = arguments.names.sessions;
         Reader {
             sessions,
-            of_process: sessions.of_process(pid),
+            of_process: sessions.sessions_of_process(pid),
             session: 0,
             until: 0,
             log,
@@ -169,8 +169,11 @@ impl<'a> Reader<'a> {
                 let function = self.function(record);
                 match self.fields[function.get()] {
                     Some(fields) if record.has_data => {
-                        self.log
-                            .begin_with_arguments(function, &numbers(fields, data), time)?;
+                        self.log.begin_with_arguments(
+                            function,
+                            &read_numbers(fields, data),
+                            time,
+                        )?;
                     }
                     _ => self.log.begin(function, time)?,
                 }

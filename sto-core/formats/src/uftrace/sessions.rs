@@ -76,7 +76,7 @@ impl Sessions {
             }
             Some("FORK") => {
                 let (time, pid) = (fields.time()?, fields.number("pid")?);
-                let session = self.at(fields.number("ppid")?, time);
+                let session = self.session_at(fields.number("ppid")?, time);
                 self.process_of.insert(pid, pid);
                 if let Some(session) = session {
                     self.of_process
@@ -113,15 +113,15 @@ impl Sessions {
     }
 
     /// The session of a process at a time, or its first one.
-    pub(super) fn at(&self, pid: u32, time: u64) -> Option<usize> {
-        let sessions = self.of_process(pid);
+    pub(super) fn session_at(&self, pid: u32, time: u64) -> Option<usize> {
+        let sessions = self.sessions_of_process(pid);
         let after = sessions.partition_point(|&(begin, _)| begin <= time);
         let &(_, session) = sessions.get(after.saturating_sub(1))?;
         Some(session)
     }
 
     /// The sessions of a process with their begins.
-    pub(super) fn of_process(&self, pid: u32) -> &[(u64, usize)] {
+    pub(super) fn sessions_of_process(&self, pid: u32) -> &[(u64, usize)] {
         self.of_process.get(&pid).map_or(&[], Vec::as_slice)
     }
 }
@@ -230,13 +230,13 @@ mod tests {
         let sessions = sessions.unwrap();
         assert_eq!(sessions.process_of(8), 7);
         assert_eq!(sessions.process_of(9), 9);
-        let program = |pid, time| &*sessions.list[sessions.at(pid, time).unwrap()].program;
+        let program = |pid, time| &*sessions.list[sessions.session_at(pid, time).unwrap()].program;
         let second = 1_000_000_000;
         assert_eq!(program(7, 0), "/bin/my app");
         assert_eq!(program(7, 11 * second), "/bin/my app");
         assert_eq!(program(7, 13 * second), "/bin/other");
         assert_eq!(program(9, 14 * second), "/bin/my app");
-        assert!(sessions.at(10, 0).is_none());
+        assert!(sessions.session_at(10, 0).is_none());
         let file = |address| {
             sessions.list[0]
                 .mapping(address)

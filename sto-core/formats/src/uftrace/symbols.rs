@@ -88,7 +88,7 @@ fn hexadecimal(digits: &[u8]) -> Option<u64> {
 }
 
 /// The name of the symbol file for a file.
-pub(super) fn list_of(file: &str) -> String {
+pub(super) fn symbol_file_name(file: &str) -> String {
     let name = base_name(file.as_bytes());
     format!("{}.sym", String::from_utf8_lossy(name))
 }
@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(function(0x1000), None);
         assert_eq!(function(0x1234).unwrap().name, b"app::twice(int, int)");
         assert_eq!(function(0x1300), None);
-        assert_eq!(list_of("/lib/libc.so.6"), "libc.so.6.sym");
+        assert_eq!(symbol_file_name("/lib/libc.so.6"), "libc.so.6.sym");
     }
 }

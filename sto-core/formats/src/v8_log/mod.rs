@@ -11,7 +11,7 @@ pub(super) mod raw;
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use crate::v8;
-use crate::v8::without_number;
+use crate::v8::split_trailing_number;
 use std::borrow::Cow;
 use sto_model::FrameKind;
 
@@ -25,8 +25,8 @@ fn garbage_collector(builder: &mut RecordingBuilder) -> Built<LocationIx> {
 
 /// A JavaScript function, logged as `name script:line:column`; each part may be empty.
 fn function(name: &[u8], kind: FrameKind, builder: &mut RecordingBuilder) -> Built<LocationIx> {
-    let (name, line) = without_number(name)
-        .and_then(|(name, _column)| without_number(name))
+    let (name, line) = split_trailing_number(name)
+        .and_then(|(name, _column)| split_trailing_number(name))
         .unwrap_or((name, 0));
     let (symbol, file) = match script(name).filter(|_| line > 0) {
         Some(at) => (&name[..at], &name[at + 1..]),

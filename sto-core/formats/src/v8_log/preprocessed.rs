@@ -62,7 +62,7 @@ pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
             let id = frame[0];
             let location = match usize::try_from(id) {
                 Err(_) if depth > 0 => continue,
-                Err(_) => builder.nameless(Location::Unmapped),
+                Err(_) => builder.unnamed_location(Location::Unmapped),
                 Ok(id) => match (locations.get(id).copied(), log.code.get(id)) {
                     (Some(Some(known)), _) => Ok(known),
                     (_, Some(code)) => {
@@ -70,7 +70,14 @@ pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
                         locations[id] = location.as_ref().ok().copied();
                         location
                     }
-                    _ => return Err(DecodeError::index(at(), "code", log.code.len(), frame[0])),
+                    _ => {
+                        return Err(DecodeError::index_out_of_range(
+                            at(),
+                            "code",
+                            log.code.len(),
+                            frame[0],
+                        ));
+                    }
                 },
             };
             stack.push(location.map_err(DecodeError::at(at()))?);

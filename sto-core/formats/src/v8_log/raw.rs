@@ -163,7 +163,9 @@ impl V8Log {
                 Some(location) => self.stack.push(location),
                 // A value on the stack may not be a return address.
                 None if ix > 0 => {}
-                None => self.stack.push(builder.nameless(Location::Unmapped)?),
+                None => self
+                    .stack
+                    .push(builder.unnamed_location(Location::Unmapped)?),
             }
         }
         let stack = builder.stack(&self.stack)?;

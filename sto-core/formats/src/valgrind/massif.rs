@@ -104,7 +104,7 @@ impl Sizes {
     fn metrics(self) -> impl Iterator<Item = MetricSeries> {
         let series = SIZES.into_iter().zip(self.series);
         let measured = series.filter(|(_, points)| points.iter().any(|&(_, value)| value > 0.0));
-        measured.filter_map(|((_, name), points)| over_time::levels(name, points))
+        measured.filter_map(|((_, name), points)| over_time::level_metric(name, points))
     }
 }
 

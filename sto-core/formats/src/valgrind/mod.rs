@@ -75,6 +75,6 @@ fn stack(
             .is_some_and(|caller| caller.address == place.address && !place.address.is_empty());
         stack.push(place.add(is_inlined.then_some(FrameKind::Inlined), builder)?);
     }
-    builder.expand(stack.len())?;
+    builder.count_expanded_frames(stack.len())?;
     builder.stack(&stack)
 }

@@ -230,7 +230,7 @@ pub(crate) fn entry<'t, T>(
     at: impl FnOnce() -> String,
 ) -> Decoded<&'t T> {
     let entry = usize::try_from(index).ok().and_then(|ix| table.get(ix));
-    entry.ok_or_else(|| DecodeError::index(at(), name, table.len(), index))
+    entry.ok_or_else(|| DecodeError::index_out_of_range(at(), name, table.len(), index))
 }
 
 /// Checks that a column has as many entries as another.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use sto_binary::elf::{ElfFile, endian_of};
-use sto_formats::demangle::readable;
+use sto_formats::demangle::name_prefix;
 use sto_model::limits::MAX_NAME;
 use sto_model::{CompilationDirs, normalize_source_path_with};
 use sto_model::{SourceFileDigest, SourceFileDigests, agreed_digests};
@@ -327,7 +327,7 @@ impl<'a> DebugInfo<'a> {
                 found.calls.push(Call {
                     name: frame
                         .function
-                        .map_or(&[], |function| readable(function.name.slice())),
+                        .map_or(&[], |function| name_prefix(function.name.slice())),
                     file: location.and_then(|at| at.file).unwrap_or_default(),
                     line: location.and_then(|at| at.line),
                 });

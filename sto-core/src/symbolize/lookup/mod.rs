@@ -15,7 +15,7 @@ mod symtab;
 
 use super::part::{Resolved, Task};
 pub(crate) use build_ids::add_build_ids;
-use sto_formats::recording::{GUEST, Module, ModuleKind, Recording};
+use sto_formats::recording::{GUEST_MODULES, Module, ModuleKind, Recording};
 use sto_model::SymbolOptions;
 
 /// The state shared by the lookups of all modules of a recording.
@@ -55,7 +55,7 @@ fn anonymous_problem(module: &Module) -> Option<String> {
     let path = module.path.as_str();
     match path {
         "[vdso]" | "[vsyscall]" | "[uprobes]" => None,
-        path if GUEST.contains(&path) => Some(format!(
+        path if GUEST_MODULES.contains(&path) => Some(format!(
             "{path} is code of a virtual machine's guest, for which the recording has no addresses; to see its functions, record inside the guest"
         )),
         path => Some(format!(

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use sto_binary::LazyFile;
 use sto_binary::elf::{Elf, is_executable};
-use sto_formats::demangle::readable;
+use sto_formats::demangle::name_prefix;
 
 /// A function in a symbol table.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub(super) fn find<'data, 'file>(
         if address >= end {
             continue;
         }
-        let name = readable(symbol.name_bytes().unwrap_or_default());
+        let name = name_prefix(symbol.name_bytes().unwrap_or_default());
         // Labels such as `$x` mark instruction sets (ARM, RISC-V), not functions.
         if name.is_empty() || (is_label && name.starts_with(b"$")) {
             continue;

@@ -1,7 +1,7 @@
 //! Names, frames and locations of a recording under construction.
 
 use super::RecordingBuilder;
-use crate::recording::parts::{Built, RecordingError, beginning, within};
+use crate::recording::parts::{Built, RecordingError, check_index, text_prefix};
 use crate::recording::{Location, LocationIx, ModuleIx};
 use std::borrow::Cow;
 use sto_model::limits::{MAX_NAME, truncate_text};
@@ -13,7 +13,7 @@ impl RecordingBuilder {
     /// Converts a name to text. Invalid UTF-8 is replaced and long names are cut; one warning says
     /// so for the whole recording.
     pub(crate) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
-        let kept = beginning(name);
+        let kept = text_prefix(name);
         let mut text = String::from_utf8_lossy(kept);
         if name.len() > MAX_NAME {
             self.cut = true;
@@ -102,12 +102,12 @@ impl RecordingBuilder {
         module: ModuleIx,
         address: u64,
     ) -> Result<LocationIx, RecordingError> {
-        within("an address", module.0, ("modules", self.modules.len()))?;
-        self.nameless(Location::Address { module, address })
+        check_index("an address", module.0, ("modules", self.modules.len()))?;
+        self.unnamed_location(Location::Address { module, address })
     }
 
     /// Adds a location that has no name, or finds it.
-    pub(crate) fn nameless(&mut self, location: Location) -> Built<LocationIx> {
+    pub(crate) fn unnamed_location(&mut self, location: Location) -> Built<LocationIx> {
         self.check_room(0)?;
         if let Some(&known) = self.nameless.get(&location) {
             return Ok(known);

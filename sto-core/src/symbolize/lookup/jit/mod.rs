@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_binary::JitFunction;
 use sto_binary::jit_files::{copied_paths, find_jit_dump, is_trusted_owner, untrusted_owner};
-use sto_formats::demangle::{demangle, readable};
+use sto_formats::demangle::{demangle, name_prefix};
 use sto_formats::recording::Recording;
 use sto_model::files::{Links, RegularFile};
 use sto_model::units::UnixSeconds;
@@ -70,14 +70,14 @@ fn resolve<'n>(task: &Task<'_>, mut find: impl FnMut(u64) -> Option<JitFunction<
 }
 
 fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
-    let text = String::from_utf8_lossy(readable(name));
+    let text = String::from_utf8_lossy(name_prefix(name));
     let function = name::parse(&text);
     let symbol = match function.kind {
         // Some compilers write mangled C++ or Rust names.
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
         _ => sto_model::limits::truncate_name(function.symbol),
     };
-    let line_file = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
+    let line_file = line.map(|(file, _)| String::from_utf8_lossy(name_prefix(file)));
     let file = match function.file {
         "" => line_file.as_deref().unwrap_or_default(),
         file => file,

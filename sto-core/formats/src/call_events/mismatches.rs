@@ -5,21 +5,21 @@ use sto_model::limits::max_frames;
 use sto_model::units::Bytes;
 
 /// Makes an error for a failure of the temporary file.
-pub(super) fn failed(error: impl ToString) -> DecodeError {
+pub(super) fn temporary_file_error(error: impl ToString) -> DecodeError {
     DecodeError::unsupported(error.to_string())
 }
 
 /// The number of pieces that calls which outlast their caller may still be split into; each such
 /// call can split all other open calls.
-pub(super) struct Pieces {
+pub(super) struct SplitBudget {
     file: Bytes,
     left: u64,
 }
 
-impl Pieces {
+impl SplitBudget {
     /// The limit for a file of this size.
-    pub(super) fn new(file: Bytes) -> Pieces {
-        Pieces {
+    pub(super) fn new(file: Bytes) -> SplitBudget {
+        SplitBudget {
             file,
             left: max_frames(file),
         }

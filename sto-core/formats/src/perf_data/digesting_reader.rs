@@ -6,7 +6,7 @@ use sto_model::files::ReadAt;
 use sto_model::id::{RecordingDigest, RecordingHasher};
 
 /// A file that is digested while it is read from beginning to end.
-pub(super) struct Digested<'a> {
+pub(super) struct DigestingReader<'a> {
     source: &'a dyn ReadAt,
     digest: Mutex<Digest>,
 }
@@ -19,11 +19,11 @@ struct Digest {
 }
 
 /// Number of bytes read at once; large, so that few reads are needed.
-pub(super) const PIECE: usize = 1 << 18;
+pub(super) const READ_SIZE: usize = 1 << 18;
 
-impl<'a> Digested<'a> {
+impl<'a> DigestingReader<'a> {
     pub(super) fn new(source: &'a dyn ReadAt) -> Self {
-        Digested {
+        DigestingReader {
             source,
             digest: Mutex::default(),
         }
@@ -43,7 +43,7 @@ impl<'a> Digested<'a> {
     }
 }
 
-impl ReadAt for Digested<'_> {
+impl ReadAt for DigestingReader<'_> {
     fn size(&self) -> u64 {
         self.source.size()
     }
@@ -51,7 +51,7 @@ impl ReadAt for Digested<'_> {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.source.read_exact_at(buffer, offset)?;
         let mut digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
-        if offset.saturating_sub(digest.end) <= PIECE as u64 {
+        if offset.saturating_sub(digest.end) <= READ_SIZE as u64 {
             digest.go_on_to(self.source, offset)?;
             let known = usize::try_from(digest.end - offset).unwrap_or(usize::MAX);
             if let Some(new) = buffer.get(known..) {
@@ -71,7 +71,7 @@ impl Digest {
     fn go_on_to(&mut self, source: &dyn ReadAt, end: u64) -> io::Result<()> {
         let mut piece = Vec::new();
         while self.end < end {
-            piece.resize((end - self.end).min(PIECE as u64) as usize, 0);
+            piece.resize((end - self.end).min(READ_SIZE as u64) as usize, 0);
             source.read_exact_at(&mut piece, self.end)?;
             self.add(&piece);
         }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn digest_covers_all_bytes_whatever_was_read() {
-        let bytes: Vec<u8> = (0..PIECE as u32 * 3 + 17)
+        let bytes: Vec<u8> = (0..READ_SIZE as u32 * 3 + 17)
             .map(|i| (i % 251) as u8)
             .collect();
         let source = &bytes[..];
@@ -95,17 +95,17 @@ mod tests {
             &[(0, all)],
             &[
                 (0, 64),
-                (8, PIECE),
-                (PIECE + 60_000, PIECE),
+                (8, READ_SIZE),
+                (READ_SIZE + 60_000, READ_SIZE),
                 (0, 64),
-                (PIECE * 3, 17),
+                (READ_SIZE * 3, 17),
             ],
             &[(all - 9, 9), (0, 9)],
-            &[(PIECE, 9), (5, PIECE), (5, 5)],
+            &[(READ_SIZE, 9), (5, READ_SIZE), (5, 5)],
             &[(9, 0), (all, 0)],
         ];
         for parts in read {
-            let digested = Digested::new(&source);
+            let digested = DigestingReader::new(&source);
             for &(offset, length) in parts {
                 let mut buffer = vec![0; length];
                 digested.read_exact_at(&mut buffer, offset as u64).unwrap();
