@@ -6,7 +6,7 @@ use sto_core::id::{
     BuildId, BuildRecordingId, ExecutableId, FrameId, NodeId, ProfileId, RecordingDigest,
 };
 use sto_core::model::{Build, GnuBuildId, Granularity, ModuleRef, Origin, Profile, Quality};
-use sto_core::store::{CameFrom, Tag};
+use sto_core::store::{ProfileOrigin, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 fn build() -> Build {
@@ -81,7 +81,7 @@ fn stored_bytes_are_pinned() {
         hex(&(
             ProfileId([5; 16]),
             BuildRecordingId([6; 16]),
-            CameFrom::Store("s".to_owned()),
+            ProfileOrigin::Store("s".to_owned()),
         )),
         hex(&(
             Cost {

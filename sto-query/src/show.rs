@@ -175,7 +175,7 @@ pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreErr
         build: view.selection.build.clone(),
         profiles: profiles
             .map(|(stored, run)| {
-                let from = store.reading(stored.profile.build_recording_id())?;
+                let from = store.profile_of_recording(stored.profile.build_recording_id())?;
                 let merged_from = from.and_then(|(_, from)| from.store().map(str::to_owned));
                 Ok(ShownProfile {
                     merged_from,

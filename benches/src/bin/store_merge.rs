@@ -33,10 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut last = Instant::now();
     let mut memory = Ok(());
     let mut tell = |merged: &Merged| {
-        if merged.done() > 0 {
+        if merged.processed() > 0 {
             let seconds = last.elapsed().as_secs_f64();
             last = Instant::now();
-            memory = peak_memory().map(|peak| println!("{},{seconds:.6},{peak}", merged.done()));
+            memory =
+                peak_memory().map(|peak| println!("{},{seconds:.6},{peak}", merged.processed()));
         }
         Ok(())
     };

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ImportParquetArgs, store_path: &StorePath) -> Result<Ou
     let store = store_path.open_or_create()?;
     let progress = Progress::for_store("importing", &args.dataset);
     let merges = import_lake(&store, &Machine, &request, &machine(), &mut |merged| {
-        progress.merged(merged.done(), merged.profiles);
+        progress.merged(merged.processed(), merged.profiles);
     });
     drop(progress);
     let report = InStore {

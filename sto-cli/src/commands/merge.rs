@@ -42,7 +42,7 @@ pub(crate) fn run(args: &MergeArgs, store_path: &StorePath) -> Result<Outcome, C
         }
         Some(merged) => {
             let progress = progress.iter();
-            progress.for_each(|progress| progress.merged(merged.done(), merged.profiles));
+            progress.for_each(|progress| progress.merged(merged.processed(), merged.profiles));
         }
     });
     drop(progress);

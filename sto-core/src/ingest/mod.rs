@@ -320,7 +320,7 @@ impl PreparedFile {
                     let other = writer
                         .store()
                         .snapshot()?
-                        .reading(BuildRecordingId::new(build.id(), other))?;
+                        .profile_of_recording(BuildRecordingId::new(build.id(), other))?;
                     let warning = other.map(|(other, _)| same_recording_twice(&build, other));
                     self.warnings.extend(warning);
                 }

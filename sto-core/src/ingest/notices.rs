@@ -5,7 +5,7 @@ use sto_formats::{excerpt, excerpts};
 use sto_model::Build;
 use sto_model::id::ProfileId;
 use sto_model::{Hint, Notice};
-use sto_store::CameFrom;
+use sto_store::ProfileOrigin;
 
 pub(super) const STORED_WITHOUT_SLICES: &str = "The profile is already stored without slices of time, and stays so; \
     to store it with them, use another store.";
@@ -26,10 +26,10 @@ pub(super) fn other_build_id(known: &Build, new: &Build) -> Option<Notice> {
 }
 
 /// Reports that a profile from another store was replaced.
-pub(super) fn replaced_profile((replaced, from): &(ProfileId, CameFrom)) -> String {
+pub(super) fn replaced_profile((replaced, from): &(ProfileId, ProfileOrigin)) -> String {
     let from = match from {
-        CameFrom::Store(path) => format!("came from {}", excerpt(path.as_bytes())),
-        CameFrom::Exported | CameFrom::ReadHere => "came with this store".to_owned(),
+        ProfileOrigin::Store(path) => format!("came from {}", excerpt(path.as_bytes())),
+        ProfileOrigin::Exported | ProfileOrigin::ReadHere => "came with this store".to_owned(),
     };
     format!(
         "This profile replaces profile {} of the same recording, which {from} and had other contents: \

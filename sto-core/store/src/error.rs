@@ -282,12 +282,12 @@ impl DecodeError {
 }
 
 /// Converts an error of packing.
-pub(crate) fn refused(error: DecodeError) -> InternalError {
+pub(crate) fn packing_error(error: DecodeError) -> InternalError {
     InternalError::Refused(error.0)
 }
 
 /// Creates an error from a failed system call.
-pub(crate) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub(crate) fn system_error(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io {
         doing,
         path: path.to_owned(),

@@ -137,7 +137,7 @@ impl KeptCalls {
     ///
     /// # Errors
     /// Returns an error if the store is damaged.
-    pub fn during(
+    pub fn visit_calls_during(
         &self,
         thread: usize,
         time: (Nanoseconds, Nanoseconds),

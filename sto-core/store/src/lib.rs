@@ -47,7 +47,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use sto_model::Cancelled;
 use sto_model::units::Bytes;
 
-pub use codec::CameFrom;
+pub use codec::ProfileOrigin;
 #[doc(hidden)]
 pub use codec::{DecodeError, KeptHead, PieceInfo, pack_kept_head, pack_piece};
 #[doc(hidden)]
@@ -111,7 +111,7 @@ impl Store {
 
     /// Returns the store at a path, which need not exist.
     fn at(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
-        let (folder, file) = open::paths_of(path)?;
+        let (folder, file) = open::folder_and_file(path)?;
         Ok(Store {
             backing: Backing::Folder {
                 may_create: options.create && file != path,
@@ -201,7 +201,7 @@ impl Store {
             }
             Backing::Folder { file, turn, .. } if self.file_exists()? => {
                 let size = open::file_size(file)?;
-                guarded(|| stats::stats(&open::checked(file, turn)?, Some(size)))
+                guarded(|| stats::stats(&open::open_and_check(file, turn)?, Some(size)))
                     .map_err(|error| error.at(file, "read"))
             }
             Backing::Folder { .. } => {
@@ -222,7 +222,7 @@ impl Store {
         on_wait: Option<OnWait>,
         progress: &mut dyn FnMut(&Checked) -> Result<(), Cancelled>,
     ) -> Result<Verification, StoreError> {
-        let (folder, file) = open::paths_of(path)?;
+        let (folder, file) = open::folder_and_file(path)?;
         let options = StoreOptions {
             on_wait,
             ..StoreOptions::default()

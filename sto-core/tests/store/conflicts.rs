@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use sto_core::id::{BuildRecordingId, ProfileId};
 use sto_core::model::{GnuBuildId, Granularity, ModuleRef, Profile};
-use sto_core::store::{Added, CameFrom, Conflict, Merged, Store};
+use sto_core::store::{Added, Conflict, Merged, ProfileOrigin, Store};
 use sto_core::units::{Bytes, UnixSeconds};
 
 fn add(store: &Store, source: &str, plain: &Plain) -> Added {
@@ -75,7 +75,7 @@ fn merge_keeps_profiles_that_were_read_here() {
         differ_in: vec!["stacks or counts".to_owned()],
     };
     assert_eq!(merged.conflicts, [conflict]);
-    assert_eq!((merged.added.len(), merged.done()), (0, 1));
+    assert_eq!((merged.added.len(), merged.processed()), (0, 1));
     assert!(bytes() == before);
 }
 
@@ -88,8 +88,12 @@ fn reading_replaces_profiles_from_other_stores() {
     let forged = add(&stranger, "run", &theirs).id();
     add(&stranger, "other", &theirs);
     assert_eq!(merge(&here, &stranger).added.len(), 2);
-    let from = CameFrom::Store("the store in memory".to_owned());
-    let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
+    let from = ProfileOrigin::Store("the store in memory".to_owned());
+    let known = here
+        .snapshot()
+        .unwrap()
+        .profile_of_recording(reading("run"))
+        .unwrap();
     assert_eq!(known, Some((forged, from.clone())));
 
     let added = add(&here, "run", &mine);
@@ -122,8 +126,12 @@ fn reading_replaces_profiles_from_other_stores() {
                 .damages,
             []
         );
-        let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
-        assert_eq!(known, Some((id, CameFrom::ReadHere)));
+        let known = here
+            .snapshot()
+            .unwrap()
+            .profile_of_recording(reading("run"))
+            .unwrap();
+        assert_eq!(known, Some((id, ProfileOrigin::ReadHere)));
     }
     assert!(!add(&here, "run", &theirs).is_new(), "it was read before");
 }
@@ -138,8 +146,12 @@ fn equal_readings_are_one_profile() {
     merge(&here, &there);
     assert_eq!(add(&here, "run", &plain), Added::AlreadyStored(id));
     // Now it is recorded that it was read here too.
-    let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
-    assert_eq!(known, Some((id, CameFrom::ReadHere)));
+    let known = here
+        .snapshot()
+        .unwrap()
+        .profile_of_recording(reading("run"))
+        .unwrap();
+    assert_eq!(known, Some((id, ProfileOrigin::ReadHere)));
     let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
     let before = bytes();
     add(&here, "run", &plain);
@@ -192,10 +204,10 @@ fn exports_do_not_reveal_where_profiles_were_read() {
     let (_, from) = store
         .snapshot()
         .unwrap()
-        .reading(reading("run"))
+        .profile_of_recording(reading("run"))
         .unwrap()
         .unwrap();
-    assert_eq!(from, CameFrom::Exported);
+    assert_eq!(from, ProfileOrigin::Exported);
     // If the export is used as a store, reading the source there takes precedence.
     let own = add(&store, "run", &of_stacks(&[&[5]]));
     assert!(matches!(
@@ -309,14 +321,14 @@ fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Sto
 }
 
 /// The origin of each profile in a store.
-fn origins(store: &Store) -> BTreeMap<ProfileId, CameFrom> {
+fn origins(store: &Store) -> BTreeMap<ProfileId, ProfileOrigin> {
     let builds = store.snapshot().unwrap().builds().unwrap();
     let profiles = builds.iter().flat_map(|build| &build.profiles);
     let origins = profiles.map(|stored| {
         store
             .snapshot()
             .unwrap()
-            .reading(stored.profile.build_recording_id())
+            .profile_of_recording(stored.profile.build_recording_id())
             .unwrap()
             .unwrap()
     });
@@ -366,10 +378,10 @@ proptest! {
             let before = ids(&here);
             let known = origins(&here);
             let merged = merge(&here, &there);
-            let from = CameFrom::Store(folder.path().join(Store::FILE_NAME).display().to_string());
+            let from = ProfileOrigin::Store(folder.path().join(Store::FILE_NAME).display().to_string());
             let new = merged.added.iter().map(|&id| (id, from.clone()));
             prop_assert_eq!(origins(&here), known.into_iter().chain(new).collect());
-            prop_assert_eq!(merged.done(), merged.profiles);
+            prop_assert_eq!(merged.processed(), merged.profiles);
             prop_assert!(merged.left_out.is_empty());
             prop_assert!(ids(&here).is_superset(&before));
             for conflict in &merged.conflicts {

@@ -93,7 +93,7 @@ fn named(kept: &KeptCalls, call: KeptCall) -> Call {
 
 fn during(kept: &KeptCalls, thread: usize, time: (Nanoseconds, Nanoseconds)) -> Vec<Call> {
     let mut calls = Vec::new();
-    kept.during(thread, time, |call| calls.push(named(kept, call)))
+    kept.visit_calls_during(thread, time, |call| calls.push(named(kept, call)))
         .unwrap();
     calls
 }
@@ -358,7 +358,7 @@ fn flipped_bits_in_kept_calls_are_detected() {
             continue;
         };
         let mut calls = Vec::new();
-        match kept.during(0, ALL, |call| calls.push(named(&kept, call))) {
+        match kept.visit_calls_during(0, ALL, |call| calls.push(named(&kept, call))) {
             Ok(()) => assert!(calls == threads[0], "bit {bit}"),
             Err(_) => found += 1,
         }

@@ -166,7 +166,7 @@ fn merge_equals_one_store_in_any_order() {
         for &i in &order {
             let merged = merge(&union, &stores[i]);
             assert_eq!(merged.profiles, parts[i].len());
-            assert_eq!(merged.done(), merged.profiles);
+            assert_eq!(merged.processed(), merged.profiles);
             assert!(merged.left_out.is_empty() && merged.different.is_empty());
             added += merged.added.len();
         }
@@ -220,7 +220,7 @@ fn merges_oldest_recordings_first_with_progress() {
     let mut steps = Vec::new();
     let merged = here
         .merge(&there.snapshot().unwrap(), &mut |so_far| {
-            steps.push((so_far.done(), so_far.profiles));
+            steps.push((so_far.processed(), so_far.profiles));
             Ok(())
         })
         .unwrap();
@@ -335,7 +335,7 @@ fn merge_skips_and_reports_damaged_profiles() {
         expected.sort();
         left_out.sort();
         assert_eq!(left_out, expected, "{location}");
-        assert_eq!(merged.done(), merged.profiles);
+        assert_eq!(merged.processed(), merged.profiles);
         let kept = (0..runs.len()).filter(|i| !lost.contains(i));
         assert!(contents(&here) == contents(&store_of(kept.map(|i| &runs[i]))));
 

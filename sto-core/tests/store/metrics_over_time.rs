@@ -11,7 +11,7 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::limits::MAX_METRICS;
 use sto_core::model::{MetricKind, MetricSeries, RunMetrics};
-use sto_core::store::{Added, CameFrom, Store, StoreError};
+use sto_core::store::{Added, ProfileOrigin, Store, StoreError};
 use sto_core::units::{Bytes, Nanoseconds};
 
 fn series(name: &str, values: &[f64]) -> MetricSeries {
@@ -212,11 +212,11 @@ fn adds_metrics_to_a_stored_profile() {
     let from = other
         .snapshot()
         .unwrap()
-        .reading(reading)
+        .profile_of_recording(reading)
         .unwrap()
         .unwrap()
         .1;
-    assert_eq!(from, CameFrom::ReadHere);
+    assert_eq!(from, ProfileOrigin::ReadHere);
 }
 
 #[test]

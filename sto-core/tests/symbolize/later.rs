@@ -9,7 +9,7 @@ use sto_core::ingest::{
     IngestOptions, SymbolOptions, Symbolized, ingest, prepare, symbolize_again,
 };
 use sto_core::model::Granularity;
-use sto_core::store::{CameFrom, Snapshot, Store, StoreError};
+use sto_core::store::{ProfileOrigin, Snapshot, Store, StoreError};
 use sto_core::tree::{ProfileData, SliceCount};
 use sto_test_support::missing;
 
@@ -236,8 +236,8 @@ fn origin_survives_symbolizing_again() {
     let reading = snapshot.builds().unwrap()[0].profiles[0]
         .profile
         .build_recording_id();
-    let (_, from) = snapshot.reading(reading).unwrap().unwrap();
-    assert_eq!(from, CameFrom::ReadHere);
+    let (_, from) = snapshot.profile_of_recording(reading).unwrap().unwrap();
+    assert_eq!(from, ProfileOrigin::ReadHere);
 }
 
 #[test]

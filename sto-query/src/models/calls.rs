@@ -269,7 +269,7 @@ fn in_order(
                 .add(number, took);
         }
     };
-    kept.during(thread, (Nanoseconds(0), Nanoseconds(u64::MAX)), |call| {
+    kept.visit_calls_during(thread, (Nanoseconds(0), Nanoseconds(u64::MAX)), |call| {
         end(&mut open, call.depth as usize, &mut all);
         let took = call.end.0 - call.begin.0;
         if let (Order::SelfCost, Some((.., caller))) = (of, open.last_mut()) {

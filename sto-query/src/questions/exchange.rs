@@ -218,7 +218,7 @@ pub fn pull(
         let memory = in_memory(&exchange, files, &mut pulled.merged)?;
         let part = store.merge(&memory.snapshot()?, &mut |_| request.cancel.check())?;
         pulled.merged.extend(part);
-        progress(pulled.merged.done(), pulled.merged.profiles);
+        progress(pulled.merged.processed(), pulled.merged.profiles);
     }
     Ok(pulled)
 }
@@ -232,7 +232,7 @@ fn fetched(
     progress: OnProfiles<'_>,
 ) -> Result<Vec<(ProfileId, Vec<u8>)>, QueryError> {
     let fetched = Mutex::new(Vec::new());
-    let (before, all) = (pulled.merged.done(), pulled.merged.profiles);
+    let (before, all) = (pulled.merged.processed(), pulled.merged.profiles);
     run_concurrently(files, |&(id, _)| -> Result<(), QueryError> {
         request.cancel.check()?;
         if let Some(bytes) = exchange.get(id)? {

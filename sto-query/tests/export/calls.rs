@@ -48,7 +48,7 @@ fn calls(store: &Store) -> Vec<(CallThread, Calls)> {
     let mut threads = Vec::new();
     for (ix, thread) in kept.threads().enumerate() {
         let mut calls = Calls::new();
-        kept.during(ix, all, |call| {
+        kept.visit_calls_during(ix, all, |call| {
             calls.push((call.depth, functions(call.stack), call.begin.0, call.end.0));
         })
         .unwrap();

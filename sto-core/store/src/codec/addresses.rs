@@ -4,7 +4,7 @@
 //! stacks per node, and their costs if a node has several; the rest follows from the profile.
 
 use super::bytes::{MAX_COLUMN_LEN, MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker};
-use super::slices::{add_up, pack_cells, unpack_cells};
+use super::slices::{is_consistent, pack_cells, unpack_cells};
 use super::{DecodeError, pack, pack_costs, unpack, unpack_costs};
 use crate::numbers::NodeNo;
 use serde::{Deserialize, Serialize};
@@ -173,7 +173,7 @@ pub(crate) fn unpack_addresses(
     if let Some(slices) = slices {
         for costs in &addresses.costs {
             let cells = unpack_cells(&mut pack, slices.contexts.len(), slices.grid.count(), costs)?;
-            if !add_up(&cells, costs) {
+            if !is_consistent(&cells, costs) {
                 return Err(OTHER_COSTS);
             }
             addresses.slices.push(cells);

@@ -116,9 +116,9 @@ impl<'a> Unpacker<'a> {
     /// Reads a varint in its shortest form.
     #[inline]
     pub(super) fn number(&mut self) -> Result<u64, DecodeError> {
-        let before = self.left();
+        let before = self.remaining();
         let number = self.0.varint().map_err(unreadable)?;
-        let length = before - self.left();
+        let length = before - self.remaining();
         if length > 1 && number >> (7 * (length - 1)) == 0 {
             return Err(LONGER);
         }
@@ -128,9 +128,9 @@ impl<'a> Unpacker<'a> {
     /// Reads a varint of 32 bits in its shortest form.
     #[inline]
     pub(super) fn number32(&mut self) -> Result<u32, DecodeError> {
-        let before = self.left();
+        let before = self.remaining();
         let number = self.0.varint32().map_err(unreadable)?;
-        let length = (before - self.left()) as u32;
+        let length = (before - self.remaining()) as u32;
         // Branch-free on the length, which would be mispredicted.
         if (length > 1) & (number >> (7 * (length - 1)) == 0) {
             return Err(LONGER);
@@ -171,7 +171,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Skips a column; returns the length that it announces.
-    pub(super) fn pass_column(&mut self) -> Result<u64, DecodeError> {
+    pub(super) fn skip_column(&mut self) -> Result<u64, DecodeError> {
         let raw_len = self.len()?;
         let packed_len = self.len()?;
         self.raw(if packed_len == 0 { raw_len } else { packed_len })?;
@@ -250,7 +250,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Number of remaining bytes, which bounds the number of remaining items, as each takes at least one.
-    pub(super) fn left(&self) -> usize {
+    pub(super) fn remaining(&self) -> usize {
         self.0.left()
     }
 

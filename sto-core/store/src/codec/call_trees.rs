@@ -5,7 +5,7 @@
 
 use super::DecodeError;
 use super::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
-use super::calls::columns::{Nodes, columns, later};
+use super::calls::columns::{Nodes, add_time, columns};
 use sto_model::limits::{MAX_CALL_FUNCTIONS, MAX_CALL_PIECES, MAX_CALL_THREADS, MAX_DEPTH};
 pub(crate) use sto_model::trace::dag::{DagNode, ItemKind, MAX_PIECE_CALLS, Piece, PieceItem};
 use sto_model::trace::log::Call;
@@ -105,7 +105,7 @@ pub(crate) fn unpack_kept_head(pack: &[u8], tree: usize) -> Result<KeptHead, Dec
         if more > 0 {
             begin = Nanoseconds(0);
         }
-        begin = later(begin, begins.number()?)?;
+        begin = add_time(begin, begins.number()?)?;
         Ok(PieceInfo {
             thread,
             begin,
@@ -228,9 +228,9 @@ pub(crate) fn unpack_piece(
         std::array::from_fn(|at| Unpacker::new(&callers[at]));
     let mut last = Nanoseconds(0);
     let callers = (0..caller_count as u32).map(|depth| {
-        last = later(last, begins.number()?)?;
+        last = add_time(last, begins.number()?)?;
         let duration = durations.number()?;
-        later(last, duration)?;
+        add_time(last, duration)?;
         Ok(Call {
             depth,
             function: function(numbers.number()?)?,

@@ -62,7 +62,7 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<SampleConte
     let [mut pids, mut tids, mut lengths, mut text, mut own_sets] =
         std::array::from_fn(|at| Unpacker::new(&columns[at]));
     let sets = unpack_sets(&pack.column()?)?;
-    if count > pids.left() {
+    if count > pids.remaining() {
         return Err(DecodeError("there are fewer contexts than announced"));
     }
     let mut contexts: Vec<SampleContext> = Vec::with_capacity(count);

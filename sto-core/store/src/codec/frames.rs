@@ -120,7 +120,7 @@ pub(crate) fn claimed_by_frames(pack: &[u8]) -> Result<u64, DecodeError> {
     let mut pack = Unpacker::new(pack);
     pack.number32()?;
     // Three for each column of strings, then kinds and lines.
-    (0..3 * 3 + 2).try_fold(0u64, |sum, _| Ok(sum + pack.pass_column()?))
+    (0..3 * 3 + 2).try_fold(0u64, |sum, _| Ok(sum + pack.skip_column()?))
 }
 
 /// Unpacks frames.
@@ -184,7 +184,7 @@ fn unpack_column<T>(
 ) -> Result<Vec<T>, DecodeError> {
     let column = pack.column()?;
     let mut column = Unpacker::new(&column);
-    if count > column.left() {
+    if count > column.remaining() {
         return Err(DecodeError("there are fewer frames than announced"));
     }
     let values = (0..count)

@@ -242,9 +242,9 @@ fn pass_values(pack: &mut Unpacker<'_>) -> Result<(), DecodeError> {
         }
     }
     pack.number()?;
-    pack.pass_column()?;
+    pack.skip_column()?;
     for _ in 0..pack.number32()?.min(u64::BITS) {
-        pack.pass_column()?;
+        pack.skip_column()?;
     }
     Ok(())
 }

@@ -36,14 +36,14 @@ pub(crate) use frames::{
 };
 pub(crate) use lines::{pack_lines, unpack_lines};
 pub(crate) use metrics::{claimed_by_metrics, pack_metrics, unpack_metrics};
-pub(crate) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
+pub(crate) use nodes::{NodeColumns, OtherNodes, Segments, pack_nodes, unpack_nodes};
 pub(crate) use parts::{pack_parts, unpack_parts};
-pub use records::CameFrom;
+pub use records::ProfileOrigin;
 pub(crate) use records::{
-    BuildRecord, CommitRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
-    Sum, pack, pack_modules, unpack, unpack_modules,
+    BuildRecord, CommitRecord, Contents, CostSum, EarliestFact, ExecutableRecord, ProfileRecord,
+    ReadingRecord, pack, pack_modules, unpack, unpack_modules,
 };
-pub(crate) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
+pub(crate) use slices::{is_consistent, pack_slices, unpack_slices, unpack_slices_contexts};
 pub(crate) use sources::{pack_sources, unpack_sources};
 
 /// An error of packing or unpacking.
@@ -53,7 +53,7 @@ pub(crate) use sources::{pack_sources, unpack_sources};
 pub struct DecodeError(pub(crate) &'static str);
 
 /// The number of items that a pack announces, which is the first field of all packs.
-pub(crate) fn announced(pack: &[u8]) -> Result<u32, DecodeError> {
+pub(crate) fn announced_items(pack: &[u8]) -> Result<u32, DecodeError> {
     bytes::Unpacker::new(pack).number32()
 }
 

@@ -153,16 +153,16 @@ impl<'a> Segments<'a> {
     }
 
     /// Decompresses the other nodes.
-    pub(crate) fn others(&self) -> Result<Others, DecodeError> {
+    pub(crate) fn decompress_others(&self) -> Result<OtherNodes, DecodeError> {
         let mut pack = self.rest;
         let ups = pack.column_within(self.len as usize * MAX_VARINT_32)?;
         let frames = pack.numbers(self.len as usize - self.roots.len())?;
         pack.finish()?;
-        Ok(Others { ups, frames })
+        Ok(OtherNodes { ups, frames })
     }
 
     /// Reads the segments with these other nodes.
-    pub(crate) fn reader<'o, T>(&self, others: &'o Others) -> SegmentReader<'o, T> {
+    pub(crate) fn reader<'o, T>(&self, others: &'o OtherNodes) -> SegmentReader<'o, T> {
         SegmentReader {
             ups: Unpacker::new(&others.ups),
             frames: &others.frames,
@@ -176,7 +176,7 @@ impl<'a> Segments<'a> {
 }
 
 /// The decompressed nodes of a pack that are not roots of segments.
-pub(crate) struct Others {
+pub(crate) struct OtherNodes {
     ups: Vec<u8>,
     frames: Vec<u32>,
 }
@@ -270,7 +270,7 @@ pub(crate) fn unpack_nodes(
     frames_end: FrameNo,
 ) -> Result<NodeColumns, DecodeError> {
     let segments = Segments::unpack(pack, first, frames_end)?;
-    let others = segments.others()?;
+    let others = segments.decompress_others()?;
     let mut reader = segments.reader(&others);
     let mut nodes = NodeColumns::with_capacity(segments.len as usize);
     for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {

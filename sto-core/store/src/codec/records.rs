@@ -38,13 +38,13 @@ pub(crate) struct Contents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadingRecord {
     pub(crate) profile: ProfileId,
-    pub(crate) from: CameFrom,
+    pub(crate) from: ProfileOrigin,
 }
 
 /// The origin of a profile in a store. It is not part of the profile and is not copied to other
 /// stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CameFrom {
+pub enum ProfileOrigin {
     /// The source was read for this store.
     ReadHere,
     /// Merged from the store at this path.
@@ -53,12 +53,12 @@ pub enum CameFrom {
     Exported,
 }
 
-impl CameFrom {
+impl ProfileOrigin {
     /// The path of the store that the profile was merged from, if any.
     pub fn store(&self) -> Option<&str> {
         match self {
-            CameFrom::Store(path) => Some(path),
-            CameFrom::ReadHere | CameFrom::Exported => None,
+            ProfileOrigin::Store(path) => Some(path),
+            ProfileOrigin::ReadHere | ProfileOrigin::Exported => None,
         }
     }
 }
@@ -77,21 +77,21 @@ pub(crate) struct ExecutableRecord {
 pub(crate) struct BuildRecord {
     pub(crate) executable: String,
     pub(crate) version: String,
-    pub(crate) gnu_build_id: Option<Known<GnuBuildId>>,
-    pub(crate) revision: Option<Known<String>>,
+    pub(crate) gnu_build_id: Option<EarliestFact<GnuBuildId>>,
+    pub(crate) revision: Option<EarliestFact<String>>,
     pub(crate) number: BuildNo,
     /// Number of profiles.
     pub(crate) profiles: u32,
     /// Number of samples in all profiles.
     pub(crate) samples: u64,
     /// Self costs summed by sample type.
-    pub(crate) sums: Vec<Sum>,
+    pub(crate) sums: Vec<CostSum>,
 }
 
 /// A fact about a build from one of its profiles: from the earliest recording, and of several the
 /// one with the lowest id. So the order in which profiles are added does not matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Known<T> {
+pub(crate) struct EarliestFact<T> {
     pub(crate) value: T,
     /// Seconds since 1970; `u64::MAX` if the profile does not have a time.
     pub(crate) recorded: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Known<T> {
 
 /// Self costs of one sample type, summed over the profiles of a build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sum {
+pub(crate) struct CostSum {
     pub(crate) sample_type: SampleType,
     /// Sum over all profiles.
     pub(crate) total: Cost,
@@ -178,7 +178,7 @@ impl CommitRecord {
     }
 
     /// The commit of a work tree with this revision.
-    pub(crate) fn at(self, revision: &str) -> Commit {
+    pub(crate) fn with_revision(self, revision: &str) -> Commit {
         let CommitRecord {
             hash,
             parents,

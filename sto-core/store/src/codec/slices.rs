@@ -38,7 +38,7 @@ pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<TimeSlic
     let mut columns = Vec::with_capacity(costs.len());
     for costs in costs {
         let slices = unpack_cells(&mut pack, contexts.len(), grid.count(), costs)?;
-        if !add_up(&slices, costs) {
+        if !is_consistent(&slices, costs) {
             return Err(DecodeError("the slices do not add up to the self costs"));
         }
         columns.push(slices);
@@ -155,7 +155,7 @@ pub(super) fn unpack_cells(
 }
 
 /// Whether no cost is zero, and each node's costs over all contexts and slices add up to its self cost.
-pub(crate) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
+pub(crate) fn is_consistent(slices: &SliceCosts, costs: &SelfCosts) -> bool {
     let mut left = costs.clone();
     let mut take = |SliceCost { node, cost, .. }: SliceCost| {
         let index = left.binary_search_by_key(&node, |&(node, _)| node).ok()?;
@@ -397,7 +397,7 @@ mod tests {
             if let Ok(slices) = unpack_slices(&pack, &costs) {
                 prop_assert!(slices.contexts.is_sorted_by(|a, b| a < b));
                 let all = &slices.costs[0];
-                prop_assert!(add_up(all, &costs[0]));
+                prop_assert!(is_consistent(all, &costs[0]));
                 prop_assert!(all.iter().all(|cost| cost.slice.0 < slices.grid.count().get()
                     && (cost.context.0 as usize) < slices.contexts.len()));
                 let keys = all.iter().map(|cost| (cost.context, cost.slice, cost.node));

@@ -95,7 +95,7 @@ fn reads_segments_without_those_in_between() {
     let (first, nodes) = (NodeNo(1500), nodes(2000, 1500));
     let pack = pack_nodes(first, &nodes).unwrap();
     let segments = Segments::unpack(&pack, first, FRAMES).unwrap();
-    let others = segments.others().unwrap();
+    let others = segments.decompress_others().unwrap();
     let mut reader = segments.reader(&others);
     let mut read = 0;
     for (segment, &root) in segments.roots.iter().enumerate().skip(1).step_by(3) {
@@ -355,7 +355,7 @@ fn records_match_the_specification() {
     let build = BuildRecord {
         executable: "demo".to_owned(),
         version: "v1".to_owned(),
-        gnu_build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]).map(|value| Known {
+        gnu_build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]).map(|value| EarliestFact {
             value,
             recorded: 70_000,
             profile: ProfileId([9; 16]),
@@ -365,7 +365,7 @@ fn records_match_the_specification() {
         profiles: 2,
         samples: 70_000,
         sums: vec![
-            Sum {
+            CostSum {
                 sample_type: SampleType {
                     event: "e".to_owned(),
                     unit: Unit::Events,
@@ -374,7 +374,7 @@ fn records_match_the_specification() {
                 has_column: true,
                 separate: Vec::new(),
             },
-            Sum {
+            CostSum {
                 sample_type: SampleType {
                     event: "f".to_owned(),
                     unit: Unit::Nanoseconds,

@@ -2,7 +2,7 @@
 
 use crate::error::{InternalError, StoreError};
 use crate::file::lock::Turn;
-use crate::file::open::{self, Reading, Reserve};
+use crate::file::open::{self, OpenForReading, Reserve};
 use crate::file::temporary::check_room;
 use crate::guard::guarded;
 use crate::read::rows::Rows;
@@ -58,10 +58,10 @@ impl Store {
         let open = || match &self.backing {
             Backing::Memory(database, _) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                Ok(Reading::Whole(Arc::clone(&database)))
+                Ok(OpenForReading::Whole(Arc::clone(&database)))
             }
-            Backing::Folder { file, turn, .. } if exists => open::reading(file, turn),
-            Backing::Folder { .. } => Ok(Reading::Whole(Arc::new(open::in_memory()?))),
+            Backing::Folder { file, turn, .. } if exists => open::open_for_reading(file, turn),
+            Backing::Folder { .. } => Ok(OpenForReading::Whole(Arc::new(open::in_memory()?))),
         };
         let turn = match &self.backing {
             Backing::Folder { turn, .. } => Arc::clone(turn),
@@ -161,7 +161,7 @@ impl<'s> Writer<'s> {
                 open::compact_small(&mut database, &open.path)
             }
             drop(database);
-            open::reserve_behind(&open.path, Reserve::Keep);
+            open::reserve_after_file(&open.path, Reserve::Keep);
             Ok(())
         });
         if closed.is_err() {
@@ -195,7 +195,7 @@ impl<'s> Writer<'s> {
                     open::create(folder, bytes.unwrap_or(0), turn)?;
                 }
                 let path = open::real_path(file)?;
-                let opened = guarded(|| Ok(open::writing(&path, bytes, turn)));
+                let opened = guarded(|| Ok(open::open_for_writing(&path, bytes, turn)));
                 Open {
                     database: opened.map_err(|error| error.at(&path, "write")).flatten()?,
                     path,

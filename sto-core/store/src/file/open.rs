@@ -1,6 +1,6 @@
 //! Finding, creating and opening the store's file.
 
-use crate::error::{InternalError, StoreError, cannot};
+use crate::error::{InternalError, StoreError, system_error};
 use crate::file::lock::{LOCK_TIMEOUT, LockedFolder, Turn, let_writers_pass, lock_folder, locked};
 use crate::file::names::name_of;
 use crate::file::temporary::{check_room, remove_leftovers, temporary_next_to};
@@ -21,7 +21,7 @@ use sto_model::files::Folder;
 use sto_model::units::Bytes;
 
 /// Splits the path of a store, which is its folder or its file, into both.
-pub(crate) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
+pub(crate) fn folder_and_file(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
     let is_file = match fs::metadata(path) {
         Ok(found) => found.is_file(),
         Err(error) => missing(path, error)?,
@@ -58,7 +58,7 @@ pub(crate) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
     let mut magic = Vec::new();
     File::open(path)
         .and_then(|file| file.take(REDB_MAGIC.len() as u64).read_to_end(&mut magic))
-        .map_err(|error| cannot("read", path, error))?;
+        .map_err(|error| system_error("read", path, error))?;
     if magic == REDB_MAGIC {
         Ok(true)
     } else {
@@ -75,7 +75,7 @@ fn missing(path: &Path, error: io::Error) -> Result<bool, StoreError> {
     match error.kind() {
         io::ErrorKind::NotFound => Ok(false),
         io::ErrorKind::NotADirectory => Err(not_a_folder(first_file(path).unwrap_or(path))),
-        _ => Err(cannot("read", path, error)),
+        _ => Err(system_error("read", path, error)),
     }
 }
 
@@ -91,7 +91,7 @@ fn not_a_folder(path: &Path) -> StoreError {
 
 /// Resolves symbolic links, so that a link to a store stays one and temporary files are next to its target.
 pub(crate) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
-    fs::canonicalize(file).map_err(|error| cannot("read", file, error))
+    fs::canonicalize(file).map_err(|error| system_error("read", file, error))
 }
 
 /// The size of a file; zero if it does not exist.
@@ -99,7 +99,7 @@ pub(crate) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
     match fs::metadata(path) {
         Ok(found) => Ok(Bytes(found.len())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bytes(0)),
-        Err(error) => Err(cannot("read", path, error)),
+        Err(error) => Err(system_error("read", path, error)),
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), Store
 pub(crate) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError> {
     let file = real_path(file)?;
     let opened = File::options().append(true).open(&file);
-    opened.map_err(|error| cannot("write", &file, error))?;
+    opened.map_err(|error| system_error("write", &file, error))?;
     check_folder(&file, turn)
 }
 
@@ -171,7 +171,7 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
             not_a_folder(first_file(folder).unwrap_or(folder))
         }
-        _ => cannot("make", folder, error),
+        _ => system_error("make", folder, error),
     })?;
     Ok(missing)
 }
@@ -186,12 +186,12 @@ fn remove_folders(made: &[PathBuf]) {
 fn create_file(path: &Path, turn: &Turn) -> Result<(), StoreError> {
     let new = temporary_next_to(path, turn)?;
     let file = new.file().try_clone();
-    let made = file.map_err(InternalError::from).and_then(fresh);
+    let made = file.map_err(InternalError::from).and_then(create_in_file);
     drop(made.map_err(|error| error.at(path, "make"))?);
     match new.persist_noclobber(name_of(path)) {
         // Another process was faster, and may have removed this file as a leftover.
         Err(_) if path.exists() => Ok(()),
-        published => published.map_err(|error| cannot("make", path, error)),
+        published => published.map_err(|error| system_error("make", path, error)),
     }
 }
 
@@ -204,7 +204,7 @@ fn make_tables(database: &Database) -> Result<(), InternalError> {
 
 /// Opens the file for writing, after a check that the disk has room for this many bytes more (if any).
 /// Waits for other processes; new readers [give way to this writer](let_writers_pass).
-pub(crate) fn writing(
+pub(crate) fn open_for_writing(
     path: &Path,
     bytes: Option<u64>,
     turn: &Turn,
@@ -232,7 +232,7 @@ pub(crate) fn writing(
     let database = locked(path, path, (LOCK_TIMEOUT, turn), open);
     let database = database.map_err(|error| error.at(path, "write"))?;
     if bytes.is_none() {
-        reserve_behind(path, Reserve::Release);
+        reserve_after_file(path, Reserve::Release);
     }
     Ok(database)
 }
@@ -251,7 +251,7 @@ pub(crate) fn sync_folder(folder: &Path) {
 }
 
 /// Creates an empty store in an empty file.
-pub(crate) fn fresh(file: File) -> Result<Database, InternalError> {
+pub(crate) fn create_in_file(file: File) -> Result<Database, InternalError> {
     let database = builder().create_file(file)?;
     make_tables(&database)?;
     Ok(database)
@@ -300,7 +300,7 @@ pub(crate) fn reserve(file: &File, what: Reserve) {
 }
 
 /// Like [`reserve`], for the file at this path.
-pub(crate) fn reserve_behind(path: &Path, what: Reserve) {
+pub(crate) fn reserve_after_file(path: &Path, what: Reserve) {
     let no_link = OFlags::NOFOLLOW.bits().cast_signed();
     let file = File::options().write(true).custom_flags(no_link).open(path);
     let _ = file.map(|file| reserve(&file, what));
@@ -313,42 +313,45 @@ const RESERVED_BYTES: u64 = 96 << 10;
 const SMALL_FILE_LEN: u64 = 4 << 20;
 
 /// The file, opened for reading.
-pub(crate) enum Reading {
+pub(crate) enum OpenForReading {
     Clean(ReadOnlyDatabase),
     /// A writable database: one shared with this process's writer, or a crashed file repaired in memory.
     Whole(Arc<Database>),
 }
 
-impl Reading {
+impl OpenForReading {
     pub(crate) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
         match self {
-            Reading::Clean(database) => database.begin_read(),
-            Reading::Whole(database) => database.begin_read(),
+            OpenForReading::Clean(database) => database.begin_read(),
+            OpenForReading::Whole(database) => database.begin_read(),
         }
     }
 }
 
 /// Opens the file for reading; never writes to it. Waits for writers in other processes.
-pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
+pub(crate) fn open_for_reading(path: &Path, turn: &Turn) -> Result<OpenForReading, InternalError> {
     if turn.shared().is_none() {
         let_writers_pass(path);
     }
     locked(path, path, (LOCK_TIMEOUT, turn), || match turn.shared() {
-        Some(database) => Ok(Reading::Whole(database)),
+        Some(database) => Ok(OpenForReading::Whole(database)),
         None => read_only(path),
     })
 }
 
-/// Like [`reading`], for a caller that has locked the folder and excludes writers in this process.
-pub(crate) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
+/// Like [`open_for_reading`], for a caller that has locked the folder and excludes writers in this process.
+pub(crate) fn open_for_reading_locked(
+    path: &Path,
+    turn: &Turn,
+) -> Result<OpenForReading, InternalError> {
     locked(path, path, (LOCK_TIMEOUT, turn), || read_only(path))
 }
 
 /// Opens the file for reading without waiting.
-pub(crate) fn read_only(path: &Path) -> Result<Reading, DatabaseError> {
+pub(crate) fn read_only(path: &Path) -> Result<OpenForReading, DatabaseError> {
     match builder().open_read_only(path) {
-        Ok(database) => Ok(Reading::Clean(database)),
-        Err(DatabaseError::RepairAborted) => Ok(Reading::Whole(Arc::new(unrepaired(path)?))),
+        Ok(database) => Ok(OpenForReading::Clean(database)),
+        Err(DatabaseError::RepairAborted) => Ok(OpenForReading::Whole(Arc::new(unrepaired(path)?))),
         Err(error) => Err(error),
     }
 }
@@ -361,7 +364,7 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
 /// pages marked as free are free. Waits for writers in other processes.
 ///
 /// Only a checked file can be traversed safely: damaged pages may refer to one another in a circle.
-pub(crate) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
+pub(crate) fn open_and_check(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
     let_writers_pass(path);
     let mut database = locked(path, path, (LOCK_TIMEOUT, turn), || unrepaired(path))?;
     if database.check_integrity()? {
@@ -392,7 +395,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = writing(&path, Some(0), &Turn::default()).unwrap();
+        let holder = open_for_writing(&path, Some(0), &Turn::default()).unwrap();
         let patience = Duration::from_millis(30);
         let error = locked(&path, &path, (patience, &Turn::default()), || {
             builder().open_read_only(&path)
@@ -401,7 +404,7 @@ mod tests {
         .unwrap();
         assert!(matches!(error, InternalError::InUse { waited, .. } if waited >= patience));
         drop(holder);
-        reading(&path, &Turn::default()).unwrap();
+        open_for_reading(&path, &Turn::default()).unwrap();
     }
 
     #[cfg(target_os = "linux")]
@@ -447,9 +450,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = reading(&path, &Turn::default()).unwrap();
+        let holder = open_for_reading(&path, &Turn::default()).unwrap();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writing(&path, Some(0), &Turn::default()).map(drop));
+            let writer =
+                scope.spawn(|| open_for_writing(&path, Some(0), &Turn::default()).map(drop));
             std::thread::sleep(Duration::from_millis(30));
             assert!(!writer.is_finished());
             drop(holder);

@@ -3,7 +3,7 @@
 //! A file gets the store's name only when it is complete, so a store is never visible half-written.
 //! The next writer removes the files of killed processes.
 
-use crate::error::{StoreError, cannot};
+use crate::error::{StoreError, system_error};
 use crate::file::lock::{LockedFolder, Turn};
 use crate::file::names::{rewrite_prefix, temporary_prefix};
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use sto_model::files::{Folder, TemporaryFile};
 pub(crate) fn temporary_next_to(path: &Path, turn: &Turn) -> Result<TemporaryFile, StoreError> {
     let folder = Folder::open_parent(path).map(Arc::new);
     let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &temporary_prefix(path)));
-    new.map_err(|error| cannot("make a file in", &Folder::parent_path(path), error))
+    new.map_err(|error| system_error("make a file in", &Folder::parent_path(path), error))
 }
 
 /// Creates an empty file that will replace the store. Until then only this user can open it.
@@ -56,6 +56,6 @@ pub(crate) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), Sto
     temporary_next_to(path, turn)?
         .into_unlinked()
         .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file))
-        .map_err(|error| cannot("write", path, error))?;
+        .map_err(|error| system_error("write", path, error))?;
     Ok(())
 }

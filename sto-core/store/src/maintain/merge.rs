@@ -13,7 +13,7 @@ use crate::read::rows::{Rows, record_location};
 use crate::tables::Record;
 use crate::write::add::AddOutcome;
 use crate::write::tags::Tag;
-use crate::{Added, CameFrom, Snapshot, Store, StoreError, StoredProfile, Writer, write};
+use crate::{Added, ProfileOrigin, Snapshot, Store, StoreError, StoredProfile, Writer, write};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ pub struct LeftOut {
 
 impl Merged {
     /// Number of the [`Merged::profiles`] that were processed.
-    pub fn done(&self) -> usize {
+    pub fn processed(&self) -> usize {
         self.added.len() + self.already_stored + self.conflicts.len() + self.profiles_left_out()
     }
 
@@ -211,11 +211,11 @@ impl Source<'_> {
                         write::check(build, profile, &interned)
                             .map_err(|error| error.at(writer.store().path(), "write"))?;
                         if ProfileId::new(build, profile, &interned) != *id {
-                            return Err(self.error(not_its_content(*id)));
+                            return Err(self.error(content_mismatch(*id)));
                         }
-                        let from = CameFrom::Store(self.path.display().to_string());
+                        let from = ProfileOrigin::Store(self.path.display().to_string());
                         let replaced = replaced.get(id).map_or(&[][..], Vec::as_slice);
-                        Ok(writer.put(*id, build, profile, &interned, (from, replaced)))
+                        Ok(writer.add_checked(*id, build, profile, &interned, (from, replaced)))
                     });
                 match put {
                     Ok(Ok(AddOutcome::Added(Added::New { stored, .. }))) => {
@@ -229,7 +229,7 @@ impl Source<'_> {
                         there: *id,
                         here: known.profile,
                         merged_from: known.from.store().map(str::to_owned),
-                        read_here: known.from == CameFrom::ReadHere,
+                        read_here: known.from == ProfileOrigin::ReadHere,
                         differ_in: match here
                             .get(&known.profile)
                             .map(|here| differences(here, record))
@@ -331,7 +331,7 @@ impl Source<'_> {
                             && self.has_same_side_data(snapshot, id, record)?;
                         merged.different.extend((!is_same).then_some(id));
                     }
-                    _ => merged.leave_out(vec![id], self.error(not_its_content(id))),
+                    _ => merged.leave_out(vec![id], self.error(content_mismatch(id))),
                 },
             }
         }
@@ -401,7 +401,7 @@ impl Source<'_> {
 }
 
 /// An error about a profile whose content does not match its id.
-pub(crate) fn not_its_content(id: ProfileId) -> InternalError {
+pub(crate) fn content_mismatch(id: ProfileId) -> InternalError {
     let location = record_location(Record::Profile, id.0);
     InternalError::damaged(location, "its content does not match its id")
 }

@@ -5,11 +5,11 @@
 use crate::error::{InternalError, StoreError};
 use crate::file::open::read_only;
 use crate::guard::guarded;
-use crate::maintain::merge::not_its_content;
+use crate::maintain::merge::content_mismatch;
 use crate::maintain::replace::write_file;
 use crate::read::rows::Rows;
 use crate::tables::REDB_MAGIC;
-use crate::{CameFrom, Snapshot, Store, StoredProfile, write};
+use crate::{ProfileOrigin, Snapshot, Store, StoredProfile, write};
 use hashbrown::HashMap;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -68,12 +68,12 @@ impl Snapshot {
         let profile = &stored.profile;
         write::check(&build, profile, interned).map_err(|error| error.at(self.path(), "read"))?;
         if ProfileId::new(&build, profile, interned) != stored.id {
-            return Err(not_its_content(stored.id).at(self.path(), "read"));
+            return Err(content_mismatch(stored.id).at(self.path(), "read"));
         }
         let alone = Store::in_memory_for(self.path())?;
-        let from = (CameFrom::ReadHere, replaced);
+        let from = (ProfileOrigin::ReadHere, replaced);
         let mut writer = alone.writer();
-        writer.put(stored.id, &build, profile, interned, from)?;
+        writer.add_checked(stored.id, &build, profile, interned, from)?;
         drop(writer);
         alone.snapshot()?.read(|rows| {
             let store = MemoryFile::new()?;

@@ -140,7 +140,7 @@ impl Store {
         let locked = lock_folder(file, turn)?;
         remove_leftovers(file, &locked);
         let result = guarded(|| {
-            let reading = open::reading_first(file, turn)?;
+            let reading = open::open_for_reading_locked(file, turn)?;
             let rows = Rows::open(&reading.begin()?)?;
             // The file that was read must be the one in the locked folder.
             let name = name_of(file);
@@ -189,7 +189,7 @@ impl Snapshot {
     /// Returns an error if the file exists or cannot be written, a profile is not in the store, or the store
     /// is damaged.
     pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
-        let cannot = |source| error::cannot("make", path, source);
+        let cannot = |source| error::system_error("make", path, source);
         Folder::open_parent(path).map_err(cannot)?;
         let locked = lock_folder(path, self.turn())?;
         let name = name_of(path);
@@ -248,7 +248,7 @@ pub(crate) fn write_file(
     is_export: bool,
     new: &File,
 ) -> Result<Bytes, InternalError> {
-    let mut database = open::fresh(new.try_clone()?)?;
+    let mut database = open::create_in_file(new.try_clone()?)?;
     rewrite(rows, keep, is_export, &database)?;
     database.compact()?;
     drop(database);

@@ -5,20 +5,20 @@
 //! profiles by recording time, frames in ascending order, nodes in preorder. So stores of the same
 //! profiles and tags become identical files, and nodes and frames that no profile uses are gone.
 
-use crate::CameFrom;
+use crate::ProfileOrigin;
 use crate::codec::{BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord};
 use crate::error::{InternalError, Result};
 use crate::numbers::{FrameNo, ModulesNo, NodeNo, Number, ProfileNo};
 use crate::read::builds::module_lists;
 use crate::read::commits::{Commits, address};
 use crate::read::counts::Counts;
-use crate::read::cut::frame_order;
-use crate::read::picked::{Marks, Picked};
+use crate::read::cut::sort_chosen_frames;
 use crate::read::preorder::preorder;
-use crate::read::rows::{Found, NewRows, Rows};
+use crate::read::rows::{NewRows, RecordWithLocation, Rows};
+use crate::read::selected_nodes::{NodeSet, SelectedNodes};
 use crate::tables::Record;
 use crate::write::tags::{self, Tag};
-use crate::write::{Tally, add, frames, next_history, nodes, plan_modules, take_number};
+use crate::write::{BuildTotals, add, frames, next_history, nodes, plan_modules, take_number};
 use hashbrown::{HashMap, HashSet};
 use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
@@ -63,23 +63,23 @@ struct Executable {
 struct Chosen {
     id: ProfileId,
     record: ProfileRecord,
-    from: CameFrom,
+    from: ProfileOrigin,
 }
 
 /// The selected profiles by executable and build, oldest recording first.
 fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executable>> {
     let mut by_build: HashMap<BuildId, Vec<Chosen>> = HashMap::new();
-    for Found { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
+    for RecordWithLocation { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
         let id = ProfileId(id);
         if keep(id) {
             let reading = rows.reading(record.profile.build_recording_id())?;
-            let from = reading.map_or(CameFrom::Exported, |reading| reading.from);
+            let from = reading.map_or(ProfileOrigin::Exported, |reading| reading.from);
             let build = by_build.entry(record.profile.build).or_default();
             build.push(Chosen { id, record, from });
         }
     }
     let mut builds: Vec<(BuildRecord, Vec<Chosen>)> = Vec::new();
-    for Found { id, record, .. } in rows.records::<BuildRecord>(Record::Build)? {
+    for RecordWithLocation { id, record, .. } in rows.records::<BuildRecord>(Record::Build)? {
         if let Some(mut profiles) = by_build.remove(&BuildId(id)) {
             profiles.sort_by_key(|chosen| (chosen.record.profile.recorded_sort_key(), chosen.id));
             builds.push((record, profiles));
@@ -122,9 +122,9 @@ impl Chosen {
 
 /// Returns the nodes with costs in the selected profiles. Marks the frames of these nodes, their callers and
 /// line costs as used.
-fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks> {
+fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<NodeSet> {
     let record = &executable.record;
-    let mut marks = Marks::empty(record.nodes)?;
+    let mut marks = NodeSet::empty(record.nodes)?;
     for chosen in executable.builds.iter().flat_map(|(_, profiles)| profiles) {
         let counts = chosen.counts(rows, record)?;
         marks.set_all(&counts.costs);
@@ -132,17 +132,17 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
             used[line.frame.get()] = true;
         }
     }
-    let picked = Picked::new(&rows.node_packs(record)?, marks)?;
+    let picked = SelectedNodes::new(&rows.node_packs(record)?, marks)?;
     for &frame in &picked.nodes.frames {
         used[frame.get()] = true;
     }
-    Ok(picked.numbers.into_marks())
+    Ok(picked.numbers.into_set())
 }
 
 /// Writes the used frames in order; returns the new number of each.
 fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<FrameNo>> {
     let stored = rows.frames()?;
-    let order = frame_order(&stored, used);
+    let order = sort_chosen_frames(&stored, used);
     let frames: Vec<_> = order.iter().map(|&(frame, _)| frame).collect();
     frames::write_packs(&mut to.new, FrameNo(0), &frames)?;
     to.new.contents.frames = FrameNo(order.len() as u32);
@@ -157,14 +157,14 @@ fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec
 fn write_executable(
     rows: &Rows,
     executable: &Executable,
-    marks: Marks,
+    marks: NodeSet,
     frames: &[FrameNo],
     lists: &[Arc<[ModuleRef]>],
     to: &mut NewStore<'_>,
 ) -> Result<()> {
     let numbers = write_nodes(rows, &executable.record, marks, frames, to)?;
     for (record, profiles) in &executable.builds {
-        let mut tally = Tally::new(&record.build(), &mut to.new.contents)?;
+        let mut tally = BuildTotals::new(&record.build(), &mut to.new.contents)?;
         for chosen in profiles {
             let counts = chosen.counts(rows, &executable.record)?;
             let counts = counts.renumbered(&numbers, frames);
@@ -186,7 +186,7 @@ fn write_executable(
             let reading = ReadingRecord {
                 profile: chosen.id,
                 from: if to.is_export {
-                    CameFrom::Exported
+                    ProfileOrigin::Exported
                 } else {
                     chosen.from.clone()
                 },
@@ -219,11 +219,11 @@ fn write_executable(
 fn write_nodes(
     rows: &Rows,
     executable: &ExecutableRecord,
-    marks: Marks,
+    marks: NodeSet,
     frames: &[FrameNo],
     to: &mut NewStore<'_>,
 ) -> Result<Vec<NodeNo>> {
-    let picked = Picked::new(&rows.node_packs(executable)?, marks)?;
+    let picked = SelectedNodes::new(&rows.node_packs(executable)?, marks)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|frame| FrameIx(frame.0)).collect();
     let (tree, indices) = preorder(&picked.nodes, &new_frames);
     let nodes = NodeColumns::from_tree(&tree);
@@ -273,7 +273,7 @@ fn write_replaced(
     keep: &dyn Fn(ProfileId) -> bool,
     to: &mut NewStore<'_>,
 ) -> Result<()> {
-    for Found { id, record, .. } in rows.records::<ProfileId>(Record::Replaced)? {
+    for RecordWithLocation { id, record, .. } in rows.records::<ProfileId>(Record::Replaced)? {
         if keep(record) {
             to.new.record(Record::Replaced, id, &record)?;
         }

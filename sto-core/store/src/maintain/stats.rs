@@ -5,7 +5,7 @@
 use crate::codec::{BuildRecord, CHECKSUM_LEN, ExecutableRecord, ProfileRecord};
 use crate::error::Result;
 use crate::numbers::{NodeNo, TypeNo};
-use crate::read::rows::{Found, Rows};
+use crate::read::rows::{RecordWithLocation, Rows};
 use crate::tables::{Column, Record};
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -170,7 +170,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
         .par_iter()
         .map(|pack| Ok(pack.frames()?.string_count() as u64))
         .sum::<Result<u64>>()?;
-    let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+    let profiles: Vec<RecordWithLocation<ProfileRecord>> = rows.records(Record::Profile)?;
     let executables = executables(&rows, &profiles, &packed)?;
     let recordings: HashMap<RecordingDigest, Bytes> = profiles
         .iter()
@@ -212,11 +212,11 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
 /// All executables by name, with the bytes of their nodes and profiles.
 fn executables(
     rows: &Rows,
-    profiles: &[Found<ProfileRecord>],
+    profiles: &[RecordWithLocation<ProfileRecord>],
     packed: &HashMap<Column, u64>,
 ) -> Result<Vec<ExecutableStats>> {
     let packed = |column| packed.get(&column).copied().unwrap_or(0);
-    let records: Vec<Found<ExecutableRecord>> = rows.records(Record::Executable)?;
+    let records: Vec<RecordWithLocation<ExecutableRecord>> = rows.records(Record::Executable)?;
     let stats = records.into_iter().map(|found| {
         let executable = ExecutableStats {
             builds: 0,
@@ -229,16 +229,16 @@ fn executables(
         (executable.name.clone(), executable)
     });
     let mut stats: BTreeMap<String, ExecutableStats> = stats.collect();
-    let builds: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
+    let builds: Vec<RecordWithLocation<BuildRecord>> = rows.records(Record::Build)?;
     let mut names: HashMap<[u8; 16], &str> = HashMap::new();
-    for Found { id, record, .. } in &builds {
+    for RecordWithLocation { id, record, .. } in &builds {
         names.insert(*id, &record.executable);
         if let Some(executable) = stats.get_mut(&record.executable) {
             executable.builds += 1;
             executable.profile_bytes.0 += packed(Column::Sums(record.number, TypeNo(0)));
         }
     }
-    for Found { record, bytes, .. } in profiles {
+    for RecordWithLocation { record, bytes, .. } in profiles {
         let name = names.get(&record.profile.build.0).copied();
         if let Some(executable) = name.and_then(|name| stats.get_mut(name)) {
             executable.profiles += 1;

@@ -6,12 +6,12 @@ use crate::guard::guarded;
 use crate::numbers::{FrameNo, ModulesNo, Number};
 use crate::read::commits::Commits;
 use crate::read::counts::{NodeCosts, PackedCosts, read_lines};
-use crate::read::cut::{SelectedTree, by_index, chosen_order, frames_of, indices_of, table_of};
-use crate::read::picked::{Marks, Picked};
-use crate::read::rows::{Found, Rows, record_location};
+use crate::read::cut::{SelectedTree, by_index, frames_of, indices_of, sort_frames, table_of};
+use crate::read::rows::{RecordWithLocation, Rows, record_location};
+use crate::read::selected_nodes::{NodeSet, SelectedNodes};
 use crate::read::sources;
 use crate::tables::{Column, Record};
-use crate::write::{Adder, sum};
+use crate::write::{CostAdder, sum};
 use crate::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -22,8 +22,8 @@ use sto_model::{Build, FrameTable, ModuleRef};
 
 /// All builds with their profiles, in the order of [`Snapshot::builds`](crate::Snapshot::builds).
 pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
-    let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
-    let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+    let records: Vec<RecordWithLocation<BuildRecord>> = rows.records(Record::Build)?;
+    let profiles: Vec<RecordWithLocation<ProfileRecord>> = rows.records(Record::Profile)?;
     for (found, expected, what) in [
         (
             records.len(),
@@ -43,7 +43,7 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
     let modules = module_lists(rows)?;
     let commits = Commits::read(rows)?;
     let mut builds: HashMap<BuildId, StoredBuild> = HashMap::with_capacity(records.len());
-    for Found { id, record, .. } in &records {
+    for RecordWithLocation { id, record, .. } in &records {
         let build = StoredBuild {
             id: BuildId(*id),
             build: known(record, &commits),
@@ -60,7 +60,7 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
         })?;
         build.profiles.push(profile);
     }
-    for Found { id, record, .. } in &records {
+    for RecordWithLocation { id, record, .. } in &records {
         let build = &builds[&BuildId(*id)];
         if build.profiles.len() != record.profiles as usize || build.build.id() != build.id {
             let location = format!("table records, build {}", build.id);
@@ -126,7 +126,7 @@ pub(crate) fn module_list(rows: &Rows, number: ModulesNo) -> Result<Arc<[ModuleR
 fn stored_profile(
     modules: &[Arc<[ModuleRef]>],
     commits: &Commits,
-    Found { id, bytes, record }: Found<ProfileRecord>,
+    RecordWithLocation { id, bytes, record }: RecordWithLocation<ProfileRecord>,
 ) -> Result<StoredProfile> {
     let modules = modules.get(record.modules.get());
     let modules = modules.ok_or_else(|| {
@@ -246,7 +246,7 @@ fn sum_profiles(
     build: BuildId,
     profiles: &[ProfileId],
 ) -> Result<(Vec<SampleType>, Vec<NodeCosts>)> {
-    let (mut types, mut sums): (Vec<SampleType>, Vec<Adder>) = Default::default();
+    let (mut types, mut sums): (Vec<SampleType>, Vec<CostAdder>) = Default::default();
     for batch in profiles.chunks(rayon::current_num_threads()) {
         let is_meant = |record: &ProfileRecord| Ok(record.profile.build == build);
         for (of_profile, costs) in self_costs(rows, executable, batch, is_meant)? {
@@ -254,14 +254,14 @@ fn sum_profiles(
                 let known = types.iter().position(|known| *known == sample_type);
                 let at = known.unwrap_or_else(|| {
                     types.push(sample_type);
-                    sums.push(Adder::default());
+                    sums.push(CostAdder::default());
                     sums.len() - 1
                 });
                 sums[at].add(costs)?;
             }
         }
     }
-    let sums = sums.into_iter().map(Adder::finish);
+    let sums = sums.into_iter().map(CostAdder::finish);
     Ok((types, sums.collect::<Result<_>>()?))
 }
 
@@ -280,9 +280,9 @@ fn load_selected(
     let (frames, picked) = rayon::join(
         || guarded(|| rows.frames()),
         || {
-            Picked::new(
+            SelectedNodes::new(
                 &packs,
-                Marks::from_costs(costs.iter().flatten(), executable.nodes)?,
+                NodeSet::from_costs(costs.iter().flatten(), executable.nodes)?,
             )
         },
     );
@@ -311,7 +311,7 @@ pub(crate) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecor
 /// All frames of the store.
 pub(crate) fn load_frames(rows: &Rows) -> Result<FrameTable> {
     let stored = rows.frames()?;
-    table_of(&chosen_order(
+    table_of(&sort_frames(
         &stored,
         FrameNo(0).onward().take(stored.end().get()),
     ))
@@ -324,7 +324,7 @@ pub(crate) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines>
     let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
     let lines = lines.collect::<Result<Vec<_>>>()?;
     let stored = rows.frames()?;
-    let order = chosen_order(&stored, frames_of(&lines));
+    let order = sort_frames(&stored, frames_of(&lines));
     Ok(LoadedLines {
         frames: table_of(&order)?,
         lines: by_index(&lines, &indices_of(&order, &stored)),

@@ -2,7 +2,7 @@
 
 use crate::codec::CommitRecord;
 use crate::error::Result;
-use crate::read::rows::{Found, Rows};
+use crate::read::rows::{RecordWithLocation, Rows};
 use crate::tables::Record;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
@@ -23,10 +23,12 @@ impl Commits {
     /// Reads all commits, except those that exceed the format's limits.
     pub(crate) fn read(rows: &Rows) -> Result<Self> {
         let records = rows.records(Record::Commit)?.into_iter();
-        let commits = records.filter_map(|Found { record, .. }: Found<CommitRecord>| {
-            let hash = record.hash.clone();
-            record.is_within_limits().then_some((hash, record))
-        });
+        let commits = records.filter_map(
+            |RecordWithLocation { record, .. }: RecordWithLocation<CommitRecord>| {
+                let hash = record.hash.clone();
+                record.is_within_limits().then_some((hash, record))
+            },
+        );
         Ok(Commits(commits.collect()))
     }
 
@@ -34,7 +36,7 @@ impl Commits {
     pub(crate) fn find_by_revision(&self, revision: Option<&String>) -> Option<Commit> {
         let revision = revision?;
         let record = self.0.get(&CommitHash::from_revision(revision)?)?;
-        Some(record.clone().at(revision))
+        Some(record.clone().with_revision(revision))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,10 +1,10 @@
 //! Data that belongs to one profile only, with the store's numbers.
 
 use crate::codec::{
-    ProfileRecord, announced, pack_addresses, pack_arguments, pack_calls, pack_costs, pack_lines,
-    pack_metrics, pack_slices, pack_sources, unpack_costs, unpack_lines,
+    ProfileRecord, announced_items, pack_addresses, pack_arguments, pack_calls, pack_costs,
+    pack_lines, pack_metrics, pack_slices, pack_sources, unpack_costs, unpack_lines,
 };
-use crate::error::{Result, refused};
+use crate::error::{Result, packing_error};
 use crate::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
 use crate::read::kept;
 use crate::read::rows::{NewRows, Rows};
@@ -61,8 +61,8 @@ impl CallPacks {
     fn pack(run: &RunCalls<NodeIx>) -> Result<CallPacks> {
         let arguments = (!run.arguments.is_empty()).then(|| pack_arguments(&run.arguments));
         Ok(CallPacks {
-            calls: pack_calls(run).map_err(refused)?,
-            arguments: arguments.transpose().map_err(refused)?,
+            calls: pack_calls(run).map_err(packing_error)?,
+            arguments: arguments.transpose().map_err(packing_error)?,
         })
     }
 
@@ -88,9 +88,9 @@ impl SideData {
         let addresses = interned.addresses.as_ref();
         let addresses = addresses.map(|addresses| pack_addresses(addresses, interned));
         Ok(SideData {
-            addresses: addresses.transpose().map_err(refused)?,
-            sources: sources.transpose().map_err(refused)?,
-            metrics: metrics.map_err(refused)?,
+            addresses: addresses.transpose().map_err(packing_error)?,
+            sources: sources.transpose().map_err(packing_error)?,
+            metrics: metrics.map_err(packing_error)?,
             calls: interned.calls.as_ref().map(CallPacks::pack).transpose()?,
             kept: interned.kept_calls.clone(),
         })
@@ -154,7 +154,8 @@ impl Counts {
         });
         let lines = interned.line_costs.par_iter();
         let slices = interned.slices.as_ref();
-        let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
+        let slices =
+            slices.map(|slices| pack_slices(slices, &interned.costs).map_err(packing_error));
         Ok(Counts {
             costs: costs.collect(),
             lines: lines
@@ -210,7 +211,7 @@ impl Counts {
         let column: fn(_, _) -> Column = Column::Costs;
         for (column, packs) in [(column, costs), (Column::Lines, lines)] {
             for (sample_type, pack) in TypeNo(0).onward().zip(packs) {
-                size += new.column(column(profile, sample_type), pack.map_err(refused)?);
+                size += new.column(column(profile, sample_type), pack.map_err(packing_error)?);
             }
         }
         let slices = self.slices.clone();
@@ -279,7 +280,8 @@ impl PackedCosts {
     pub(crate) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<()> {
         let mut costs = 0;
         for packed in all {
-            let announced = announced(&packed.body).map_err(|error| error.at(packed.column))?;
+            let announced =
+                announced_items(&packed.body).map_err(|error| error.at(packed.column))?;
             // A column with more costs than nodes is damaged, which unpacking reports.
             costs += u64::from(announced.min(packed.nodes_end.0));
         }

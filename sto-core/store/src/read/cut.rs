@@ -8,9 +8,9 @@ use crate::error::{InternalError, Result};
 use crate::numbers::{FrameNo, NodeNo, Number};
 use crate::read::counts::{CallPacks, Counts, NodeCosts, SideData, renumbered_lines};
 use crate::read::packs::{Frames, NodePack};
-use crate::read::picked::{Marks, Picked, PickedNos};
 use crate::read::preorder::preorder;
 use crate::read::rows::Rows;
+use crate::read::selected_nodes::{NodeSet, SelectedNodes, SelectedNumbers};
 use crate::read::{call_rules, metrics};
 use crate::tables::Column;
 use rayon::prelude::*;
@@ -69,7 +69,7 @@ impl<'a> ExecutableTree<'a> {
             sources,
             addresses,
         } = side_data;
-        let picked = Picked::new(&self.packs, Marks::from_costs(&costs, self.nodes_end)?)?;
+        let picked = SelectedNodes::new(&self.packs, NodeSet::from_costs(&costs, self.nodes_end)?)?;
         let cut = SelectedTree::new(picked, self.frames, &lines)?;
         let lines = by_index(&lines, &cut.frame_indices);
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.by_index(costs)).collect();
@@ -115,7 +115,7 @@ pub(crate) struct SelectedTree {
     /// Index in `frames` by the store's frame number.
     frame_indices: Vec<FrameIx>,
     pub(crate) tree: StackTree,
-    picked: PickedNos,
+    picked: SelectedNumbers,
     /// Index in `tree` by number in the selection.
     indices: Vec<NodeIx>,
 }
@@ -123,13 +123,13 @@ pub(crate) struct SelectedTree {
 impl SelectedTree {
     /// Builds the tree of the selected nodes. `frames` also contains the frames of `lines`.
     pub(crate) fn new(
-        picked: Picked,
+        picked: SelectedNodes,
         stored: &Frames,
         lines: &[Vec<LineCost<FrameNo>>],
     ) -> Result<Self> {
-        let Picked { nodes, numbers } = picked;
+        let SelectedNodes { nodes, numbers } = picked;
         let used = nodes.frames.iter().copied();
-        let order = chosen_order(stored, used.chain(frames_of(lines)));
+        let order = sort_frames(stored, used.chain(frames_of(lines)));
         let frame_indices = indices_of(&order, stored);
         let (frames, (tree, indices)) =
             rayon::join(|| table_of(&order), || preorder(&nodes, &frame_indices));
@@ -177,19 +177,22 @@ pub(crate) fn by_index(
 }
 
 /// Frames with their numbers, in the order of [`Frame`].
-pub(crate) type InOrder<'a> = Vec<(Frame<'a>, FrameNo)>;
+pub(crate) type SortedFrames<'a> = Vec<(Frame<'a>, FrameNo)>;
 
 /// The frames with these numbers.
-pub(crate) fn chosen_order(stored: &Frames, numbers: impl Iterator<Item = FrameNo>) -> InOrder<'_> {
+pub(crate) fn sort_frames(
+    stored: &Frames,
+    numbers: impl Iterator<Item = FrameNo>,
+) -> SortedFrames<'_> {
     let mut chosen = vec![false; stored.end().get()];
     for number in numbers {
         chosen[number.get()] = true;
     }
-    frame_order(stored, &chosen)
+    sort_chosen_frames(stored, &chosen)
 }
 
 /// Index in an order by frame number.
-pub(crate) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
+pub(crate) fn indices_of(order: &SortedFrames<'_>, stored: &Frames) -> Vec<FrameIx> {
     let mut indices = vec![FrameIx(u32::MAX); stored.end().get()];
     for (index, &(_, number)) in (0..).zip(order) {
         indices[number.get()] = FrameIx(index);
@@ -198,7 +201,7 @@ pub(crate) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
 }
 
 /// Builds a table of these frames.
-pub(crate) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
+pub(crate) fn table_of<'f>(order: &SortedFrames<'f>) -> Result<FrameTable> {
     let mut frames = FrameTable::new();
     // Neighbours in this order often share strings, which saves looking them up again.
     let mut last: [Option<(&'f str, StringIx)>; 3] = [None; 3];
@@ -220,10 +223,10 @@ pub(crate) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
 }
 
 /// The chosen frames in order.
-pub(crate) fn frame_order<'a>(stored: &'a Frames, chosen: &[bool]) -> InOrder<'a> {
+pub(crate) fn sort_chosen_frames<'a>(stored: &'a Frames, chosen: &[bool]) -> SortedFrames<'a> {
     let numbers = FrameNo(0).onward().zip(chosen);
     let numbers = numbers.filter_map(|(number, chosen)| chosen.then_some(number));
-    let mut order: InOrder<'_> = numbers.map(|number| (stored.get(number), number)).collect();
+    let mut order: SortedFrames<'_> = numbers.map(|number| (stored.get(number), number)).collect();
     // Packs are already sorted, which a stable sort takes advantage of.
     order.par_sort_by(|(a, _), (b, _)| a.cmp(b));
     order

@@ -1,6 +1,6 @@
 //! Types of the data that a store returns.
 
-use crate::codec::CameFrom;
+use crate::codec::ProfileOrigin;
 use sto_model::id::{BuildId, ProfileId};
 use sto_model::trace::RunCalls;
 use sto_model::tree::{LineCost, NodeIx, SelfCosts, StackTree, TimeSlices};
@@ -26,7 +26,7 @@ pub enum Added {
         kept: Bytes,
         /// The profile that this one replaced for the same source and build. That one came from another store,
         /// and a profile whose source was read for this store takes precedence.
-        instead_of: Option<(ProfileId, CameFrom)>,
+        instead_of: Option<(ProfileId, ProfileOrigin)>,
     },
     /// The source is already stored for this build, as this profile.
     AlreadyStored(ProfileId),

@@ -5,8 +5,8 @@
 //! merge tree, so that a store of many profiles has few packs and adding one rewrites little.
 
 use crate::codec::{
-    DecodeError, ExecutableRecord, FrameColumns, NodeColumns, PackedFrames, Segments, announced,
-    claimed_by_frames, unpack_frames, unpack_nodes,
+    DecodeError, ExecutableRecord, FrameColumns, NodeColumns, PackedFrames, Segments,
+    announced_items, claimed_by_frames, unpack_frames, unpack_nodes,
 };
 use crate::error::{InternalError, Result};
 use crate::numbers::{FrameNo, NodeNo, Number};
@@ -130,7 +130,7 @@ impl Rows {
         while first < end {
             let column = column(first);
             let stored = self.stored_column(column)?;
-            let len = announced(&stored).map_err(|error| error.at(column))?;
+            let len = announced_items(&stored).map_err(|error| error.at(column))?;
             if len == 0 || len > end.number() - first.number() {
                 return Err(InternalError::damaged(
                     column,
@@ -186,7 +186,7 @@ impl Rows {
 /// A pack is merged if it is not larger than everything after it and not full (`most` items). So an item is
 /// packed again about as often as the number of items doubles, and packs that are not full
 /// get smaller from one to the next, roughly by half.
-pub(crate) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {
+pub(crate) fn packs_to_merge<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {
     let mut len = new;
     let mut kept = packs.len();
     while let Some(pack) = kept.checked_sub(1).map(|last| &packs[last])

@@ -4,7 +4,7 @@ use crate::codec::{
     DecodeError, pack_lines, pack_parts, pack_slices, unpack_lines, unpack_parts, unpack_slices,
     unpack_sources,
 };
-use crate::error::{InternalError, Result, refused, spool_error};
+use crate::error::{InternalError, Result, packing_error, spool_error};
 use crate::numbers::FrameNo;
 use crate::read::counts::{CallPacks, SideData, renumbered_lines};
 use crate::read::{call_rules, metrics};
@@ -40,10 +40,10 @@ impl From<InternalError> for RestError {
 pub fn pack_rest(interned: &ProfileData) -> Result<Vec<u8>, RestError> {
     let numbered = |lines| renumbered_lines(lines, |frame: FrameIx| FrameNo(frame.0));
     let lines = interned.line_costs.iter();
-    let lines = lines.map(|lines| pack_lines(&numbered(lines)).map_err(refused));
+    let lines = lines.map(|lines| pack_lines(&numbered(lines)).map_err(packing_error));
     let mut parts = lines.collect::<Result<Vec<_>>>()?;
     let slices = interned.slices.as_ref();
-    let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
+    let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(packing_error));
     let SideData {
         metrics,
         calls,
@@ -61,7 +61,7 @@ pub fn pack_rest(interned: &ProfileData) -> Result<Vec<u8>, RestError> {
         let pack = kept.as_ref().map(|kept| kept.pack(part)).transpose();
         parts.extend(pack.map_err(spool_error)?);
     }
-    Ok(pack_parts(&parts).map_err(refused)?)
+    Ok(pack_parts(&parts).map_err(packing_error)?)
 }
 
 /// Unpacks the output of [`pack_rest`] into a profile that has frames, tree and costs.

@@ -1,7 +1,7 @@
 //! Reads and writes whole records and columns: adds checksums and cuts columns into segments.
 
 use crate::codec::{self, CHECKSUM_LEN, Contents, ReadingRecord, with_checksum, without_checksum};
-use crate::error::{InternalError, Result, refused, spool_error};
+use crate::error::{InternalError, Result, packing_error, spool_error};
 use crate::numbers::ProfileNo;
 use crate::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_FEATURES,
@@ -54,7 +54,7 @@ impl NewRows {
         id: [u8; 16],
         record: &impl Serialize,
     ) -> Result<()> {
-        let body = codec::pack(record).map_err(refused)?;
+        let body = codec::pack(record).map_err(packing_error)?;
         let stored = with_checksum(&record_key(kind, id), body);
         self.bytes += stored.len() as u64;
         self.records.push(((kind as u8, id), stored));
@@ -158,7 +158,7 @@ impl NewRows {
         for (column, stored) in sooner.chain(later) {
             ends.insert(column.key(), stored.chunks_exact(SEGMENT).remainder())?;
         }
-        let body = codec::pack(&self.contents).map_err(refused)?;
+        let body = codec::pack(&self.contents).map_err(packing_error)?;
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
         meta.insert(META_CONTENTS, stored.as_slice())?;
@@ -251,7 +251,7 @@ impl Rows {
     /// The profiles that were replaced, by the profile that replaced them.
     pub(crate) fn replaced(&self) -> Result<BTreeMap<ProfileId, Vec<ProfileId>>> {
         let mut replaced: BTreeMap<ProfileId, Vec<ProfileId>> = BTreeMap::new();
-        for Found { id, record, .. } in self.records(Record::Replaced)? {
+        for RecordWithLocation { id, record, .. } in self.records(Record::Replaced)? {
             replaced.entry(record).or_default().push(ProfileId(id));
         }
         Ok(replaced)
@@ -291,13 +291,13 @@ impl Rows {
     pub(crate) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
-    ) -> Result<Vec<Found<T>>> {
-        let mut records: Vec<Result<Found<T>>> = Vec::new();
+    ) -> Result<Vec<RecordWithLocation<T>>> {
+        let mut records: Vec<Result<RecordWithLocation<T>>> = Vec::new();
         let of_kind = self.records.range(records_of(kind))?;
         each(of_kind, "table records", |(_, id), stored| {
             let bytes = stored.len() as u64;
             let record = read_record(kind, id, stored);
-            records.push(record.map(|record| Found { id, bytes, record }));
+            records.push(record.map(|record| RecordWithLocation { id, bytes, record }));
         })?;
         records.into_iter().collect()
     }
@@ -421,7 +421,7 @@ pub(crate) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8]> {
 }
 
 /// A record from a list of all records of its kind.
-pub(crate) struct Found<T> {
+pub(crate) struct RecordWithLocation<T> {
     pub(crate) id: [u8; 16],
     /// Packed size of the record.
     pub(crate) bytes: u64,

@@ -1,6 +1,8 @@
 //! Costs by context and slice of time: their rules, and loading them.
 
-use crate::codec::{DecodeError, ProfileRecord, add_up, unpack_slices, unpack_slices_contexts};
+use crate::codec::{
+    DecodeError, ProfileRecord, is_consistent, unpack_slices, unpack_slices_contexts,
+};
 use crate::error::{InternalError, Result};
 use crate::read::builds;
 use crate::read::rows::Rows;
@@ -49,7 +51,7 @@ pub(crate) fn check(slices: &TimeSlices, interned: &ProfileData) -> Result<()> {
             costs
                 .iter()
                 .zip(&interned.costs)
-                .all(|(slices, costs)| add_up(slices, costs)),
+                .all(|(slices, costs)| is_consistent(slices, costs)),
             "its slices do not add up to its costs",
         ),
     ];

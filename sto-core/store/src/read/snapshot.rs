@@ -2,13 +2,13 @@
 
 use crate::error::InternalError;
 use crate::file::lock::Turn;
-use crate::file::open::Reading;
+use crate::file::open::OpenForReading;
 use crate::guard::guarded;
 use crate::read::rows::Rows;
 use crate::read::{builds, calls, metrics, slices};
 use crate::tables::{Column, Record};
 use crate::{
-    CameFrom, Loaded, LoadedBuild, LoadedCalls, LoadedLines, LoadedSlices, Store, StoreError,
+    Loaded, LoadedBuild, LoadedCalls, LoadedLines, LoadedSlices, ProfileOrigin, Store, StoreError,
     StoreOptions, StoredBuild,
 };
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ use sto_model::{Build, FrameTable, RunMetrics};
 /// Clones are cheap, and any number of threads may query it and other snapshots at the same time. The data
 /// is read from the store's file, which stays open [until the last clone is dropped](Store::snapshot).
 #[derive(Clone)]
-pub struct Snapshot(Arc<Taken>);
+pub struct Snapshot(Arc<SnapshotData>);
 
-struct Taken {
+struct SnapshotData {
     // Dropped before the file that it reads from.
     rows: Rows,
     _file: Closing,
@@ -36,7 +36,7 @@ struct Taken {
 }
 
 /// A file that is closed after `rows`. On some damaged files, redb only panics at that point.
-struct Closing(Option<Reading>);
+struct Closing(Option<OpenForReading>);
 
 impl Drop for Closing {
     fn drop(&mut self) {
@@ -60,11 +60,11 @@ impl Snapshot {
 
     /// Takes a snapshot of an open file of this size. Errors name this path.
     pub(crate) fn from_file(
-        file: Reading,
+        file: OpenForReading,
         (path, size): (&Path, Bytes),
         turn: Arc<Turn>,
     ) -> Result<Snapshot, InternalError> {
-        Ok(Snapshot(Arc::new(Taken {
+        Ok(Snapshot(Arc::new(SnapshotData {
             rows: Rows::open(&file.begin()?)?,
             _file: Closing(Some(file)),
             path: path.to_owned(),
@@ -108,10 +108,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.
-    pub fn reading(
+    pub fn profile_of_recording(
         &self,
         reading: BuildRecordingId,
-    ) -> Result<Option<(ProfileId, CameFrom)>, StoreError> {
+    ) -> Result<Option<(ProfileId, ProfileOrigin)>, StoreError> {
         let found = self.read(|rows| rows.reading(reading))?;
         Ok(found.map(|found| (found.profile, found.from)))
     }

@@ -1,7 +1,7 @@
 //! Adds a profile. Profiles whose source was read for this store take precedence over other stores' claims.
 
 use crate::codec::{ProfileRecord, ReadingRecord, pack_metrics};
-use crate::error::{InternalError, refused};
+use crate::error::{InternalError, packing_error};
 use crate::file::access::begin;
 use crate::read::builds::profile_record;
 use crate::read::counts::SideData;
@@ -10,7 +10,7 @@ use crate::read::metrics;
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, Record};
 use crate::write::next_history;
-use crate::{Added, CameFrom, StoreError, Writer, write};
+use crate::{Added, ProfileOrigin, StoreError, Writer, write};
 use redb::ReadableDatabase;
 use std::borrow::Cow;
 use sto_model::id::ProfileId;
@@ -49,7 +49,7 @@ impl Writer<'_> {
         write::check(build, profile, interned)
             .map_err(|error| error.at(self.store().path(), "read"))?;
         let id = ProfileId::new(build, profile, interned);
-        match self.put(id, build, profile, interned, (CameFrom::ReadHere, &[]))? {
+        match self.add_checked(id, build, profile, interned, (ProfileOrigin::ReadHere, &[]))? {
             AddOutcome::Added(added) => Ok(added),
             AddOutcome::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
         }
@@ -78,7 +78,7 @@ impl Writer<'_> {
             replaced.push(gone);
             Ok((known.from, replaced))
         })?;
-        match self.put(id, build, profile, interned, (from, &replaced))? {
+        match self.add_checked(id, build, profile, interned, (from, &replaced))? {
             AddOutcome::Added(added) => Ok(added),
             AddOutcome::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
         }
@@ -86,13 +86,13 @@ impl Writer<'_> {
 
     /// Adds a profile that keeps the rules of its types. `id` is its content id, `replaced` the profiles that
     /// it replaces.
-    pub(crate) fn put(
+    pub(crate) fn add_checked(
         &mut self,
         id: ProfileId,
         build: &Build,
         profile: &Profile,
         interned: &ProfileData,
-        (from, replaced): (CameFrom, &[ProfileId]),
+        (from, replaced): (ProfileOrigin, &[ProfileId]),
     ) -> Result<AddOutcome, StoreError> {
         let plan = |rows: &Rows| plan(rows, id, build, profile, interned, (&from, replaced));
         // Plans while others may still read, and before anything is changed: opening the file for writing
@@ -130,11 +130,12 @@ fn plan(
     build: &Build,
     profile: &Profile,
     interned: &ProfileData,
-    (from, replaced): (&CameFrom, &[ProfileId]),
+    (from, replaced): (&ProfileOrigin, &[ProfileId]),
 ) -> Result<(AddOutcome, Option<NewRows>), InternalError> {
     let known = rows.reading(profile.build_recording_id())?;
-    let is_first_reading =
-        |known: &ReadingRecord| *from == CameFrom::ReadHere && known.from != CameFrom::ReadHere;
+    let is_first_reading = |known: &ReadingRecord| {
+        *from == ProfileOrigin::ReadHere && known.from != ProfileOrigin::ReadHere
+    };
     let mut profile = Cow::Borrowed(profile);
     let mut side_data = SideData::pack(interned)?;
     match &known {
@@ -154,8 +155,8 @@ fn plan(
         Some(known)
             if known.profile != id
                 && replaced.contains(&known.profile)
-                && (known.from != CameFrom::ReadHere || *from == CameFrom::ReadHere) => {}
-        Some(known) if *from == CameFrom::ReadHere => {
+                && (known.from != ProfileOrigin::ReadHere || *from == ProfileOrigin::ReadHere) => {}
+        Some(known) if *from == ProfileOrigin::ReadHere => {
             // Calls and addresses refer to nodes by index in their own profile's tree.
             if known.profile != id {
                 (side_data.calls, side_data.kept, side_data.addresses) = (None, None, None);
@@ -266,7 +267,7 @@ fn merge_side_data(
             Some(known) => {
                 let all = known.merge(metrics);
                 metrics::check(&all)?;
-                Some(pack_metrics(&all).map_err(refused)?)
+                Some(pack_metrics(&all).map_err(packing_error)?)
             }
         },
     };

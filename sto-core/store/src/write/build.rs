@@ -1,8 +1,8 @@
 //! Updates a build's record and sums when profiles are added.
 
 use super::take_number;
-use crate::codec::{BuildRecord, Contents, Known, Sum, pack_costs};
-use crate::error::{InternalError, Result, refused};
+use crate::codec::{BuildRecord, Contents, CostSum, EarliestFact, pack_costs};
+use crate::error::{InternalError, Result, packing_error};
 use crate::numbers::{NodeNo, Number, ProfileNo, TypeNo};
 use crate::read::counts::{NodeCosts, PackedCosts};
 use crate::read::rows::{NewRows, Rows};
@@ -13,7 +13,7 @@ use sto_model::units::Cost;
 use sto_model::{Build, Profile};
 
 /// A build being updated.
-pub(crate) struct Tally {
+pub(crate) struct BuildTotals {
     record: BuildRecord,
     /// One for each sum of the record.
     sums: Vec<Adding>,
@@ -29,7 +29,7 @@ struct Adding {
     is_new: bool,
 }
 
-impl Tally {
+impl BuildTotals {
     /// A new build without profiles.
     pub(crate) fn new(build: &Build, contents: &mut Contents) -> Result<Self> {
         let record = BuildRecord {
@@ -43,12 +43,12 @@ impl Tally {
             sums: Vec::new(),
         };
         contents.builds += 1;
-        Ok(Tally::without_profiles(record))
+        Ok(BuildTotals::without_profiles(record))
     }
 
     /// An existing build, reset so that its profiles can be added again.
     pub(crate) fn without_profiles(record: BuildRecord) -> Self {
-        Tally {
+        BuildTotals {
             record: BuildRecord {
                 gnu_build_id: None,
                 revision: None,
@@ -81,7 +81,7 @@ impl Tally {
                 is_new: false,
             })
         });
-        Ok(Tally {
+        Ok(BuildTotals {
             sums: sums.collect::<Result<_>>()?,
             record,
         })
@@ -114,7 +114,7 @@ impl Tally {
                 .iter()
                 .position(|sum| sum.sample_type == *sample_type);
             let at = known.unwrap_or_else(|| {
-                record.sums.push(Sum {
+                record.sums.push(CostSum {
                     sample_type: sample_type.clone(),
                     total: Cost::ZERO,
                     has_column: false,
@@ -145,7 +145,7 @@ impl Tally {
         let record = &self.record;
         for (sum, adding) in record.types().zip(&self.sums) {
             if let (true, Some(costs)) = (adding.is_new, adding.columns.first()) {
-                let pack = pack_costs(costs).map_err(refused)?;
+                let pack = pack_costs(costs).map_err(packing_error)?;
                 new.remove_column(Column::Sums(record.number, sum));
                 new.column(Column::Sums(record.number, sum), pack);
             }
@@ -166,14 +166,14 @@ pub(crate) fn sum(
 
 /// Adds columns of costs. The pending columns are never larger than the sum.
 #[derive(Default)]
-pub(crate) struct Adder {
+pub(crate) struct CostAdder {
     sum: NodeCosts,
     /// Pending columns, added when they are as large as the sum, so that each cost is moved only a few times.
     next: Vec<NodeCosts>,
     waiting: usize,
 }
 
-impl Adder {
+impl CostAdder {
     pub(crate) fn add(&mut self, costs: NodeCosts) -> Result<()> {
         self.waiting += costs.len();
         self.next.push(costs);
@@ -223,15 +223,15 @@ const TOO_MANY: InternalError =
 
 /// Keeps the value of the profile with the earliest recording.
 fn learn<T: Clone>(
-    known: &mut Option<Known<T>>,
+    known: &mut Option<EarliestFact<T>>,
     value: Option<&T>,
     (recorded, profile): (u64, ProfileId),
 ) {
-    let is_later = |known: &Known<T>| (known.recorded, known.profile) > (recorded, profile);
+    let is_later = |known: &EarliestFact<T>| (known.recorded, known.profile) > (recorded, profile);
     if let Some(value) = value
         && known.as_ref().is_none_or(is_later)
     {
-        *known = Some(Known {
+        *known = Some(EarliestFact {
             value: value.clone(),
             recorded,
             profile,

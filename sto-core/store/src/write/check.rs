@@ -1,6 +1,6 @@
 //! The rules for profiles.
 
-use crate::codec::{CommitRecord, add_up};
+use crate::codec::{CommitRecord, is_consistent};
 use crate::error::{InternalError, Result};
 use crate::read::{call_rules, metrics, slices};
 use sto_model::limits::{
@@ -97,7 +97,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &ProfileData) ->
                 .slices
                 .iter()
                 .zip(slices)
-                .all(|(slices, costs)| add_up(slices, costs));
+                .all(|(slices, costs)| is_consistent(slices, costs));
         if !addresses.are_consistent_with(tree, costs) || !add_up {
             return Err(InternalError::Refused(
                 "its addresses do not match its stacks",

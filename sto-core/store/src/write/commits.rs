@@ -3,7 +3,7 @@
 use crate::codec::{CommitRecord, ProfileRecord};
 use crate::error::Result;
 use crate::read::commits::{Commits, address};
-use crate::read::rows::{Found, NewRows, Rows};
+use crate::read::rows::{NewRows, RecordWithLocation, Rows};
 use crate::tables::Record;
 use crate::{Store, StoreError};
 use sto_model::Build;
@@ -30,7 +30,8 @@ impl Store {
     pub(crate) fn add_commits(&self, there: Commits) -> Result<(), StoreError> {
         self.change(
             |rows| {
-                let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+                let profiles: Vec<RecordWithLocation<ProfileRecord>> =
+                    rows.records(Record::Profile)?;
                 let revisions = profiles
                     .iter()
                     .filter_map(|found| found.record.revision.as_ref());

@@ -2,9 +2,9 @@
 
 use super::take_number;
 use crate::codec::{FrameColumns, pack_frames};
-use crate::error::{InternalError, Result, refused};
+use crate::error::{InternalError, Result, packing_error};
 use crate::numbers::{FrameNo, Number};
-use crate::read::packs::{Pack, outgrown};
+use crate::read::packs::{Pack, packs_to_merge};
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, MAX_PACK_FRAMES};
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
         }
     }
 
-    let outgrown = outgrown(&packs, added.len() as u32, MAX_PACK_FRAMES);
+    let outgrown = packs_to_merge(&packs, added.len() as u32, MAX_PACK_FRAMES);
     let before = outgrown
         .iter()
         .map(Pack::frames)
@@ -62,7 +62,7 @@ pub(crate) fn write_packs(new: &mut NewRows, first: FrameNo, frames: &[Frame<'_>
     let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()));
     let firsts = first.onward().step_by(MAX_PACK_FRAMES as usize);
     for (first, pack) in firsts.zip(packs.collect::<Vec<_>>()) {
-        new.column(Column::Frames(first), pack.map_err(refused)?);
+        new.column(Column::Frames(first), pack.map_err(packing_error)?);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Finds a profile's tree in an executable's nodes, and adds the missing nodes.
 
-use crate::codec::{DecodeError, NodeColumns, Others, Segments};
+use crate::codec::{DecodeError, NodeColumns, OtherNodes, Segments};
 use crate::numbers::{FrameNo, NodeNo, Number};
 use sto_model::FrameIx;
 use sto_model::tree::{NodeIx, StackTree};
@@ -63,7 +63,7 @@ impl<'a> TreeMatch<'a> {
 
     /// Rebuilds the filter without the found nodes, which cannot occur again, if that makes it much smaller.
     pub(crate) fn rebuild_filter(&mut self) {
-        let missing = self.missing();
+        let missing = self.missing_nodes();
         if missing > self.expected_for / 2 {
             return;
         }
@@ -79,7 +79,7 @@ impl<'a> TreeMatch<'a> {
     }
 
     /// Whether the profile may contain one of these roots, given the nodes found so far.
-    pub(crate) fn expects(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
+    pub(crate) fn may_contain_roots(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
         roots
             .iter()
             .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
@@ -87,13 +87,13 @@ impl<'a> TreeMatch<'a> {
 
     /// Visits the next nodes of the store. `others` are the other nodes of the segments, if the caller has already
     /// decompressed them.
-    pub(crate) fn pass(
+    pub(crate) fn visit_segments(
         &mut self,
         segments: &Segments<'_>,
-        mut others: Option<Others>,
+        mut others: Option<OtherNodes>,
     ) -> Result<(), DecodeError> {
-        if others.is_none() && self.expects(&segments.roots) {
-            others = Some(segments.others()?);
+        if others.is_none() && self.may_contain_roots(&segments.roots) {
+            others = Some(segments.decompress_others()?);
         }
         let Some(others) = others else { return Ok(()) };
         let mut reader = segments.reader(&others);
@@ -149,7 +149,7 @@ impl<'a> TreeMatch<'a> {
     }
 
     /// Number of nodes not found so far.
-    pub(crate) fn missing(&self) -> u32 {
+    pub(crate) fn missing_nodes(&self) -> u32 {
         let missing = self.numbers.iter();
         missing.filter(|&&number| number == NodeNo::NONE).count() as u32
     }
@@ -159,7 +159,7 @@ impl<'a> TreeMatch<'a> {
     /// Returns the numbers of all nodes of the profile's tree and the new nodes, or the reason why they
     /// cannot be added.
     pub(crate) fn finish(self) -> Result<(Vec<NodeNo>, NodeColumns), &'static str> {
-        if self.stored_end.get() + self.missing() as usize >= NodeNo::NONE.get() {
+        if self.stored_end.get() + self.missing_nodes() as usize >= NodeNo::NONE.get() {
             return Err("its executable would have more than 2^32 - 2 stacks");
         }
         let mut numbers = self.numbers;

@@ -11,9 +11,9 @@ pub(crate) mod nodes;
 mod remove;
 pub(crate) mod tags;
 
-use crate::CameFrom;
+use crate::ProfileOrigin;
 use crate::codec::{ProfileRecord, ReadingRecord, pack_modules};
-use crate::error::{InternalError, Result, refused};
+use crate::error::{InternalError, Result, packing_error};
 use crate::numbers::{ModulesNo, Number};
 use crate::read::counts::{Counts, SideData};
 use crate::read::rows::{NewRows, Rows};
@@ -24,7 +24,7 @@ use sto_model::id::ProfileId;
 use sto_model::tree::ProfileData;
 use sto_model::{Build, ModuleRef, Profile};
 
-pub(crate) use build::{Adder, Tally, sum};
+pub(crate) use build::{BuildTotals, CostAdder, sum};
 pub(crate) use check::check;
 pub(crate) use remove::Removal;
 
@@ -36,7 +36,7 @@ pub(crate) fn plan(
     build: &Build,
     profile: &Profile,
     (interned, side_data): (&ProfileData, SideData),
-    (gone, from): (Option<ProfileId>, &CameFrom),
+    (gone, from): (Option<ProfileId>, &ProfileOrigin),
 ) -> Result<NewRows> {
     let mut new = NewRows::new(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
@@ -46,10 +46,10 @@ pub(crate) fn plan(
         (Some(gone), Some(record)) => {
             let removal = Removal::new(rows, &BTreeSet::from([gone]))?;
             removal.write_profiles(&mut new);
-            removal.without(rows, &mut new, record)?
+            removal.rebuild_without(rows, &mut new, record)?
         }
-        (_, Some(record)) => Tally::load(rows, record, profile, nodes_end)?,
-        (_, None) => Tally::new(build, &mut new.contents)?,
+        (_, Some(record)) => BuildTotals::load(rows, record, profile, nodes_end)?,
+        (_, None) => BuildTotals::new(build, &mut new.contents)?,
     };
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
         rows.record(Record::ModuleList, digest)
@@ -70,7 +70,7 @@ pub(crate) fn plan(
 /// among the new rows.
 pub(crate) fn add(
     new: &mut NewRows,
-    tally: &mut Tally,
+    tally: &mut BuildTotals,
     reading: &ReadingRecord,
     build: &Build,
     profile: &Profile,
@@ -128,7 +128,7 @@ pub(crate) fn plan_modules(
     modules: &[ModuleRef],
     stored: impl FnOnce([u8; 16]) -> Result<Option<ModulesNo>>,
 ) -> Result<ModulesNo> {
-    let list = pack_modules(modules).map_err(refused)?;
+    let list = pack_modules(modules).map_err(packing_error)?;
     let digest = digest(&[&list]);
     if let Some(number) = stored(digest)? {
         return Ok(number);

@@ -2,9 +2,9 @@
 
 use super::take_number;
 use crate::codec::{ExecutableRecord, NodeColumns, pack_nodes};
-use crate::error::{InternalError, Result, refused};
+use crate::error::{InternalError, Result, packing_error};
 use crate::numbers::{ExecutableNo, FrameNo, NodeNo, Number};
-use crate::read::packs::outgrown;
+use crate::read::packs::packs_to_merge;
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, MAX_PACK_NODES, Record};
 use crate::write::match_tree::TreeMatch;
@@ -43,18 +43,20 @@ pub(super) fn plan(
         found.rebuild_filter();
         let unpacked = batch.par_iter().map(|pack| {
             let segments = pack.segments(frames_end)?;
-            let others = found.expects(&segments.roots).then(|| segments.others());
+            let others = found
+                .may_contain_roots(&segments.roots)
+                .then(|| segments.decompress_others());
             let others = others.transpose().map_err(|error| error.at(pack.column))?;
             Ok((segments, others))
         });
         let unpacked: Vec<_> = unpacked.collect::<Result<_>>()?;
         for (pack, (segments, others)) in batch.iter().zip(unpacked) {
-            let passed = found.pass(&segments, others);
+            let passed = found.visit_segments(&segments, others);
             passed.map_err(|error| error.at(pack.column))?;
         }
     }
 
-    let outgrown = outgrown(&packs, found.missing(), MAX_PACK_NODES);
+    let outgrown = packs_to_merge(&packs, found.missing_nodes(), MAX_PACK_NODES);
     let first = outgrown.first().map_or(executable.nodes, |pack| pack.first);
     let mut all = NodeColumns::default();
     for pack in outgrown {
@@ -88,7 +90,10 @@ pub(crate) fn write_packs(
         (first, pack_nodes(first, &nodes.part(start..end)))
     });
     for (first, pack) in packs.collect::<Vec<_>>() {
-        new.column(Column::Nodes(executable, first), pack.map_err(refused)?);
+        new.column(
+            Column::Nodes(executable, first),
+            pack.map_err(packing_error)?,
+        );
     }
     Ok(())
 }

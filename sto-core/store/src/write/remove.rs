@@ -1,12 +1,12 @@
 //! Removes profiles in place: deletes their records and columns and recomputes their builds. Stacks, frames
 //! and module lists stay until the store is rewritten.
 
-use super::{Tally, next_history};
+use super::{BuildTotals, next_history};
 use crate::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
 use crate::error::{InternalError, Result};
 use crate::numbers::NodeNo;
 use crate::read::counts::read_costs;
-use crate::read::rows::{Found, NewRows, Rows};
+use crate::read::rows::{NewRows, RecordWithLocation, Rows};
 use crate::tables::{Column, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_model::Build;
@@ -23,7 +23,7 @@ pub(crate) struct Removal {
 impl Removal {
     /// Finds the profiles to remove; ignores ids that are not in the store.
     pub(crate) fn new(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
-        let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+        let profiles: Vec<RecordWithLocation<ProfileRecord>> = rows.records(Record::Profile)?;
         let profiles = profiles.into_iter();
         let mut profiles: Vec<_> = profiles.map(|p| (ProfileId(p.id), p.record)).collect();
         profiles.sort_by_key(|(_, record)| record.number);
@@ -60,7 +60,7 @@ impl Removal {
                 new.contents.builds = new.contents.builds.saturating_sub(1);
                 empty.insert(id);
             } else {
-                self.without(rows, new, record)?.write(new)?;
+                self.rebuild_without(rows, new, record)?.write(new)?;
             }
         }
         Ok(empty)
@@ -94,18 +94,18 @@ impl Removal {
     }
 
     /// Recomputes a build from its remaining profiles.
-    pub(crate) fn without(
+    pub(crate) fn rebuild_without(
         &self,
         rows: &Rows,
         new: &mut NewRows,
         record: BuildRecord,
-    ) -> Result<Tally> {
+    ) -> Result<BuildTotals> {
         remove_sums(new, &record);
         let id = ExecutableId::from_name(&record.executable);
         let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
         let nodes_end = executable.map_or(NodeNo(0), |executable| executable.nodes);
         let build = record.build();
-        let mut tally = Tally::without_profiles(record);
+        let mut tally = BuildTotals::without_profiles(record);
         for (id, record) in self.left.get(&build.id()).into_iter().flatten() {
             let known = Build {
                 gnu_build_id: record.gnu_build_id.clone(),

@@ -1,7 +1,7 @@
 //! Tags: names for builds, in one list for the whole store.
 
 use crate::codec::{self, with_checksum};
-use crate::error::{InternalError, StoreError, refused};
+use crate::error::{InternalError, StoreError, packing_error};
 use crate::read::builds::builds;
 use crate::read::rows::Rows;
 use crate::tables::{META, META_TAGS, Record};
@@ -216,7 +216,7 @@ pub(crate) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> Result<(), 
         meta.remove(META_TAGS)?;
         return Ok(());
     }
-    let body = codec::pack(&tags).map_err(refused)?;
+    let body = codec::pack(&tags).map_err(packing_error)?;
     meta.insert(
         META_TAGS,
         with_checksum(META_TAGS.as_bytes(), body).as_slice(),

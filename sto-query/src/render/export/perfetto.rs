@@ -41,7 +41,7 @@ pub fn perfetto(run: &CallTrace, writer: impl Write) -> Result<(), QueryError> {
         let written = match &run.kept {
             Some(kept) => {
                 let mut written = Ok(());
-                kept.during(ix, part, |call| {
+                kept.visit_calls_during(ix, part, |call| {
                     let slice = Slice {
                         depth: call.depth as usize,
                         stack: call.stack,

@@ -1,6 +1,6 @@
 //! Calls by argument.
 
-use super::columns::{Nodes, columns, more};
+use super::columns::{Nodes, add_one_call, columns};
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
 use sto_model::limits::{MAX_CALL_RECORDS, MAX_USER_STRING};
@@ -62,7 +62,7 @@ pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsByArgument<NodeIx
     let mut nodes = Nodes::new(Unpacker::new(&nodes));
     let [mut values, mut numbers, mut durations, mut others] =
         [&values, &numbers, &durations, &others].map(|column| Unpacker::new(column));
-    if lists > threads.left() || calls_left > values.left() {
+    if lists > threads.remaining() || calls_left > values.remaining() {
         return Err(FEWER);
     }
     let mut all = Vec::with_capacity(lists);
@@ -75,7 +75,7 @@ pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsByArgument<NodeIx
         calls_left = calls_left.checked_sub(count).ok_or(FEWER)?;
         let calls = (0..count).map(|_| {
             let value = f64::from_bits(values.number()?.reverse_bits());
-            let calls = more(numbers.number()?)?;
+            let calls = add_one_call(numbers.number()?)?;
             let duration = durations.number()?;
             let own = duration.checked_sub(others.number()?);
             Ok(CallsAtValue {

@@ -36,11 +36,11 @@ pub(in crate::codec) fn columns<const N: usize>(
     Ok(columns)
 }
 
-pub(in crate::codec) fn later(time: Nanoseconds, by: u64) -> Result<Nanoseconds, DecodeError> {
+pub(in crate::codec) fn add_time(time: Nanoseconds, by: u64) -> Result<Nanoseconds, DecodeError> {
     let time = time.0.checked_add(by).map(Nanoseconds);
     time.ok_or(DecodeError("a time takes more than 64 bits"))
 }
 
-pub(in crate::codec) fn more(calls: u64) -> Result<u64, DecodeError> {
+pub(in crate::codec) fn add_one_call(calls: u64) -> Result<u64, DecodeError> {
     calls.checked_add(1).ok_or(MANY_CALLS)
 }

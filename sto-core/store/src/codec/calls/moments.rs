@@ -1,6 +1,6 @@
 //! Outliers and waits among the calls of a run.
 
-use super::columns::{Nodes, columns, later, more};
+use super::columns::{Nodes, add_one_call, add_time, columns};
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_64, Packer, Unpacker, add_difference, difference};
 use sto_model::bytes::{unzigzag, zigzag};
@@ -66,14 +66,14 @@ pub(super) fn unpack_outliers(
     let [mut others, mut stacks, mut times] = std::array::from_fn(|at| Unpacker::new(&bytes[at]));
     let mut long_calls = Calls::new(call_threads, threads, nodes, begins, lengths);
     let mut last = 0;
-    if count > sizes.left() {
+    if count > sizes.remaining() {
         return Err(DecodeError("there are fewer outliers than announced"));
     }
     let mut outliers = Vec::with_capacity(count);
     for _ in 0..count {
         let (thread, call) = long_calls.next()?;
         let size = usize::try_from(sizes.number()?).unwrap_or(usize::MAX);
-        if size > others.left() {
+        if size > others.remaining() {
             return Err(DecodeError(
                 "there are fewer activities of other threads than announced",
             ));
@@ -91,7 +91,7 @@ pub(super) fn unpack_outliers(
             thread,
             call,
             typical: Nanoseconds(typical.number()?),
-            calls: more(calls.number()?)?,
+            calls: add_one_call(calls.number()?)?,
         });
     }
     long_calls.finish()?;
@@ -153,7 +153,7 @@ pub(super) fn unpack_waits(
     ] = std::array::from_fn(|at| Unpacker::new(&bytes[at]));
     let mut long_calls = Calls::new(call_threads, threads, nodes, begins, lengths);
     let mut by_nodes = Nodes::new(by_nodes);
-    if count > by.left() {
+    if count > by.remaining() {
         return Err(DecodeError("there are fewer waits than announced"));
     }
     let mut waits = Vec::with_capacity(count);
@@ -168,7 +168,7 @@ pub(super) fn unpack_waits(
                 let ending = LongCall {
                     stack: by_nodes.next()?,
                     begin,
-                    end: later(begin, by_lengths.number()?)?,
+                    end: add_time(begin, by_lengths.number()?)?,
                 };
                 Some((thread.map_err(|_| NO_THREAD)?, ending))
             }
@@ -230,11 +230,11 @@ impl<'a> Calls<'a> {
     fn next(&mut self) -> Result<(u32, LongCall<NodeIx>), DecodeError> {
         let thread = self.threads.number32()?;
         let calls = self.call_threads.get(thread as usize).ok_or(NO_THREAD)?;
-        let begin = later(calls.begin, self.begins.number()?)?;
+        let begin = add_time(calls.begin, self.begins.number()?)?;
         let call = LongCall {
             stack: self.nodes.next()?,
             begin,
-            end: later(begin, self.lengths.number()?)?,
+            end: add_time(begin, self.lengths.number()?)?,
         };
         Ok((thread, call))
     }

@@ -1,6 +1,6 @@
 //! Records of threads: long calls, and expressions.
 
-use super::columns::{MANY_CALLS, Nodes, columns, later, more};
+use super::columns::{MANY_CALLS, Nodes, add_one_call, add_time, columns};
 use super::threads::Threads;
 use crate::codec::DecodeError;
 use crate::codec::bytes::{MAX_VARINT_32, MAX_VARINT_64, Packer, Unpacker, difference};
@@ -71,7 +71,7 @@ pub(super) fn unpack_records(
     let mut thread_begin = Nanoseconds(0);
     let mut stacks_left = stack_count;
     for (thread, count) in threads {
-        if *count > sizes.left() {
+        if *count > sizes.remaining() {
             return Err(OTHER);
         }
         thread.records.reserve_exact(*count);
@@ -79,8 +79,8 @@ pub(super) fn unpack_records(
         for at in 0..*count {
             let size = usize::try_from(sizes.number()?).ok();
             let size = size.filter(|&size| size <= stacks_left).ok_or(OTHER)?;
-            let begin = later(last, gaps.number()?)?;
-            let end = later(begin, lengths.number()?)?;
+            let begin = add_time(last, gaps.number()?)?;
+            let end = add_time(begin, lengths.number()?)?;
             let record = match size {
                 0 => CallRecord::Call(LongCall {
                     stack: nodes.next()?,
@@ -89,13 +89,13 @@ pub(super) fn unpack_records(
                 }),
                 size => {
                     stacks_left -= size;
-                    if size > calls.left() {
+                    if size > calls.remaining() {
                         return Err(OTHER);
                     }
                     let stacks = (0..size).map(|_| {
                         Ok(CalledStack {
                             stack: nodes.next()?,
-                            calls: more(calls.number()?)?,
+                            calls: add_one_call(calls.number()?)?,
                             duration: Nanoseconds(durations.number()?),
                         })
                     });

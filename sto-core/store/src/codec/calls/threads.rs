@@ -50,7 +50,7 @@ pub(super) fn unpack_threads(
         [&pids, &tids, &counts].map(|column| Unpacker::new(column));
     let mut programs = [&programs, &program].map(|column| Unpacker::new(column));
     let mut names = [&names, &name].map(|column| Unpacker::new(column));
-    if count > pids.left() {
+    if count > pids.remaining() {
         return Err(DecodeError("there are fewer threads than announced"));
     }
     let mut threads: Threads = Vec::with_capacity(count);

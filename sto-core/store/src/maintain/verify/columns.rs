@@ -1,6 +1,6 @@
 //! Checks that columns are complete and belong to something.
 
-use super::damages::{Concerns, Corruptions};
+use super::corruptions::{Concerns, Corruptions};
 use crate::codec::DecodeError;
 use crate::guard::guarded;
 use crate::numbers::{Number, ProfileNo};
@@ -59,7 +59,7 @@ impl Columns {
                 column.add(bytes, bytes.len() < SEGMENT);
             })
         });
-        let is_complete = damages.keep(seen, Concerns::Everything).is_some();
+        let is_complete = damages.record_error(seen, Concerns::Everything).is_some();
         for column in found.values_mut() {
             if !column.has_end && is_complete {
                 column.error = Some(MISSING);
@@ -73,7 +73,7 @@ impl Columns {
     }
 
     /// Marks a column as belonging to something.
-    pub(super) fn own(&mut self, column: Column) {
+    pub(super) fn mark_used(&mut self, column: Column) {
         if let Some(found) = self.found.get_mut(&column.key()) {
             found.is_owned = true;
         }
@@ -81,7 +81,7 @@ impl Columns {
 
     /// Marks the packs of all items below `end`. Returns for each pack its first item's number and that of the
     /// next pack.
-    pub(super) fn own_packs<N: Number>(
+    pub(super) fn mark_packs_used<N: Number>(
         &mut self,
         end: N,
         column: impl Fn(N) -> Column,
@@ -135,7 +135,7 @@ impl Columns {
                         let stored = rows.stored_column(column)?;
                         open_column(column, &stored).map(drop)
                     });
-                    damages.keep(body, Concerns::Nothing);
+                    damages.record_error(body, Concerns::Nothing);
                 }
                 if !found.is_owned && self.is_complete {
                     damages.add(column, "no record refers to it", Concerns::Nothing);

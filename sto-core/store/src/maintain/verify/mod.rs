@@ -15,7 +15,7 @@
 //! one build, twice; a few packs and profiles.
 
 mod columns;
-mod damages;
+mod corruptions;
 mod profiles;
 mod records;
 mod shared;
@@ -29,14 +29,14 @@ use crate::guard::guarded;
 use crate::read::cut::ExecutableTree;
 use crate::read::rows::Rows;
 use columns::Columns;
-use damages::Corruptions;
+use corruptions::Corruptions;
 use records::Records;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_model::Cancelled;
 use sto_model::units::Bytes;
 
-pub use damages::{Concerns, Corruption};
+pub use corruptions::{Concerns, Corruption};
 
 /// The result of verifying a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,19 +91,19 @@ pub(crate) fn verify(
         ..Checked::default()
     };
     let mut damages = Corruptions::default();
-    if let Err(error) = guarded(|| open::checked(path, turn).map(drop)) {
-        damages.file(error.at(path, "read"))?;
+    if let Err(error) = guarded(|| open::open_and_check(path, turn).map(drop)) {
+        damages.add_file_damage(error.at(path, "read"))?;
     }
     // Reads like every other reader, so that no repair hides damage.
     let read = guarded(|| {
-        let file = open::reading(path, turn)?;
+        let file = open::open_for_reading(path, turn)?;
         let rows = Rows::open(&file.begin()?)?;
         Ok(walk(&rows, &mut checked, &mut damages, progress))
     });
     let sound_profiles = match read {
         Ok(records) => records?.sound_profiles(damages.all()),
         Err(error) => {
-            damages.file(error.at(path, "read"))?;
+            damages.add_file_damage(error.at(path, "read"))?;
             0
         }
     };
@@ -136,7 +136,7 @@ fn walk(
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
     // Errors here were already reported when the packs were checked.
-    let stored = damages.keep(guarded(|| rows.frames()), Concerns::Everything);
+    let stored = damages.record_error(guarded(|| rows.frames()), Concerns::Everything);
     for (id, executable) in &records.executables {
         progress(checked)?;
         let before = damages.all().len();

@@ -1,13 +1,13 @@
 //! Checks the columns of profiles and the sums of builds.
 
 use super::columns::Columns;
-use super::damages::{Concerns, Corruptions};
+use super::corruptions::{Concerns, Corruptions};
 use super::records::{ByBuild, Records};
 use crate::codec::{BuildRecord, DecodeError, ProfileRecord};
 use crate::error::Result;
 use crate::guard::guarded;
 use crate::kept;
-use crate::maintain::merge::not_its_content;
+use crate::maintain::merge::content_mismatch;
 use crate::numbers::{NodeNo, TypeNo};
 use crate::read::builds::module_list;
 use crate::read::counts::{Counts, NodeCosts, SideData, read_costs, read_lines};
@@ -16,7 +16,7 @@ use crate::read::kept::parts;
 use crate::read::rows::{Rows, record_location};
 use crate::read::{calls, metrics, slices, sources};
 use crate::tables::{Column, Record};
-use crate::write::Adder;
+use crate::write::CostAdder;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 use sto_model::Cancelled;
@@ -67,7 +67,7 @@ pub(super) fn check(
                 let costs = profile_columns(rows, id, profile, nodes_end, columns, &mut damages);
                 if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
                     let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
-                    damages.keep(is_its, Concerns::Profiles { profiles: vec![id] });
+                    damages.record_error(is_its, Concerns::Profiles { profiles: vec![id] });
                 }
                 (costs, damages)
             });
@@ -87,19 +87,19 @@ pub(super) fn check(
 /// Marks the columns of a profile, whose kept calls have `kept_parts` columns.
 fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     for sample_type in profile.types() {
-        columns.own(Column::Costs(profile.number, sample_type));
-        columns.own(Column::Lines(profile.number, sample_type));
+        columns.mark_used(Column::Costs(profile.number, sample_type));
+        columns.mark_used(Column::Lines(profile.number, sample_type));
     }
     if profile.slices > 0 {
-        columns.own(Column::Slices(profile.number));
+        columns.mark_used(Column::Slices(profile.number));
     }
-    columns.own(Column::Metrics(profile.number));
-    columns.own(Column::Calls(profile.number));
-    columns.own(Column::Arguments(profile.number));
-    columns.own(Column::Sources(profile.number));
-    columns.own(Column::Addresses(profile.number));
+    columns.mark_used(Column::Metrics(profile.number));
+    columns.mark_used(Column::Calls(profile.number));
+    columns.mark_used(Column::Arguments(profile.number));
+    columns.mark_used(Column::Sources(profile.number));
+    columns.mark_used(Column::Addresses(profile.number));
     for part in 0..kept_parts {
-        columns.own(Column::CallTrees(profile.number, part));
+        columns.mark_used(Column::CallTrees(profile.number, part));
     }
 }
 
@@ -126,7 +126,7 @@ fn profile_columns(
     }
     if profile.slices > 0 {
         let slices = guarded(|| slices::load(rows, id).map(drop));
-        damages.keep(slices, concerns.clone());
+        damages.record_error(slices, concerns.clone());
     }
     let metrics = guarded(|| {
         let column = Column::Metrics(profile.number);
@@ -134,7 +134,7 @@ fn profile_columns(
         pack.map(|pack| metrics::unpacked(&pack, column))
             .transpose()
     });
-    damages.keep(metrics, concerns.clone());
+    damages.record_error(metrics, concerns.clone());
     let calls = guarded(|| {
         if rows.has_column(Column::Calls(profile.number))? {
             calls::load(rows, id).map(drop)
@@ -145,19 +145,19 @@ fn profile_columns(
             Ok(())
         }
     });
-    damages.keep(calls, concerns.clone());
+    damages.record_error(calls, concerns.clone());
     let sources = guarded(|| sources::load(rows, id, profile));
-    damages.keep(sources, concerns.clone());
+    damages.record_error(sources, concerns.clone());
     let kept = guarded(|| kept::check(rows, id, profile));
-    damages.keep(kept, concerns.clone());
+    damages.record_error(kept, concerns.clone());
     let types = profile.types();
     types
         .map(|sample_type| {
             let lines = guarded(|| read_lines(rows, profile.number, sample_type).map(drop));
-            damages.keep(lines, concerns.clone());
+            damages.record_error(lines, concerns.clone());
             let column = Column::Costs(profile.number, sample_type);
             let costs = guarded(|| read_costs(rows, column, nodes_end));
-            damages.keep(costs, concerns.clone())
+            damages.record_error(costs, concerns.clone())
         })
         .collect()
 }
@@ -202,7 +202,7 @@ fn check_id(
     if ProfileId::new(&build, &profile, &interned) == id {
         Ok(())
     } else {
-        Err(not_its_content(id))
+        Err(content_mismatch(id))
     }
 }
 
@@ -224,7 +224,7 @@ struct Adding {
     /// The sum of all columns; `None` if one could not be read.
     total: Option<Cost>,
     /// The sum of the columns that are not separate; `None` if one could not be read.
-    sum: Option<Adder>,
+    sum: Option<CostAdder>,
 }
 
 impl Adding {
@@ -233,7 +233,7 @@ impl Adding {
             columns: 0,
             separate: 0,
             total: Some(Cost::ZERO),
-            sum: Some(Adder::default()),
+            sum: Some(CostAdder::default()),
         }
     }
 }
@@ -296,9 +296,9 @@ impl Sums<'_> {
                 continue;
             }
             let column = Column::Sums(self.build.number, number);
-            columns.own(column);
+            columns.mark_used(column);
             let stored = read_costs(self.rows, column, self.nodes_end);
-            if let Some(stored) = damages.keep(stored, Concerns::build(self.build))
+            if let Some(stored) = damages.record_error(stored, Concerns::build(self.build))
                 && let Some(sum) = adding.sum.take()
                 && sum.finish().is_ok_and(|sum| sum != stored)
             {

@@ -1,10 +1,11 @@
 //! Checks the records: their checksums, ids and numbers, and that they agree with each
 //! other.
 
-use super::damages::{Concerns, Corruption, Corruptions};
-use crate::CameFrom;
+use super::corruptions::{Concerns, Corruption, Corruptions};
+use crate::ProfileOrigin;
 use crate::codec::{
-    BuildRecord, CommitRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
+    BuildRecord, CommitRecord, Contents, EarliestFact, ExecutableRecord, ProfileRecord,
+    ReadingRecord,
 };
 use crate::error::Result;
 use crate::guard::guarded;
@@ -61,11 +62,11 @@ impl Records {
                 }
             })
         });
-        damages.keep(seen, Concerns::Everything);
+        damages.record_error(seen, Concerns::Everything);
         for (kind, id, error) in broken {
             records.broken.push(kind);
             let concerns = records.concerned(kind, id);
-            damages.keep::<()>(Err(error), concerns);
+            damages.record_error::<()>(Err(error), concerns);
         }
         records
     }
@@ -222,9 +223,9 @@ impl Records {
                 None => wrong("its source has no reading record"),
                 Some(known) if known.profile != id => {
                     let from = match &known.from {
-                        CameFrom::ReadHere => "was read here".to_owned(),
-                        CameFrom::Store(path) => format!("came from {path}"),
-                        CameFrom::Exported => "was exported".to_owned(),
+                        ProfileOrigin::ReadHere => "was read here".to_owned(),
+                        ProfileOrigin::Store(path) => format!("came from {path}"),
+                        ProfileOrigin::Exported => "was exported".to_owned(),
                     };
                     let other = known.profile;
                     wrong(&format!(
@@ -336,9 +337,9 @@ const OTHER_ID: &str = "its content does not match its id";
 fn known<T: Clone>(
     profiles: &[(ProfileId, &ProfileRecord)],
     value: impl Fn(&ProfileRecord) -> Option<&T>,
-) -> Option<Known<T>> {
+) -> Option<EarliestFact<T>> {
     let all = profiles.iter().filter_map(|&(profile, record)| {
-        Some(Known {
+        Some(EarliestFact {
             value: value(record)?.clone(),
             recorded: record.profile.recorded_sort_key().0,
             profile,
@@ -349,10 +350,10 @@ fn known<T: Clone>(
 
 /// Checks the list of tags, which concerns no profile.
 pub(super) fn tags(rows: &Rows, damages: &mut Corruptions) {
-    let tags = damages.keep(guarded(|| rows.tags()), Concerns::Nothing);
+    let tags = damages.record_error(guarded(|| rows.tags()), Concerns::Nothing);
     for tag in tags.into_iter().flatten() {
         let exists = guarded(|| rows.has_record(Record::Build, tag.build().0));
-        if damages.keep(exists, Concerns::Nothing) == Some(false) {
+        if damages.record_error(exists, Concerns::Nothing) == Some(false) {
             let location = format!("table meta, tag {} of {}", tag.name, tag.executable);
             damages.add(location, "its build does not exist", Concerns::Nothing);
         }

@@ -1,7 +1,7 @@
 //! Checks data that profiles share: frames, the nodes of executables, module lists.
 
 use super::columns::Columns;
-use super::damages::{Concerns, Corruptions};
+use super::corruptions::{Concerns, Corruptions};
 use super::records::Records;
 use crate::codec::{DecodeError, ExecutableRecord, PackedFrames, unpack_modules, unpack_nodes};
 use crate::error::{InternalError, Result};
@@ -24,12 +24,12 @@ pub(super) fn module_lists(
 ) {
     for (digest, &list) in &records.lists {
         let column = Column::Modules(list);
-        columns.own(column);
+        columns.mark_used(column);
         let concerns = records.profiles_where(|profile| profile.modules == list);
-        let body = damages.keep(guarded(|| rows.column(column)), concerns.clone());
+        let body = damages.record_error(guarded(|| rows.column(column)), concerns.clone());
         let Some(body) = body else { continue };
         let unpacked = unpack_modules(&body).map_err(|error| error.at(column));
-        damages.keep(unpacked, concerns.clone());
+        damages.record_error(unpacked, concerns.clone());
         if blake3::hash(&body).as_bytes()[..digest.len()] != digest[..] {
             damages.add(column, "its content does not match its id", concerns);
         }
@@ -129,7 +129,7 @@ impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
         damages: &mut Corruptions,
         unpack: impl Fn(N) -> Result<Vec<T>> + Sync,
     ) -> Vec<T> {
-        let packs = columns.own_packs(self.end, &self.column);
+        let packs = columns.mark_packs_used(self.end, &self.column);
         let zero = N::new(0);
         if packs.first().map_or(self.end, |&(first, _)| first) > zero {
             damages.add((self.column)(zero), "it is missing", self.concerns.clone());
@@ -145,7 +145,7 @@ impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
                 Ok(found)
             });
             for found in unpacked.collect::<Vec<_>>() {
-                if let Some(mut found) = damages.keep(found, self.concerns.clone()) {
+                if let Some(mut found) = damages.record_error(found, self.concerns.clone()) {
                     things.append(&mut found);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::codec::{
-    self, BuildRecord, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, pack_costs,
+    self, BuildRecord, CostSum, ExecutableRecord, ProfileRecord, ReadingRecord, pack_costs,
     pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
 };
 use crate::numbers::*;
@@ -36,7 +36,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
 fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
     let (folder, file) = store();
     {
-        let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
+        let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
         let transaction = database.begin_write().unwrap();
         let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
         let mut new = NewRows::new(rows.contents);
@@ -65,7 +65,7 @@ fn rejects_future_versions_and_features() {
     ];
     for (key, value, expected) in cases {
         let (folder, file) = store();
-        let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
+        let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
         let transaction = database.begin_write().unwrap();
         let mut meta = transaction.open_table(META).unwrap();
         meta.insert(key, value).unwrap();
@@ -120,7 +120,7 @@ fn with_profile(
     change: impl FnOnce(&mut ProfileRecord),
 ) -> (tempfile::TempDir, PathBuf) {
     let (folder, file) = store();
-    let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
+    let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::new(rows.contents);
@@ -309,7 +309,7 @@ fn detects_wrong_sums() {
     assert_eq!(folded(0).damages.len(), 0);
     finds(&folded(1), "sums 0/0", "not the sum");
 
-    let sum = |change: fn(&mut Sum)| build(|b| change(&mut b.sums[0]));
+    let sum = |change: fn(&mut CostSum)| build(|b| change(&mut b.sums[0]));
     finds(&sum(|s| s.total.samples += 1), "build", "total");
     let verification = sum(|s| s.separate.truncate(1));
     finds(&verification, "build", "not in any sum");
@@ -536,7 +536,7 @@ fn tags_have_a_checksum() {
 /// A store with a changed column of a profile and its right checksum.
 fn with_column(column: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
     let (folder, file) = store();
-    let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
+    let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::new(rows.contents);

@@ -11,15 +11,15 @@ use sto_model::memory;
 use sto_model::units::Bytes;
 
 /// A set of nodes of an executable.
-pub(crate) struct Marks(Vec<u64>);
+pub(crate) struct NodeSet(Vec<u64>);
 
-impl Marks {
+impl NodeSet {
     /// An empty set for the nodes below `end`.
     pub(crate) fn empty(end: NodeNo) -> Result<Self> {
         let words = end.get().div_ceil(64);
-        // Includes the memory of [`PickedNos`].
+        // Includes the memory of [`SelectedNumbers`].
         memory::check_limit(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
-        Ok(Marks(vec![0; words]))
+        Ok(NodeSet(vec![0; words]))
     }
 
     /// The set of nodes with a cost.
@@ -27,7 +27,7 @@ impl Marks {
         costs: impl IntoIterator<Item = &'a NodeCosts>,
         end: NodeNo,
     ) -> Result<Self> {
-        let mut marks = Marks::empty(end)?;
+        let mut marks = NodeSet::empty(end)?;
         marks.set_all(costs);
         Ok(marks)
     }
@@ -57,27 +57,27 @@ impl Marks {
 }
 
 /// Maps the nodes of a set to their numbers in the selection.
-pub(crate) struct PickedNos {
+pub(crate) struct SelectedNumbers {
     /// For each 64 nodes: which are in the set, and the number of set nodes before them.
     words: Vec<(u64, u32)>,
 }
 
-impl PickedNos {
-    fn new(marks: Marks) -> Self {
+impl SelectedNumbers {
+    fn new(marks: NodeSet) -> Self {
         let mut before = 0;
         let words = marks.0.into_iter().map(|word| {
             let all = before;
             before += word.count_ones();
             (word, all)
         });
-        PickedNos {
+        SelectedNumbers {
             words: words.collect(),
         }
     }
 
     /// Converts back to the set.
-    pub(crate) fn into_marks(self) -> Marks {
-        Marks(self.words.into_iter().map(|(word, _)| word).collect())
+    pub(crate) fn into_set(self) -> NodeSet {
+        NodeSet(self.words.into_iter().map(|(word, _)| word).collect())
     }
 
     /// The number of a node, which must be in the set.
@@ -94,15 +94,15 @@ impl PickedNos {
 }
 
 /// The selected nodes of an executable and their callers.
-pub(crate) struct Picked {
+pub(crate) struct SelectedNodes {
     /// In ascending order of their numbers.
     pub(crate) nodes: NodeColumns<PickedNo>,
-    pub(crate) numbers: PickedNos,
+    pub(crate) numbers: SelectedNumbers,
 }
 
-impl Picked {
+impl SelectedNodes {
     /// Selects the marked nodes and their callers, unpacking only the packs that contain some.
-    pub(crate) fn new(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
+    pub(crate) fn new(packs: &[NodePack], mut marks: NodeSet) -> Result<Self> {
         let mut parts = Vec::new();
         let mut len = 0;
         // Backwards, as callers have lower numbers than their callees.
@@ -125,7 +125,7 @@ impl Picked {
             // Five numbers per node: parent and frame here and in the tree, and the index there.
             memory::check_limit(Bytes(len as u64 * 5 * size_of::<u32>() as u64))?;
         }
-        let numbers = PickedNos::new(marks);
+        let numbers = SelectedNumbers::new(marks);
         let mut nodes = NodeColumns::with_capacity(len);
         for part in parts.into_iter().rev() {
             nodes.append(part);
@@ -134,7 +134,7 @@ impl Picked {
             NodeNo::NONE => PickedNo::NONE,
             parent => numbers.get(parent),
         });
-        Ok(Picked {
+        Ok(SelectedNodes {
             nodes: NodeColumns {
                 parents: parents.collect(),
                 frames: nodes.frames,
@@ -145,7 +145,7 @@ impl Picked {
 }
 
 /// Returns the marked nodes of a pack and their callers in it. Marks all callers.
-fn marked(first: NodeNo, nodes: &NodeColumns, marks: &mut Marks) -> NodeColumns {
+fn marked(first: NodeNo, nodes: &NodeColumns, marks: &mut NodeSet) -> NodeColumns {
     for (i, &parent) in nodes.parents.iter().enumerate().rev() {
         if parent != NodeNo::NONE && marks.has(first.plus(i)) {
             marks.set(parent);

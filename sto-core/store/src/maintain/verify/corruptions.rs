@@ -81,7 +81,7 @@ impl Corruptions {
     }
 
     /// Returns the value, or records the error as corruption.
-    pub(super) fn keep<T>(
+    pub(super) fn record_error<T>(
         &mut self,
         found: Result<T, InternalError>,
         concerns: Concerns,
@@ -109,7 +109,7 @@ impl Corruptions {
 
     /// Records damage to the file as a whole. Returns other errors, unless damage that was already found
     /// explains them.
-    pub(super) fn file(&mut self, error: StoreError) -> Result<(), StoreError> {
+    pub(super) fn add_file_damage(&mut self, error: StoreError) -> Result<(), StoreError> {
         match error {
             StoreError::Damaged { location, what, .. } => {
                 self.add(location, what, Concerns::Everything);
