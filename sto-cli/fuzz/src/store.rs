@@ -543,7 +543,7 @@ fn ask_kept_calls(kept: &KeptCalls, loaded: Option<LoadedCalls>) {
     let thresholds = CallThresholds::default();
     for thread in 0..kept.threads().len() {
         let mut last = Nanoseconds(0);
-        ignore(kept.during(thread, all, |call| {
+        ignore(kept.visit_calls_during(thread, all, |call| {
             assert!(
                 last <= call.begin && call.begin <= call.end,
                 "calls are in order"

@@ -53,7 +53,7 @@ pub(crate) fn config(bytes: &[u8]) {
     let Ok(config) = Config::load() else {
         return;
     };
-    let Ok(command) = config.applied(Cli::command()) else {
+    let Ok(command) = config.add_defaults(Cli::command()) else {
         return;
     };
     for line in [
@@ -61,7 +61,7 @@ pub(crate) fn config(bytes: &[u8]) {
         &["sto", "worst"],
         &["sto", "--color", "never", "a"],
     ] {
-        let args = config.expanded(line.iter().map(OsString::from), &command);
+        let args = config.expand_alias(line.iter().map(OsString::from), &command);
         if let Ok(matches) = command.clone().try_get_matches_from(args) {
             Cli::from_arg_matches(&matches).expect("what was matched can be taken");
         }
