@@ -28,7 +28,7 @@
 //! findings                 findings, sentence        what happened to each cause
 //!         |
 //!         v
-//! time and total cost           metrics, statuses, overall  measurements of whole runs
+//! time and total cost           metrics, statuses, verdict  measurements of whole runs
 //!         |
 //!         v
 //! Comparison (result)           verdict, warnings, sentence  the summary for the user

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! View, lines of runs
-//!      |  build       functions, lines and calls in columns, by source file
+//!      |  build         functions, lines and calls in columns, by source file
 //!      v
-//! HotIndex ---> past       costs of its functions in earlier builds
-//!      |  placed      matching of files in the profiles to files in the work tree
-//!      |  definition  positions of functions in a text
-//!      v  in_text     lines and functions in the current text of an edited file
-//! InText
-//!      |  spots       the most expensive lines
-//!      v  blame       a file with the cost of each line
+//! HotIndex ---> history       costs of its functions in earlier builds
+//!      |  placed_files  matching of files in the profiles to files in the work tree
+//!      |  definition    positions of functions in a text
+//!      v  text_costs    lines and functions in the current text of an edited file
+//! TextCosts
+//!      |  spots         the most expensive lines
+//!      v  blame         a file with the cost of each line
 //! HotSpots, Blame
 //! ```
 #![doc = include_str!("hot.md")]

@@ -139,7 +139,7 @@ impl Sources {
         Ok(filter.load(located)?.with_roots(&store, by, names)?)
     }
 
-    /// Like `view_by`, for a baseline and a candidate.
+    /// Like `view_with_roots`, for a baseline and a candidate.
     ///
     /// # Errors
     ///

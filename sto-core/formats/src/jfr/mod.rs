@@ -5,7 +5,7 @@
 //!   |          metadata, types     descriptions of the types of values
 //!   |          values, pools       values by the names of their fields; constants by their keys
 //!   v
-//! settings     about               which events are samples; periods, program, machine
+//! settings     recording_info      which events are samples; periods, program, machine
 //! samples      events              samples and their threads
 //! traces       stacks              named frames with kinds and lines
 //! metrics      metrics             other events over time
