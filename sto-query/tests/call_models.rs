@@ -12,7 +12,7 @@ use sto_query::questions::{
     model,
 };
 use sto_query::results::{CostModel, Verdict};
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 use sto_query::statistics::models::ModelKind;
 use sto_query::text::Style;
 use sto_query::{QueryError, render};
@@ -77,7 +77,7 @@ fn sources(keep_calls: bool) -> Sources {
 
 fn modelled(function: &str, x: &str, cost: Order) -> Result<CostModel, QueryError> {
     let mut request = ModelRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.x = x.to_owned();
     request.cost = cost;
     model(&sources(x == "order"), &request, function)
@@ -114,7 +114,7 @@ fn models_by_call_order_need_all_calls() {
     let numbers = found.function.points.iter().map(|point| point.x);
     assert!(numbers.eq((1..=15).map(f64::from)));
     let mut request = ModelRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.x = "order".to_owned();
     let error = model(&sources(false), &request, "search").unwrap_err();
     assert!(error.to_string().contains("were merged"), "{error}");
@@ -137,7 +137,7 @@ fn function_without_argument_lists_its_own() {
         "no call of `halve` in app@v1 has a number `found`, but n; those of search have it";
     assert_eq!(error.to_string(), message);
     let mut request = CompareModelsRequest::default();
-    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "found".to_owned();
     request.function = Some("halve".to_owned());
     let error = compare_models(&sources(false), &request).unwrap_err();
@@ -147,7 +147,7 @@ fn function_without_argument_lists_its_own() {
 #[test]
 fn lists_call_order_if_all_calls_were_kept() {
     let mut request = ModelRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.x = "rows".to_owned();
     let error = model(&sources(true), &request, "halve").unwrap_err();
     let error = error.to_string();
@@ -158,7 +158,7 @@ fn lists_call_order_if_all_calls_were_kept() {
 fn calls_of_two_builds_are_compared_by_their_arguments() {
     let compared = |x: &str, builds: [&str; 2]| {
         let mut request = CompareModelsRequest::default();
-        request.named = builds.map(Named::from);
+        request.named = builds.map(BuildRef::from);
         request.x = x.to_owned();
         compare_models(&sources(false), &request).unwrap()
     };
@@ -171,7 +171,7 @@ fn calls_of_two_builds_are_compared_by_their_arguments() {
 #[test]
 fn exported_perun_profile_round_trips() {
     let mut request = ExportRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.format = ExportFormat::Perun;
     request.x = "found".to_owned();
     let exported = written(&export(&sources(false), &request).unwrap());
@@ -221,7 +221,7 @@ fn exported_perun_profile_round_trips() {
     let recording = read_bytes(path, &exported, &options.read_options()).unwrap();
     ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     let mut request = ModelRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.x = "structure-unit-size".to_owned();
     let read = Sources::from_snapshot(store.snapshot().unwrap());
     let read = model(&read, &request, "search").unwrap();

@@ -10,7 +10,7 @@ use sto_query::QueryError;
 use sto_query::check::{Baseline, Check, CheckRequest, check};
 use sto_query::policy::Policy;
 use sto_query::results::Verdict;
-use sto_query::sources::{Environment, Named, Sources};
+use sto_query::sources::{BuildRef, Environment, Sources};
 
 fn history() -> PathBuf {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -35,7 +35,7 @@ fn releases(store: &Path) -> Vec<(String, Vec<ProfileId>)> {
     builds.into_iter().map(of_build).collect()
 }
 
-fn between(baseline: Named, candidate: Named) -> CheckRequest {
+fn between(baseline: BuildRef, candidate: BuildRef) -> CheckRequest {
     let mut request = CheckRequest::default();
     request.baseline = Some(Baseline::Any(baseline));
     request.candidate = candidate;
@@ -65,7 +65,7 @@ fn library_finds_what_the_command_prints() {
     let mut text = String::new();
     for pair in releases.windows(2) {
         for (old, new) in pair[0].1.iter().zip(&pair[1].1).take(3) {
-            let run = |id: &ProfileId| Named::Selector(id.to_string());
+            let run = |id: &ProfileId| BuildRef::Selector(id.to_string());
             let sources = Sources::from_folder(&store);
             let check = check(&sources, &between(run(old), run(new))).unwrap();
             text += &written(&check);
@@ -148,7 +148,7 @@ fn files_are_checked_without_a_store() {
     let machine = Arc::new(Counting(Mutex::new(Vec::new())));
     let sources =
         Sources::from_folder(&folder.path().join("no store")).with_environment(machine.clone());
-    let path = |file: &PathBuf| Named::File(file.clone());
+    let path = |file: &PathBuf| BuildRef::File(file.clone());
     let check = check(&sources, &between(path(&old), path(&new))).unwrap();
     assert_eq!(check.verdict, Verdict::Clean);
     assert_eq!(check.comparisons[0].candidate.build, "new");
@@ -165,16 +165,16 @@ fn runs_of_one_build_are_named_by_their_ids() {
     let [(_, old), (_, new)] = [&releases[4], &releases[5]];
     let found = check(
         &sources,
-        &between(Named::Runs(old.clone()), Named::Runs(new.clone())),
+        &between(BuildRef::Runs(old.clone()), BuildRef::Runs(new.clone())),
     );
     assert_eq!(found.unwrap().verdict, Verdict::Regression);
-    let mixed = Named::Runs(vec![old[0], new[0]]);
+    let mixed = BuildRef::Runs(vec![old[0], new[0]]);
     let error = check(&sources, &between(mixed, "0.10.0".into())).unwrap_err();
     assert_eq!(
         error.to_string(),
         "these are runs of several builds: pulldown-cmark@0.9.6, pulldown-cmark@0.10.0"
     );
-    let unknown = Named::Runs(vec![ProfileId([7; 16])]);
+    let unknown = BuildRef::Runs(vec![ProfileId([7; 16])]);
     let error = check(&sources, &between(unknown, "0.10.0".into())).unwrap_err();
     assert!(matches!(error, QueryError::NoRun { .. }), "{error}");
 }
@@ -205,7 +205,7 @@ fn requests_round_trip_through_json() {
         reason = \"known\"
         expires = 2026-12-31
     ";
-    let mut request = between(Named::File("old.data".into()), "demo@v2".into());
+    let mut request = between(BuildRef::File("old.data".into()), "demo@v2".into());
     request.policy = Policy::parse(policy).unwrap();
     request.benchmarks.push("startup".to_owned());
     let json = serde_json::to_string(&request).unwrap();
@@ -215,7 +215,7 @@ fn requests_round_trip_through_json() {
     );
     // Missing fields have their defaults.
     let short: CheckRequest = serde_json::from_str(r#"{"candidate":{"selector":"v2"}}"#).unwrap();
-    assert_eq!(short.candidate, Named::from("v2"));
+    assert_eq!(short.candidate, BuildRef::from("v2"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use sto_query::questions::{
 };
 use sto_query::render::{self, Detail};
 use sto_query::results::{ModelChange, SideModel, Verdict, json};
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
 use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind};
 use sto_query::text::Style;
@@ -107,7 +107,7 @@ fn commit(digit: char, parent: Option<char>) -> Commit {
 
 fn request() -> ModelRequest {
     let mut request = ModelRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.x = "n".to_owned();
     request
 }
@@ -195,7 +195,7 @@ fn models_table_by_group() {
 fn faster_growing_function_is_a_degradation() {
     let sources = sources();
     let mut request = CompareModelsRequest::default();
-    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "n".to_owned();
     let found = compare_models(&sources, &request).unwrap();
     assert_eq!(found.verdict, Verdict::Regression);
@@ -229,7 +229,7 @@ fn faster_growing_function_is_a_degradation() {
     let one = compare_models(&sources, &request).unwrap();
     assert_eq!((one.functions.len(), one.verdict), (1, Verdict::Clean));
     request.function = None;
-    request.named = ["app@v1", "app@same"].map(Named::from);
+    request.named = ["app@v1", "app@same"].map(BuildRef::from);
     let same = compare_models(&sources, &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
 }
@@ -242,7 +242,7 @@ fn larger_exponent_is_a_change() {
         _ => 100 + 100 * n - n * n / 128,
     });
     let mut request = CompareModelsRequest::default();
-    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "n".to_owned();
     request.function = Some("find".to_owned());
     let found = compare_models(&sources, &request).unwrap();
@@ -256,7 +256,7 @@ fn larger_exponent_is_a_change() {
 #[test]
 fn reports_functions_without_a_curve_that_perun_knows() {
     let mut request = ExportRequest::default();
-    request.named = Named::from("app@v1");
+    request.named = BuildRef::from("app@v1");
     request.format = ExportFormat::Perun;
     request.x = "n".to_owned();
     let exported = export(&sources(), &request).unwrap();
@@ -343,7 +343,7 @@ fn sample_labels_and_time_can_be_x() {
         assert!(text.starts_with(&head), "{text}");
 
         let mut two = CompareModelsRequest::default();
-        two.named = ["app@v1", "app@v2"].map(Named::from);
+        two.named = ["app@v1", "app@v2"].map(BuildRef::from);
         two.x = x.to_owned();
         let two = compare_models(&sources, &two).unwrap();
         assert_eq!((two.baseline.runs, two.candidate.runs), (2, 2));
@@ -383,7 +383,7 @@ fn side_without_x_is_named_with_its_metrics() {
     }
     let sources = Sources::from_snapshot(store.snapshot().unwrap());
     let mut request = CompareModelsRequest::default();
-    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     for (x, lacks, has) in [("n1", "app@v2", "app@v1"), ("n2", "app@v1", "app@v2")] {
         request.x = x.to_owned();
         let error = compare_models(&sources, &request).unwrap_err().to_string();
@@ -410,7 +410,7 @@ fn rejects_comparison_of_sample_labels_with_call_arguments() {
     let mut request = CompareModelsRequest::default();
     request.x = "bytes".to_owned();
     for builds in [["app@v1", "app@v3"], ["app@v3", "app@v1"]] {
-        request.named = builds.map(Named::from);
+        request.named = builds.map(BuildRef::from);
         let error = compare_models(&sources, &request).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -486,7 +486,7 @@ fn models_function_by_two_numbers_of_its_runs() {
 fn splits_of_one_build_are_rarely_degradations() {
     let sources = sources();
     let mut asked = CalibrateRequest::default();
-    asked.named = Named::from("app@v1");
+    asked.named = BuildRef::from("app@v1");
     asked.splits = Some(20);
     let found = calibrate_curves(&sources, &asked, "n").unwrap();
     assert_eq!(found.ways.len(), 8);
@@ -510,8 +510,8 @@ fn splits_of_one_build_are_rarely_degradations() {
 
 fn checked(candidate: &str, x: &str) -> CheckRequest {
     let mut request = CheckRequest::default();
-    request.baseline = Some(Baseline::Any(Named::from("app@v1")));
-    request.candidate = Named::from(candidate);
+    request.baseline = Some(Baseline::Any(BuildRef::from("app@v1")));
+    request.candidate = BuildRef::from(candidate);
     request.thresholds.x = Some(x.to_owned());
     request
 }
@@ -628,7 +628,7 @@ fn curves_without_formula_are_drawn_with_their_smoother() {
 #[test]
 fn detectors_of_perun_do_not_change_the_verdict() {
     let mut request = CompareModelsRequest::default();
-    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "n".to_owned();
     request.options.detectors = Detector::ALL.to_vec();
     let found = compare_models(&sources(), &request).unwrap();
@@ -650,7 +650,7 @@ fn detectors_of_perun_do_not_change_the_verdict() {
     assert_fits("compare-models-detectors", |style| {
         render::models::changes::text(&found, style)
     });
-    request.named = ["app@v1", "app@same"].map(Named::from);
+    request.named = ["app@v1", "app@same"].map(BuildRef::from);
     let same = compare_models(&sources(), &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean);
 }

@@ -14,7 +14,7 @@ use sto_query::questions::{
     BlameRequest, HotSpotsRequest, Observation, SeriesRequest, SourceRequest, blame, hot, series,
     source,
 };
-use sto_query::sources::{Environment, Named, Sources};
+use sto_query::sources::{BuildRef, Environment, Sources};
 
 /// A machine with the symbols of the demo.
 struct Machine;
@@ -40,7 +40,7 @@ fn sources() -> Sources {
 }
 
 fn index() -> HotIndex {
-    let recording = Named::File(demo().join("v1.perf.data"));
+    let recording = BuildRef::File(demo().join("v1.perf.data"));
     let request = with!(HotRequest {
         named: Some(recording)
     });
@@ -65,7 +65,7 @@ fn costs_agree_with_annotated_source() {
     let index = index();
     let mut request = SourceRequest::default();
     request.function = "count_rules".to_owned();
-    request.named = Named::File(demo().join("v1.perf.data"));
+    request.named = BuildRef::File(demo().join("v1.perf.data"));
     request.context = 0;
     let shown = source(&sources(), &request).unwrap();
     let found = function(&index, "count_rules");
@@ -160,7 +160,7 @@ fn hot_spots_agree_with_annotated_file() {
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
     let of = with!(HotRequest {
-        named: Some(Named::File(demo().join("v1.perf.data")))
+        named: Some(BuildRef::File(demo().join("v1.perf.data")))
     });
     let request = with!(HotSpotsRequest {
         of: of.clone(),
@@ -260,12 +260,12 @@ fn costs_of_earlier_builds_agree_with_series() {
 #[test]
 fn functions_that_changed_show_their_change() {
     let request = with!(HotRequest {
-        named: Some(Named::File(demo().join("v2.perf.data")))
+        named: Some(BuildRef::File(demo().join("v2.perf.data")))
     });
     let index = HotIndex::load(&sources(), &request).unwrap();
     let request = with!(CheckRequest {
-        baseline: Some(Baseline::Any(Named::File(demo().join("v1.perf.data")))),
-        candidate: Named::File(demo().join("v2.perf.data")),
+        baseline: Some(Baseline::Any(BuildRef::File(demo().join("v1.perf.data")))),
+        candidate: BuildRef::File(demo().join("v2.perf.data")),
     });
     let checked = check(&sources(), &request).unwrap();
     let changes = HotChanges::from_comparison(&index, &checked.comparisons[0]);

@@ -9,7 +9,7 @@ use sto_core::units::Nanoseconds;
 use sto_query::error::WindowError;
 use sto_query::questions::{PhasesRequest, TopRequest, Window, phases, top};
 use sto_query::results::{PhaseChange, Phases};
-use sto_query::sources::{Filter, Named, Sources};
+use sto_query::sources::{BuildRef, Filter, Sources};
 use sto_query::statistics::{change_points, period};
 use sto_query::text::Style;
 use sto_query::{QueryError, render};
@@ -99,7 +99,7 @@ impl Random {
 /// Returns a recording's self samples by function in `stretches` equal parts of its time.
 fn rows(file: &str, stretches: usize) -> Vec<Vec<f64>> {
     const FUNCTIONS: usize = 12;
-    let named = Named::File(testdata(file));
+    let named = BuildRef::File(testdata(file));
     let (run, sample_type) = nowhere().run_over_time(&named, &Filter::default()).unwrap();
     let mut by_frame: BTreeMap<_, u64> = BTreeMap::new();
     for cost in run.costs(sample_type) {

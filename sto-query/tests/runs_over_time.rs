@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use sto_query::error::CorrelateError;
 use sto_query::questions::{AlignRequest, CorrelateRequest, Correlator, align, correlate};
 use sto_query::results::{Doubt, RankedMetrics, WhyLeftOut, json};
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 use sto_query::{QueryError, render};
 
 fn sources() -> Sources {
     Sources::from_folder(Path::new("there is no store"))
 }
 
-fn testdata(name: &str) -> Named {
+fn testdata(name: &str) -> BuildRef {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    Named::File(repository.join("testdata").join(name))
+    BuildRef::File(repository.join("testdata").join(name))
 }
 
-fn recording(name: &str) -> Named {
+fn recording(name: &str) -> BuildRef {
     testdata(&format!("perf-data/{name}"))
 }
 
@@ -141,7 +141,7 @@ fn aligns_runs_by_a_common_metric() {
         "second.perf",
         &[("work", &bent), ("cause", &plus_cause(&bent))],
     );
-    let named = [Named::File(first), Named::File(second)];
+    let named = [BuildRef::File(first), BuildRef::File(second)];
     let mut request = CorrelateRequest::default();
     request.named = named.to_vec();
     request.options.target = "self:work".to_owned();
@@ -255,7 +255,7 @@ fn uncertain_parts_are_in_seconds_of_each_run() {
     let first = script("constant-first.perf", &[("work", &noise)]);
     let second = script("constant-second.perf", &[("work", &later)]);
     let mut request = AlignRequest::default();
-    request.named = [Named::File(first), Named::File(second)];
+    request.named = [BuildRef::File(first), BuildRef::File(second)];
     let alignment = align(&sources(), &request).unwrap();
     let Some(Doubt::NearlyConstant { first, second }) = alignment.fit.warnings.first() else {
         panic!("{:?}", alignment.fit.warnings);

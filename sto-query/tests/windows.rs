@@ -17,7 +17,7 @@ use sto_query::questions::{
 };
 use sto_query::render::{self, Detail};
 use sto_query::results::{Comparison, Subject, Verdict, View};
-use sto_query::sources::{EVENT, Filter, Named, Sources};
+use sto_query::sources::{BuildRef, EVENT, Filter, Sources};
 
 /// A recording of two threads, and a longer recording.
 const FILES: [&str; 2] = ["perf-data/threads.perf.data", "demo/v1.perf.data"];
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn windows_that_tile_a_run_add_up_to_the_whole(mut cuts in prop::collection::vec(0..4_000_000_000_u64, 0..6)) {
-        let file = Named::File(testdata(FILES[1]));
+        let file = BuildRef::File(testdata(FILES[1]));
         for (named, sources) in [(&file, &*STORED), (&"v1".into(), &stored_longer())] {
             let whole = sources.view(named, &Filter::default()).unwrap();
             cuts.sort_unstable();
@@ -201,7 +201,7 @@ fn invalid_window_is_an_error_with_its_reason() {
         assert!(matches!(error, WindowError::NoSlices { .. }), "{error}");
         assert!(error.hint().is_some());
     }
-    let folded = Named::File(testdata("folded/async-profiler.folded"));
+    let folded = BuildRef::File(testdata("folded/async-profiler.folded"));
     let error = STORED.view(&folded, &between(0, Some(1))).unwrap_err();
     assert!(
         matches!(error, QueryError::Window(WindowError::NoTime { .. })),

@@ -4,7 +4,7 @@ use super::FilterArgs;
 use clap::Args;
 use std::ffi::OsString;
 use sto_query::internal::hot::HotRequest;
-use sto_query::sources::Named;
+use sto_query::sources::BuildRef;
 
 /// Which build's costs are shown in source.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ impl HotArgs {
     /// Converts the arguments to a request.
     pub(crate) fn request(&self) -> HotRequest {
         let mut request = HotRequest::default();
-        request.named = self.selector.as_ref().map(Named::from);
+        request.named = self.selector.as_ref().map(BuildRef::from);
         request.filter = self.filter.filter();
         request
     }

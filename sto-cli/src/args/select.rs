@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use sto_core::units::Nanoseconds;
 use sto_query::check::{Baseline, CheckRequest};
 use sto_query::questions::{KeyOptions, Window};
-use sto_query::sources::{Filter, Named};
+use sto_query::sources::{BuildRef, Filter};
 
 /// The profiles that a command uses.
 #[derive(Debug, Args)]
@@ -133,7 +133,7 @@ pub(crate) struct EventArg {
 
 impl SelectArgs {
     /// Converts the selector for the library.
-    pub(crate) fn named(&self) -> Named {
+    pub(crate) fn named(&self) -> BuildRef {
         (&self.selector).into()
     }
 
@@ -149,8 +149,8 @@ impl SelectArgs {
 
 impl SelectSeveralArgs {
     /// Converts the selectors for the library.
-    pub(crate) fn named(&self) -> Vec<Named> {
-        self.selector.iter().map(Named::from).collect()
+    pub(crate) fn named(&self) -> Vec<BuildRef> {
+        self.selector.iter().map(BuildRef::from).collect()
     }
 
     pub(crate) fn filter(&self) -> Filter {
@@ -160,9 +160,9 @@ impl SelectSeveralArgs {
 
 impl SelectPairArgs {
     /// Converts both selectors for the library; without a candidate, both are the baseline.
-    pub(crate) fn named(&self) -> [Named; 2] {
+    pub(crate) fn named(&self) -> [BuildRef; 2] {
         let candidate = self.candidate.as_ref().unwrap_or(&self.baseline);
-        [&self.baseline, candidate].map(Named::from)
+        [&self.baseline, candidate].map(BuildRef::from)
     }
 
     pub(crate) fn filter(&self) -> Filter {
@@ -224,7 +224,7 @@ impl SidesArgs {
     /// Adds the two sides to the request.
     pub(crate) fn ask(&self, request: &mut CheckRequest) {
         let (baseline, candidate) = self.named();
-        request.candidate = candidate.map_or_else(Named::default, Named::from);
+        request.candidate = candidate.map_or_else(BuildRef::default, BuildRef::from);
         request.baseline = match (baseline, &self.baseline) {
             (Some(baseline), _) => Some(Baseline::Any(baseline.into())),
             (None, Some(named)) => Some(match named.to_str() {

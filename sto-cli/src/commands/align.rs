@@ -6,7 +6,7 @@ use clap::Args;
 use std::ffi::OsString;
 use sto_query::questions::{AlignRequest, MAX_ALIGNED, align};
 use sto_query::render;
-use sto_query::sources::Named;
+use sto_query::sources::BuildRef;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +46,7 @@ pub(crate) struct AlignArgs {
 
 pub(crate) fn run(args: &AlignArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = AlignRequest::default();
-    request.named = [&args.run, &args.other].map(Named::from);
+    request.named = [&args.run, &args.other].map(BuildRef::from);
     request.filter = args.filter.filter();
     request.metric.clone_from(&args.metric);
     request.slices = args.slices.map(usize::from);

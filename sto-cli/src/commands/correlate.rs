@@ -12,7 +12,7 @@ use sto_query::questions::{
 };
 use sto_query::render;
 use sto_query::results::RankedMetrics;
-use sto_query::sources::Named;
+use sto_query::sources::BuildRef;
 
 /// Size limit of a table, in bytes: 2,000 metrics of 50,000 rows.
 const MAX_TABLE: u64 = 1 << 30;
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, Cl
         Some(path) => rank_columns(args, path)?,
         None => {
             let mut request = CorrelateRequest::default();
-            request.named = args.selector.iter().map(Named::from).collect();
+            request.named = args.selector.iter().map(BuildRef::from).collect();
             request.filter = args.filter.filter();
             request.inlined = args.inlined.inlined;
             request.options = options(args);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use sto_query::questions::{ExportFormat, ExportRequest, LakeRequest, add_to_lake, export};
 use sto_query::render;
 use sto_query::render::drawing::DrawnFile;
-use sto_query::sources::{Filter, Named};
+use sto_query::sources::{BuildRef, Filter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -155,7 +155,11 @@ fn run_stacks(
         return Err(CliError::XWithoutModels);
     }
     let mut request = ExportRequest::default();
-    request.named = args.selector.as_ref().map(Named::from).unwrap_or_default();
+    request.named = args
+        .selector
+        .as_ref()
+        .map(BuildRef::from)
+        .unwrap_or_default();
     request.filter = args.window.within(args.filter.filter());
     request.format = format;
     request.x = args.x.clone().unwrap_or_default();
@@ -188,7 +192,7 @@ fn run_lake(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliError> {
         return Err(CliError::DatasetToStdout);
     }
     let mut request = LakeRequest::default();
-    request.named = args.selector.as_ref().map(Named::from);
+    request.named = args.selector.as_ref().map(BuildRef::from);
     request.place = args.output.clone().unwrap_or_default();
     let added = add_to_lake(&store.sources(), &request, &machine())?;
     let text = render::lake::text(&added);

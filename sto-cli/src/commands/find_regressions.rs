@@ -11,7 +11,7 @@ use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
 use sto_query::policy::Thresholds;
 use sto_query::questions::{NormalisationMethod, WorseIf};
 use sto_query::results::{Comparison, Side, Verdict};
-use sto_query::sources::Named;
+use sto_query::sources::BuildRef;
 use sto_query::text::Date;
 
 const AFTER: &str = "\
@@ -139,8 +139,8 @@ pub(crate) fn compare_recorded(
     [baseline, candidate]: [&[ProfileId]; 2],
 ) -> Result<Outcome, CliError> {
     let mut request = CheckRequest::default();
-    request.baseline = Some(Baseline::Any(Named::Runs(baseline.to_vec())));
-    request.candidate = Named::Runs(candidate.to_vec());
+    request.baseline = Some(Baseline::Any(BuildRef::Runs(baseline.to_vec())));
+    request.candidate = BuildRef::Runs(candidate.to_vec());
     let policy = PolicyArg::default();
     policy.ask(&mut request)?;
     let output = FindingsOutputArgs::default();

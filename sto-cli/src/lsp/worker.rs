@@ -24,7 +24,7 @@ use sto_query::questions::{FlameRequest, flame};
 use sto_query::render::flame::FlameOptions;
 use sto_query::results::Side;
 use sto_query::select::{SelectError, first_recorded};
-use sto_query::sources::{Filter, Named, Sources};
+use sto_query::sources::{BuildRef, Filter, Sources};
 use sto_query::text::Date;
 use sto_query::{QueryError, render};
 
@@ -105,7 +105,7 @@ struct Loaded {
 #[derive(PartialEq)]
 struct LoadedFrom {
     wanted: Wanted,
-    named: Named,
+    named: BuildRef,
     builds: Vec<(BuildId, Vec<ProfileId>, Vec<String>)>,
     policy: Option<(Policy, Option<String>)>,
 }
@@ -232,7 +232,7 @@ impl<R: Fn(Report)> Worker<R> {
         let builds = builds.collect();
         let sources = sources(snapshot);
         let named = match &self.wanted.build {
-            Some(build) => Named::from(&**build),
+            Some(build) => BuildRef::from(&**build),
             None => newest_of_branch(&sources)?,
         };
         let mut request = CheckRequest::default();

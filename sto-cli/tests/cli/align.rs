@@ -4,7 +4,7 @@ use crate::support::{Run, Sandbox};
 use std::fmt::Write;
 use sto_query::questions::{AlignRequest, align};
 use sto_query::results;
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 
 /// Returns a series of constant parts, given as numbers of points and their value.
 fn levels(levels: &[(usize, u64)]) -> Vec<u64> {
@@ -136,7 +136,7 @@ fn command_matches_the_library_call() {
     store(&sandbox, "a", &levels(&[(4, 1), (8, 3), (8, 2)]));
     store(&sandbox, "b", &levels(&[(8, 1), (8, 3), (4, 2)]));
     let mut request = AlignRequest::default();
-    request.named = [Named::from("a"), Named::from("b")];
+    request.named = [BuildRef::from("a"), BuildRef::from("b")];
     request.metric = Some("x = 2 * self:work".to_owned());
     request.slices = Some(10);
     let args = [

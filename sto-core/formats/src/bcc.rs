@@ -108,7 +108,7 @@ impl Report for Bcc {
             Tool::MemLeak => builder.sample_type("outstanding", Unit::Bytes),
         };
         for (stack, cost) in std::mem::take(&mut self.leaked) {
-            super::report::one_thread(builder, 0, stack, cost)?;
+            super::report::add_to_only_thread(builder, 0, stack, cost)?;
         }
         Ok(())
     }

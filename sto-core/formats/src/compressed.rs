@@ -104,7 +104,7 @@ pub(super) struct Expanded<'a> {
 impl Expanded<'_> {
     /// Reads all remaining bytes. `size` is the size of an uncompressed file including the bytes
     /// already read, or 0 for a stream.
-    pub(super) fn hold(&mut self, bytes: &mut Vec<u8>, size: u64) -> io::Result<()> {
+    pub(super) fn read_remaining(&mut self, bytes: &mut Vec<u8>, size: u64) -> io::Result<()> {
         let mut most = self.max_held;
         if !self.is_expanded {
             most = most.max(size);
@@ -245,7 +245,7 @@ impl CompressedParts {
     }
 
     /// Returns `true` if a part is compressed.
-    pub(super) fn has(part: &[u8]) -> bool {
+    pub(super) fn is_compressed(part: &[u8]) -> bool {
         matches!(Compression::detect(part), Some(Compression::Zstd))
     }
 
@@ -353,7 +353,9 @@ mod tests {
                 cut: Rc::default(),
             };
             let mut bytes = vec![7; 100];
-            let error = stream.hold(&mut bytes, 0).expect_err("it has no end");
+            let error = stream
+                .read_remaining(&mut bytes, 0)
+                .expect_err("it has no end");
             assert_eq!(bytes.len(), (1 << 20) + 1);
             let error = failed(Path::new("-"), Salvage::Impossible)(error).to_string();
             assert!(

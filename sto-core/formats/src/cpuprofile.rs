@@ -79,9 +79,9 @@ fn modernized<'b>(bytes: &'b [u8], profile: &mut Profile<'b>) -> Decoded<()> {
         profile.end_time = times.pop();
     }
     profile.start_time = times.first().copied();
-    let mut before = profile.start_time.and_then(|time| time.times(1000));
+    let mut before = profile.start_time.and_then(|time| time.multiply(1000));
     let deltas = times.iter().map(|time| {
-        let now = time.times(1000);
+        let now = time.multiply(1000);
         let delta = now
             .zip(before)
             .map_or(0, |(now, before)| now.saturating_sub(before));
@@ -103,7 +103,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     nodes.link(&profile.nodes, "nodes")?;
     let (id, name) = (Id::default(), Text::default());
     let thread = add_thread(&mut builder, (&id, &name), (&id, &name));
-    let nanoseconds = |time: Option<Number>| time.and_then(|time| time.times(1000));
+    let nanoseconds = |time: Option<Number>| time.and_then(|time| time.multiply(1000));
     let (start, end) = (
         nanoseconds(profile.start_time),
         nanoseconds(profile.end_time),

@@ -4,7 +4,7 @@
 
 use crate::names::{NamedFrame, without_rust_mangling};
 use crate::recording::{Built, LocationIx, RecordingBuilder};
-use crate::report::{Report, one_thread};
+use crate::report::{Report, add_to_only_thread};
 use crate::source::Head;
 use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
@@ -78,7 +78,7 @@ impl Report for DTrace {
                 self.stack.reverse();
                 if count > 0 {
                     let stack = builder.stack(&self.stack)?;
-                    one_thread(builder, 0, stack, Cost::from_count(count))?;
+                    add_to_only_thread(builder, 0, stack, Cost::from_count(count))?;
                 }
                 self.stack.clear();
                 self.has_frames = true;

@@ -5,7 +5,7 @@
 use crate::names::NamedFrame;
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::report;
-use crate::report::{CallPath, Report, one_thread};
+use crate::report::{CallPath, Report, add_to_only_thread};
 use crate::source::Head;
 use crate::wire::text::{base_name, excerpt, scaled, words};
 use sto_model::FrameKind;
@@ -157,8 +157,8 @@ impl Ghc {
             samples: ticks,
             value: nanoseconds.ok_or("its ticks are longer than 2^64 ns")?,
         };
-        one_thread(builder, 0, stack, time)?;
-        one_thread(builder, 1, stack, report::per(1024, bytes))?;
+        add_to_only_thread(builder, 0, stack, time)?;
+        add_to_only_thread(builder, 1, stack, report::cost_per_unit(1024, bytes))?;
         Ok(())
     }
 }

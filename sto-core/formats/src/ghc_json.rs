@@ -6,7 +6,7 @@ use crate::error::{DecodeError, Decoded};
 use crate::json::{CallTree, Caller, walk};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
-use crate::report::{one_thread, per};
+use crate::report::{add_to_only_thread, cost_per_unit};
 use crate::source::Head;
 use crate::wire::json::{Text, parse};
 use crate::wire::text::base_name;
@@ -85,8 +85,8 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             };
             let stack = tree.stack(entry, &mut builder);
             let added = stack.and_then(|stack| {
-                one_thread(&mut builder, 0, stack, time)?;
-                one_thread(&mut builder, 1, stack, per(1024, node.alloc))
+                add_to_only_thread(&mut builder, 0, stack, time)?;
+                add_to_only_thread(&mut builder, 1, stack, cost_per_unit(1024, node.alloc))
             });
             added.map_err(DecodeError::at(at()))?;
         }

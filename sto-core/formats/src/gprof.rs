@@ -7,7 +7,7 @@
 use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
-use crate::report::{Report, one_thread, per};
+use crate::report::{Report, add_to_only_thread, cost_per_unit};
 use crate::source::Head;
 use crate::wire::text::{decimal, excerpt, lines, scaled, words};
 use hashbrown::HashMap;
@@ -89,7 +89,7 @@ impl Report for Gprof {
         let interval = self.interval.max(1);
         let cost = |value| match self.interval {
             0 => super::report::time(value),
-            _ => per(interval, value),
+            _ => cost_per_unit(interval, value),
         };
         let own = self.graph.own.iter().map(|&(_, _, own)| own);
         let all = own.chain(self.flat.iter().map(|&(_, own)| own));
@@ -98,7 +98,7 @@ impl Report for Gprof {
         if self.graph.own.is_empty() {
             for (location, own) in self.flat {
                 let stack = builder.stack(&[location])?;
-                one_thread(builder, 0, stack, cost(own))?;
+                add_to_only_thread(builder, 0, stack, cost(own))?;
             }
             return Ok(());
         }
@@ -111,8 +111,9 @@ impl Report for Gprof {
         }
         self.graph.own.sort_unstable();
         self.graph.calls.sort_unstable();
-        let add =
-            |builder: &mut RecordingBuilder, stack, own| one_thread(builder, 0, stack, cost(own));
+        let add = |builder: &mut RecordingBuilder, stack, own| {
+            add_to_only_thread(builder, 0, stack, cost(own))
+        };
         let warnings = add_graph(&self.graph, &self.frames, &GPROF, builder, add)?;
         builder.warnings.extend(warnings);
         Ok(())

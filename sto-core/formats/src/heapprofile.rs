@@ -4,7 +4,7 @@
 use crate::error::{DecodeError, Decoded};
 use crate::json::{CallTree, Caller, walk};
 use crate::recording::RecordingBuilder;
-use crate::report::one_thread;
+use crate::report::add_to_only_thread;
 use crate::source::Head;
 use crate::v8::{CallFrame, add_location};
 use crate::wire::json::{Number, parse};
@@ -63,7 +63,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
                 samples: sampled.unwrap_or(1),
                 value: size,
             };
-            let added = stack.and_then(|stack| one_thread(&mut builder, 0, stack, cost));
+            let added = stack.and_then(|stack| add_to_only_thread(&mut builder, 0, stack, cost));
             added.map_err(DecodeError::at("head"))?;
         }
         Ok(entry)

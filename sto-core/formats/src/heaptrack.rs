@@ -14,7 +14,7 @@
 
 use crate::names::{NamedFrame, module_name};
 use crate::recording::{LocationIx, RecordingBuilder, StackIx, process_name};
-use crate::report::{Report, one_thread};
+use crate::report::{Report, add_to_only_thread};
 use crate::source::Head;
 use crate::wire::text::{base_name, excerpt, lines, words};
 use sto_model::FrameKind;
@@ -106,7 +106,7 @@ impl Report for Heaptrack {
                     samples: count,
                     value: value.ok_or("its allocations are more than 2^64 bytes")?,
                 };
-                one_thread(builder, sample_type, kind.stack, cost)?;
+                add_to_only_thread(builder, sample_type, kind.stack, cost)?;
             }
         }
         for name in ["allocated", "peak", "at-end"] {

@@ -5,7 +5,7 @@
 
 use crate::names::{NamedFrame, without_rust_mangling};
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
-use crate::report::{CallPath, Report, per, time};
+use crate::report::{CallPath, Report, cost_per_unit, time};
 use crate::source::Head;
 use crate::wire::text::{decimal, excerpt, scaled};
 use sto_model::units::{Cost, Unit};
@@ -135,8 +135,8 @@ impl Instruments {
         let (thread, unit) = (self.thread.unwrap_or(ThreadIx(0)), self.unit);
         move |builder, stack, value| {
             let cost: Cost = match unit {
-                Some(Unit::Bytes) => per(1024, value),
-                Some(Unit::Events) => per(1_000_000, value),
+                Some(Unit::Bytes) => cost_per_unit(1024, value),
+                Some(Unit::Events) => cost_per_unit(1_000_000, value),
                 _ => time(value),
             };
             builder.add_cost(thread, SampleTypeIx(0), stack, cost)

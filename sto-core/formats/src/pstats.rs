@@ -10,7 +10,7 @@ use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
-use crate::report::{one_thread, time};
+use crate::report::{add_to_only_thread, time};
 use crate::source::Head;
 use crate::wire::marshal::{Marshalled, Value, ValueIx};
 use hashbrown::HashMap;
@@ -80,8 +80,9 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         return Err(unexpected("each function once"));
     }
     builder.sample_type("wall", Unit::Nanoseconds);
-    let add =
-        |builder: &mut RecordingBuilder, stack, cost| one_thread(builder, 0, stack, time(cost));
+    let add = |builder: &mut RecordingBuilder, stack, cost| {
+        add_to_only_thread(builder, 0, stack, time(cost))
+    };
     let warnings = add_graph(&graph, &functions.frames, &PSTATS, &mut builder, add);
     let warnings = warnings.map_err(DecodeError::at("its calls"))?;
     builder.warnings.extend(warnings);

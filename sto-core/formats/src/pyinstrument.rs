@@ -10,7 +10,7 @@ use crate::error::{DecodeError, Decoded};
 use crate::json::{CallTree, Caller, walk};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
-use crate::report::{one_thread, time};
+use crate::report::{add_to_only_thread, time};
 use crate::source::{Head, ReadOptions};
 use crate::wire::json::{Number, Text, parse};
 use crate::wire::text::decimal;
@@ -64,7 +64,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     let wall = builder.sample_type("wall", Unit::Nanoseconds);
     add_records(&session.frame_records, wall, &mut builder)?;
     let whole = |time: Option<Number>, factor: u64| {
-        time.and_then(|time| time.times(factor))
+        time.and_then(|time| time.multiply(factor))
             .and_then(|time| u64::try_from(time).ok())
     };
     builder.origin.duration = whole(session.duration, NANOSECONDS).map(Nanoseconds);
@@ -111,7 +111,7 @@ fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> De
         // Ignore what only comes from rounding.
         if own >= children * 1000 && own > 0 {
             let stack = tree.stack(entry, builder);
-            let added = stack.and_then(|stack| one_thread(builder, 0, stack, time(own)));
+            let added = stack.and_then(|stack| add_to_only_thread(builder, 0, stack, time(own)));
             added.map_err(DecodeError::at("root_frame"))?;
         }
     }

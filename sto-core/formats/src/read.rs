@@ -162,7 +162,7 @@ fn read_from(
         | Reader::Chunks(_)
         | Reader::Pieces(_)
         | Reader::Passes(_) => {
-            let held = input.hold(&mut bytes, size);
+            let held = input.read_remaining(&mut bytes, size);
             held.map_err(failed(path, salvage_of(format)))?;
             let options = ReadOptions {
                 // All bytes were reported already.

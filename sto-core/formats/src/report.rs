@@ -85,7 +85,7 @@ impl<R: Report> LineReader for Reader<R> {
 }
 
 /// Adds a cost to the only thread.
-pub(super) fn one_thread(
+pub(super) fn add_to_only_thread(
     builder: &mut RecordingBuilder,
     sample_type: u32,
     stack: StackIx,
@@ -97,12 +97,12 @@ pub(super) fn one_thread(
 /// The cost of a time without a number of samples: one sample per millisecond, so that shares of
 /// samples are shares of time.
 pub(super) fn time(nanoseconds: u64) -> Cost {
-    per(1_000_000, nanoseconds)
+    cost_per_unit(1_000_000, nanoseconds)
 }
 
 /// A cost with one sample per `unit` of its value, rounded, and at least one unless the value is
 /// zero.
-pub(super) fn per(unit: u64, value: u64) -> Cost {
+pub(super) fn cost_per_unit(unit: u64, value: u64) -> Cost {
     let rounded = value / unit + u64::from(value % unit >= unit.div_ceil(2));
     Cost {
         samples: rounded.max(u64::from(value > 0)),

@@ -14,7 +14,7 @@
 
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
-use crate::report::{Report, one_thread};
+use crate::report::{Report, add_to_only_thread};
 use crate::source::Head;
 use crate::wire::text::{decimal, excerpt};
 use hashbrown::HashMap;
@@ -76,9 +76,9 @@ impl Report for Rprof {
         self.read_stack(stack, builder)?;
         let stack = builder.stack(&self.stack)?;
         let sample = |value| Cost { samples: 1, value };
-        one_thread(builder, 0, stack, sample(interval))?;
+        add_to_only_thread(builder, 0, stack, sample(interval))?;
         if grown > 0 {
-            one_thread(builder, 1, stack, sample(grown))?;
+            add_to_only_thread(builder, 1, stack, sample(grown))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
-use crate::report::{one_thread, per};
+use crate::report::{add_to_only_thread, cost_per_unit};
 use crate::source::Head;
 use crate::wire::json::{Number, Text, parse};
 use crate::wire::text::{base_name, decimal, excerpt};
@@ -82,13 +82,13 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         };
         let added = builder
             .stack(&stack)
-            .and_then(|stack| one_thread(&mut builder, 0, stack, cost));
+            .and_then(|stack| add_to_only_thread(&mut builder, 0, stack, cost));
         added.map_err(DecodeError::at(at()))?;
     }
     builder.sample_type("wall", Unit::Nanoseconds);
     for (ix, (frames, size)) in profile.memory_stacks.iter().enumerate() {
         let at = || format!("memory_stacks[{ix}]");
-        let cost = per(1 << 20, size.weight(1 << 20, at)?);
+        let cost = cost_per_unit(1 << 20, size.weight(1 << 20, at)?);
         let memory = builder.sample_type("memory", Unit::Bytes);
         stack.clear();
         for frame in frames {
@@ -97,11 +97,13 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         }
         let added = builder
             .stack(&stack)
-            .and_then(|stack| one_thread(&mut builder, memory.0, stack, cost));
+            .and_then(|stack| add_to_only_thread(&mut builder, memory.0, stack, cost));
         added.map_err(DecodeError::at(at()))?;
     }
     builder.origin.duration = Some(Nanoseconds(elapsed));
-    let recorded = profile.start_time_absolute.and_then(|time| time.times(1));
+    let recorded = profile
+        .start_time_absolute
+        .and_then(|time| time.multiply(1));
     builder.origin.recorded = recorded
         .and_then(|time| u64::try_from(time).ok())
         .map(UnixSeconds);

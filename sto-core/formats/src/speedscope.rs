@@ -8,7 +8,7 @@ use crate::json::{Spans, add_thread};
 use crate::names::{NamedFrame, nanoseconds_in};
 use crate::recording::{LocationIx, RecordingBuilder, SampleKey, StackIx, Stacks, ThreadIx};
 use crate::source::{Head, ReadOptions};
-use crate::wire::json::{Number, Text, entry, parse, same_length, shown};
+use crate::wire::json::{Number, Text, entry, parse, quote_name, same_length};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
@@ -199,7 +199,7 @@ impl Reader {
                 let factor = nanoseconds_in(time).ok_or_else(|| {
                     let problem = format!(
                         "{}; expected one of none, nanoseconds, microseconds, milliseconds, seconds, bytes",
-                        shown(&profile.unit)
+                        quote_name(&profile.unit)
                     );
                     DecodeError::new(format!("{at}.unit"), problem)
                 })?;
@@ -232,7 +232,7 @@ impl Reader {
             _ => {
                 let problem = format!(
                     "{}; expected `sampled` or `evented`",
-                    shown(&profile.r#type)
+                    quote_name(&profile.r#type)
                 );
                 Err(DecodeError::new(format!("{at}.type"), problem))
             }
@@ -344,7 +344,7 @@ impl Reader {
         mut hand_on: impl FnMut(&mut Reader, Change) -> Result<(), String>,
     ) -> Decoded<()> {
         let scaled = |number: Number, path: &dyn Fn() -> String| {
-            number.times(factor).ok_or_else(|| {
+            number.multiply(factor).ok_or_else(|| {
                 DecodeError::new(
                     path(),
                     format!("{number}; expected a number that fits 64 bits"),
@@ -386,7 +386,7 @@ impl Reader {
                     return Err(DecodeError::new(path("frame"), problem));
                 }
                 _ => {
-                    let problem = format!("{}; expected `O` or `C`", shown(&event.r#type));
+                    let problem = format!("{}; expected `O` or `C`", quote_name(&event.r#type));
                     return Err(DecodeError::new(path("type"), problem));
                 }
             }

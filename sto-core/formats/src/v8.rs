@@ -288,7 +288,7 @@ pub(super) struct Delta(pub(super) i64);
 impl<'d> Deserialize<'d> for Delta {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Delta, D::Error> {
         let microseconds = Number::deserialize(deserializer)?;
-        let nanoseconds = microseconds.times(1000);
+        let nanoseconds = microseconds.multiply(1000);
         let nanoseconds = nanoseconds.and_then(|nanoseconds| i64::try_from(nanoseconds).ok());
         nanoseconds.map(Delta).ok_or_else(|| {
             let problem = format!("{microseconds}, expected microseconds of up to 292 years");

@@ -5,7 +5,7 @@
 use crate::names::NamedFrame;
 use crate::recording::{RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::report;
-use crate::report::{CallPath, Report, one_thread};
+use crate::report::{CallPath, Report, add_to_only_thread};
 use crate::source::Head;
 use crate::wire::csv;
 use crate::wire::csv::{CsvColumns, Names, Row};
@@ -161,7 +161,7 @@ impl Report for VisualStudio {
             average,
             share,
         });
-        one_thread(builder, 1, stack, Cost::from_count(calls))?;
+        add_to_only_thread(builder, 1, stack, Cost::from_count(calls))?;
         Ok(())
     }
 

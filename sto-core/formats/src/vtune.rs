@@ -6,7 +6,7 @@
 use crate::names::NamedFrame;
 use crate::recording::RecordingBuilder;
 use crate::report;
-use crate::report::{CallPath, Report, one_thread};
+use crate::report::{CallPath, Report, add_to_only_thread};
 use crate::source::Head;
 use crate::wire::csv;
 use crate::wire::csv::{CsvColumns, Names};
@@ -82,7 +82,7 @@ impl Report for VTune {
         };
         let location = frame.add(builder)?;
         let stack = self.path.call(depth, location, builder)?;
-        one_thread(builder, 0, stack, report::time(time))?;
+        add_to_only_thread(builder, 0, stack, report::time(time))?;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};
-use crate::sources::{Named, select_event_to_compare};
+use crate::sources::{BuildRef, select_event_to_compare};
 use crate::tree::View;
 use std::path::Path;
 use sto_lake::lake::Counts;
@@ -26,10 +26,10 @@ pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryE
     let find = |name: &str| -> Result<Selection, QueryError> {
         Ok(select_from(counts.builds(), &name.parse::<Selector>()?)?)
     };
-    let named = |named: &Named| match named {
-        Named::Selector(name) => find(name),
-        Named::File(path) => find(&path.to_string_lossy()),
-        Named::Runs(_) => Err(QueryError::NoBaseline),
+    let named = |named: &BuildRef| match named {
+        BuildRef::Selector(name) => find(name),
+        BuildRef::File(path) => find(&path.to_string_lossy()),
+        BuildRef::Runs(_) => Err(QueryError::NoBaseline),
     };
     let candidate = named(&request.candidate)?;
     let of_candidate = |name: &str| {

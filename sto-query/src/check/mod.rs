@@ -23,7 +23,7 @@ use crate::models::{CompareModelsOptions, ModelVariables, compare_models};
 use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
 use crate::sources::{
-    self, EVENT, LocatedProfiles, Named, SLICES_OVER_TIME, Sources, select_event_to_compare,
+    self, BuildRef, EVENT, LocatedProfiles, SLICES_OVER_TIME, Sources, select_event_to_compare,
     slice_count_for,
 };
 use crate::text::Date;
@@ -41,7 +41,7 @@ pub struct CheckRequest {
     /// The baseline; by default the policy's.
     pub baseline: Option<Baseline>,
     /// The candidate.
-    pub candidate: Named,
+    pub candidate: BuildRef,
     /// The benchmarks to compare; by default the policy's benchmarks, or otherwise all that both
     /// sides have.
     pub benchmarks: Vec<String>,
@@ -77,7 +77,7 @@ pub struct CheckRequest {
 #[non_exhaustive]
 pub enum Baseline {
     /// Any name.
-    Any(Named),
+    Any(BuildRef),
     /// A build or tag of the candidate's executable, or otherwise a selector.
     OfCandidate(String),
 }

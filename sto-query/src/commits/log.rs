@@ -7,7 +7,7 @@ use crate::check::{Baseline, CheckRequest, check};
 use crate::compare::{FindingKind, TOTAL_COST, Verdict};
 use crate::history::HistoryQuery;
 use crate::select::Ancestry;
-use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use serde::{Deserialize, Serialize};
 use sto_core::model::CommitHash;
 use sto_core::tree::total_cost;
@@ -169,7 +169,7 @@ fn overall(compared: &[Judgement]) -> Option<Verdict> {
 /// Returns the mean cost of a run.
 fn mean_cost(
     sources: &Sources,
-    named: &Named,
+    named: &BuildRef,
     measured: &MeasuredCommits,
 ) -> Result<Option<u64>, QueryError> {
     let filter = Filter {
@@ -197,7 +197,7 @@ fn judge(
     request: &LogRequest,
     measured: &MeasuredCommits,
     with: &CommitHash,
-    [baseline, candidate]: [Named; 2],
+    [baseline, candidate]: [BuildRef; 2],
 ) -> Result<Judgement, QueryError> {
     let asked = CheckRequest {
         baseline: Some(Baseline::Any(baseline)),

@@ -4,7 +4,7 @@ use crate::QueryError;
 use crate::compare::EXIT_STATUS;
 use crate::history::{HistoryError, HistoryQuery};
 use crate::select::{Ancestry, Selection, group_by_commit};
-use crate::sources::{Named, Sources};
+use crate::sources::{BuildRef, Sources};
 use std::collections::BTreeMap;
 use sto_core::model::{Commit, CommitHash};
 use sto_core::store::{StoredBuild, StoredProfile};
@@ -91,9 +91,9 @@ impl MeasuredCommits {
     }
 
     /// Returns the runs of a commit as an argument for queries.
-    pub(crate) fn runs_of_commit(&self, commit: usize) -> Option<Named> {
+    pub(crate) fn runs_of_commit(&self, commit: usize) -> Option<BuildRef> {
         let runs = self.runs.get(&commit)?.profiles.iter();
-        Some(Named::Runs(runs.map(|run| run.id).collect()))
+        Some(BuildRef::Runs(runs.map(|run| run.id).collect()))
     }
 }
 

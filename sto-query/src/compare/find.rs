@@ -366,7 +366,7 @@ fn set_size_factors(side: &mut Side, factors: &[f64]) {
 /// Returns the median dispersion of the tested functions, or 0 if none was tested.
 fn typical_dispersion(functions: &[Evidence]) -> f64 {
     let tested = functions.iter().filter_map(|evidence| evidence.tested);
-    let mut dispersions: Vec<f64> = tested.map(|tested| tested.fit.beyond_poisson()).collect();
+    let mut dispersions: Vec<f64> = tested.map(|tested| tested.fit.overdispersion()).collect();
     dispersions.sort_unstable_by(f64::total_cmp);
     dispersions
         .get(dispersions.len() / 2)

@@ -54,7 +54,12 @@ impl Variations {
             let estimates = estimates(&earlier.counts, &earlier.design, MIN_EARLIER_FUNCTIONS)?;
             Some((estimates, Some(earlier.build.clone())))
         };
-        let assumed = || (Variation::assumed(ASSUMED), Variation::assumed(ASSUMED));
+        let assumed = || {
+            (
+                Variation::with_dispersion(ASSUMED),
+                Variation::with_dispersion(ASSUMED),
+            )
+        };
         let ((self_, total), earlier_build) = own
             .map(|own| (own, None))
             .or_else(of_earlier)

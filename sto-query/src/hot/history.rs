@@ -6,7 +6,7 @@ use crate::QueryError;
 use crate::compare::Comparison;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
 use crate::select::{Selection, first_recorded, main_modules, select_whole_build};
-use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{CostShare, View, sum_costs};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -32,7 +32,7 @@ pub struct HotBuild {
     /// Tags, sorted.
     pub tags: Vec<String>,
     /// Runs of the build that are included.
-    pub runs: Named,
+    pub runs: BuildRef,
     /// Number of these runs.
     pub run_count: usize,
     /// Time of the first run's recording.

@@ -35,7 +35,7 @@ pub(crate) use spots::{DoubtfulFile, HotSpot};
 pub use text_costs::TextCosts;
 
 use crate::QueryError;
-use crate::sources::{Filter, Named, Sources};
+use crate::sources::{BuildRef, Filter, Sources};
 use crate::tree::{CostShare, Subject};
 use definition::name_in_source;
 use hashbrown::HashMap;
@@ -51,7 +51,7 @@ use sto_core::units::{Cost, UnixSeconds};
 #[non_exhaustive]
 pub struct HotRequest {
     /// The profiles; by default, those returned by [`newest_of_branch`].
-    pub named: Option<Named>,
+    pub named: Option<BuildRef>,
     /// Selection of runs and event.
     pub filter: Filter,
 }

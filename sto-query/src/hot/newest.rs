@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::select::{SelectError, Selection, first_recorded, select_runs, select_whole_build};
-use crate::sources::{Named, Sources};
+use crate::sources::{BuildRef, Sources};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use sto_core::model::CommitHash;
@@ -51,7 +51,7 @@ impl Branch {
 /// # Errors
 ///
 /// Returns an error if the store cannot be read or has no runs.
-pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
+pub fn newest_of_branch(sources: &Sources) -> Result<BuildRef, QueryError> {
     let builds = sources.store()?.builds()?;
     let branch = Branch::load(sources);
     let of_branch = builds.iter().filter_map(|build| {
@@ -71,6 +71,6 @@ pub fn newest_of_branch(sources: &Sources) -> Result<Named, QueryError> {
 }
 
 /// Names these runs by their ids.
-pub(super) fn name_runs(runs: &Selection) -> Named {
-    Named::Runs(runs.profiles.iter().map(|run| run.id).collect())
+pub(super) fn name_runs(runs: &Selection) -> BuildRef {
+    BuildRef::Runs(runs.profiles.iter().map(|run| run.id).collect())
 }

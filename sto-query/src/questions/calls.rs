@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::calls::{self, Outliers, Waits};
-use crate::sources::{Filter, Named, Sources};
+use crate::sources::{BuildRef, Filter, Sources};
 use serde::{Deserialize, Serialize};
 
 /// Request for the unusually long calls of a run.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct OutliersRequest {
     /// The profiles; the newest of several runs is used.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs.
     pub filter: Filter,
     /// Maximum number of stacks with outliers; unlimited if `None`.
@@ -35,7 +35,7 @@ pub fn outliers(sources: &Sources, request: &OutliersRequest) -> Result<Outliers
 #[non_exhaustive]
 pub struct WaitsRequest {
     /// The profiles; the newest of several runs is used.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs.
     pub filter: Filter,
     /// Maximum number of functions, and of longest waits; unlimited if `None`.

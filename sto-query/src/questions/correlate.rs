@@ -6,7 +6,7 @@ use crate::correlate::{
     self, Alignment, CorrelateError, CorrelateOptions, MAX_ALIGNED, RankedMetrics, RunMetrics,
     correlate_runs, correlate_table,
 };
-use crate::sources::{Filter, Named, Sources};
+use crate::sources::{BuildRef, Filter, Sources};
 use crate::timeline::RunOverTime;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub fn correlate_columns(request: &CorrelateTableRequest) -> Result<RankedMetric
 #[non_exhaustive]
 pub struct CorrelateRequest {
     /// The runs. The first one has the target. The newest run of each build is used.
-    pub named: Vec<Named>,
+    pub named: Vec<BuildRef>,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Whether inlined functions count separately from those that they were compiled into.
@@ -85,7 +85,7 @@ pub fn correlate(
 #[non_exhaustive]
 pub struct AlignRequest {
     /// The reference, and the run that is aligned with it. The newest run of each build is used.
-    pub named: [Named; 2],
+    pub named: [BuildRef; 2],
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// The metric by which they are aligned, by name or as `NAME = EXPRESSION`; the whole event if
@@ -113,7 +113,7 @@ pub fn align(sources: &Sources, request: &AlignRequest) -> Result<Alignment, Que
 
 fn runs(
     sources: &Sources,
-    named: &[Named],
+    named: &[BuildRef],
     filter: &Filter,
     inlined: bool,
 ) -> Result<Vec<(RunOverTime, usize)>, QueryError> {

@@ -3,7 +3,7 @@
 use crate::QueryError;
 use crate::calls::new_outliers;
 use crate::compare::{CompareOptions, Focus};
-use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{RootsBy, View, Window};
 use serde::{Deserialize, Serialize};
 use sto_core::store::Snapshot;
@@ -27,7 +27,7 @@ pub struct DrawnStacks {
 #[non_exhaustive]
 pub struct FlameRequest {
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// The stacks to draw.
@@ -40,9 +40,9 @@ pub struct FlameRequest {
 #[non_exhaustive]
 pub struct DiffRequest {
     /// The baseline.
-    pub baseline: Named,
+    pub baseline: BuildRef,
     /// The candidate.
-    pub candidate: Named,
+    pub candidate: BuildRef,
     /// Filter of their runs, the event, and the part of their time.
     pub filter: Filter,
     /// The part of the baseline's time, if it differs.

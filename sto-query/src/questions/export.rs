@@ -5,7 +5,7 @@ use crate::calls::{CallTrace, CallsError};
 use crate::error::ExportError;
 use crate::models::CostModels;
 use crate::questions::{ModelRequest, models};
-use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{ContextCosts, Subject, View};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub enum ExportFormat {
 #[non_exhaustive]
 pub struct ExportRequest {
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event. Formats for several events get all of them.
     pub filter: Filter,
     /// The format.

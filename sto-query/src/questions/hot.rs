@@ -8,7 +8,7 @@ use crate::hot::{
 };
 use crate::policy::Policy;
 use crate::source::{SourceError, SourceTree, read};
-use crate::sources::{self, Environment, Named, Sources};
+use crate::sources::{self, BuildRef, Environment, Sources};
 use crate::tree::{Order, Prune};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -146,7 +146,7 @@ fn compared(
     index: &HotIndex,
     since: &Baseline,
 ) -> Result<(HotIndex, Check), QueryError> {
-    let newest = || Named::Runs(index.subject().profiles.clone());
+    let newest = || BuildRef::Runs(index.subject().profiles.clone());
     let candidate = request.of.named.clone().unwrap_or_else(newest);
     let baseline = baseline(sources, since, &candidate)?;
     let then = HotRequest {
@@ -168,17 +168,21 @@ fn compared(
 }
 
 /// Returns the runs of a baseline, given its name or a revision.
-fn baseline(sources: &Sources, since: &Baseline, candidate: &Named) -> Result<Named, QueryError> {
+fn baseline(
+    sources: &Sources,
+    since: &Baseline,
+    candidate: &BuildRef,
+) -> Result<BuildRef, QueryError> {
     let name = match since {
         Baseline::Any(named) => return Ok(named.clone()),
         Baseline::OfCandidate(name) => name,
     };
-    let runs = |name: &str| -> Result<Named, QueryError> {
+    let runs = |name: &str| -> Result<BuildRef, QueryError> {
         let of_candidate = sources::Baseline::OfCandidate(name);
         let [found, _] = sources.sides(&of_candidate, candidate, None)?;
         let runs = found.selection.profiles.iter().map(|run| run.id);
         Ok(if found.is_stored {
-            Named::Runs(runs.collect())
+            BuildRef::Runs(runs.collect())
         } else {
             name.into()
         })

@@ -7,7 +7,7 @@ use crate::models::{
     self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError, ModelOfTwo,
     ModelVariables,
 };
-use crate::sources::{EVENT, Filter, Named, Sources, slice_count_for};
+use crate::sources::{BuildRef, EVENT, Filter, Sources, slice_count_for};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 use sto_stats::models::Fit;
@@ -18,7 +18,7 @@ use sto_stats::models::Fit;
 #[non_exhaustive]
 pub struct ModelRequest {
     /// The runs.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of the runs, and the event.
     pub filter: Filter,
     /// The meaning of x.
@@ -40,7 +40,7 @@ pub struct ModelRequest {
 impl Default for ModelRequest {
     fn default() -> Self {
         ModelRequest {
-            named: Named::default(),
+            named: BuildRef::default(),
             filter: Filter::default(),
             x: String::new(),
             cost: Order::Total,
@@ -115,7 +115,7 @@ pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
 #[non_exhaustive]
 pub struct CompareModelsRequest {
     /// The baseline and the candidate.
-    pub named: [Named; 2],
+    pub named: [BuildRef; 2],
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// The meaning of x, see [`ModelRequest::x`].

@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::phases::{self, Phases};
-use crate::sources::{Filter, Named, Sources};
+use crate::sources::{BuildRef, Filter, Sources};
 use serde::{Deserialize, Serialize};
 
 /// Request for the phases of a run.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct PhasesRequest {
     /// The profiles; the newest of several runs is used.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event. A time window is ignored.
     pub filter: Filter,
     /// Maximum number of phases; unlimited if `None`.

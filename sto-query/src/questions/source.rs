@@ -6,7 +6,7 @@ use crate::select::Described;
 use crate::source::{
     FunctionSource, Lookup, SourceError, SourceFile, SourceTree, find, function_lines,
 };
-use crate::sources::{EVENT, Environment, Filter, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Environment, Filter, Sources};
 use crate::text::list_names;
 use crate::tree::{Subject, View};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct SourceRequest {
     /// The function: its name, or a part of it that is unique.
     pub function: String,
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Folders in which source files are searched, in this order; if empty, the default folders of
@@ -40,7 +40,7 @@ impl Default for SourceRequest {
     fn default() -> Self {
         SourceRequest {
             function: String::new(),
-            named: Named::default(),
+            named: BuildRef::default(),
             filter: Filter::default(),
             folders: Vec::new(),
             context: 2,

@@ -6,7 +6,7 @@ use crate::functions::KeyOptions;
 use crate::policy::Thresholds;
 use crate::potential::{self, Degree, Potentials};
 use crate::show::{self, ShownBuild};
-use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{self, CallTree, Order, Prune, Top, View};
 use serde::{Deserialize, Serialize};
 use sto_core::CancelToken;
@@ -17,7 +17,7 @@ use sto_core::CancelToken;
 #[non_exhaustive]
 pub struct TopRequest {
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// The cost by which functions are ordered.
@@ -45,7 +45,7 @@ pub fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryError> {
 #[non_exhaustive]
 pub struct TreeRequest {
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Limits of the tree.
@@ -76,7 +76,7 @@ pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryE
 #[non_exhaustive]
 pub struct PotentialRequest {
     /// The profiles of any number of builds, whose costs are added up.
-    pub named: Vec<Named>,
+    pub named: Vec<BuildRef>,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Number of levels of callees that count for a function's potential.
@@ -115,7 +115,7 @@ pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potent
 #[non_exhaustive]
 pub struct ShowRequest {
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
 }
 
 /// Returns the origin of profiles, and the quality of their stacks.
@@ -134,7 +134,7 @@ pub fn show(sources: &Sources, request: &ShowRequest) -> Result<ShownBuild, Quer
 #[non_exhaustive]
 pub struct CalibrateRequest {
     /// The profiles.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// Thresholds of the comparisons.

@@ -4,7 +4,7 @@ use crate::QueryError;
 use crate::answer::truncate;
 use crate::calls::{self, CallTimeline, CallTrace, CallsError};
 use crate::phases::borders_of;
-use crate::sources::{Filter, Named, Sources};
+use crate::sources::{BuildRef, Filter, Sources};
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ const MAX_LABELS: usize = 3;
 #[non_exhaustive]
 pub struct TimelineRequest {
     /// The profiles; the newest of several runs is used.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
     /// The meaning of the rows.
@@ -113,7 +113,7 @@ pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelin
 #[non_exhaustive]
 pub struct CallTimelineRequest {
     /// The profiles; the newest of several runs is used.
-    pub named: Named,
+    pub named: BuildRef,
     /// Filter of their runs, and the part of the time.
     pub filter: Filter,
     /// Thresholds of compression; if `None`, the stored ones or the default.

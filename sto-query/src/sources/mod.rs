@@ -3,10 +3,10 @@
 //! Every query is made on [`Sources`]. They share no state with each other, so a process can query any number of
 //! stores at the same time, from any thread.
 
-mod named;
+mod build_ref;
 mod views;
 
-pub use named::{Named, distinct_names};
+pub use build_ref::{BuildRef, distinct_names};
 pub use views::{EVENT, Filter};
 pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
 
@@ -16,7 +16,7 @@ use crate::select::{
     select_all_from, select_whole_build,
 };
 use crate::tree::{View, WindowError};
-use named::last_components;
+use build_ref::last_components;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -153,7 +153,7 @@ pub(crate) struct LocatedProfiles {
 
 /// Name of a baseline.
 pub(crate) enum Baseline<'a> {
-    Any(&'a Named),
+    Any(&'a BuildRef),
     /// A build or tag of the candidate's executable, or any selector if it has none of that name.
     OfCandidate(&'a str),
 }
@@ -232,7 +232,7 @@ impl Sources {
     pub(crate) fn sides(
         &self,
         baseline: &Baseline,
-        candidate: &Named,
+        candidate: &BuildRef,
         slices: Option<SliceCount>,
     ) -> Result<[LocatedProfiles; 2], QueryError> {
         if matches!(baseline, Baseline::Any(baseline) if *baseline == candidate) {
@@ -281,11 +281,11 @@ impl Sources {
     }
 
     /// Resolves a name; a build in the store takes precedence over a file with the same name.
-    fn locate(&self, named: &Named) -> Result<Target, QueryError> {
+    fn locate(&self, named: &BuildRef) -> Result<Target, QueryError> {
         let text = match named {
-            Named::Selector(text) => text,
-            Named::File(path) => return Ok(Target::file(path)),
-            Named::Runs(ids) => {
+            BuildRef::Selector(text) => text,
+            BuildRef::File(path) => return Ok(Target::file(path)),
+            BuildRef::Runs(ids) => {
                 let store = self.store()?;
                 return Ok(Target::Stored(LocatedProfiles {
                     selection: runs_of(store, ids)?,
@@ -316,7 +316,7 @@ impl Sources {
     #[cfg(feature = "lake")]
     pub(crate) fn select_all(
         &self,
-        named: Option<&Named>,
+        named: Option<&BuildRef>,
     ) -> Result<Vec<LocatedProfiles>, QueryError> {
         if let Some(named) = named {
             let each = self.each(named)?;
@@ -334,10 +334,10 @@ impl Sources {
     }
 
     /// Splits a name into one name per build; a range of commits may have several builds.
-    fn each(&self, named: &Named) -> Result<Vec<Named>, QueryError> {
+    fn each(&self, named: &BuildRef) -> Result<Vec<BuildRef>, QueryError> {
         let selector = match named {
-            Named::Selector(text) => text.parse::<Selector>().ok(),
-            Named::File(_) | Named::Runs(_) => None,
+            BuildRef::Selector(text) => text.parse::<Selector>().ok(),
+            BuildRef::File(_) | BuildRef::Runs(_) => None,
         };
         let Some(selector) = selector.filter(|selector| selector.range().is_some()) else {
             return Ok(vec![named.clone()]);
@@ -346,7 +346,7 @@ impl Sources {
         let selections = select_all_from(&self.store()?.builds()?, &selector)?;
         let runs = selections.into_iter().map(|selection| {
             let runs = selection.profiles.iter().map(|stored| stored.id);
-            Named::Runs(runs.collect())
+            BuildRef::Runs(runs.collect())
         });
         Ok(runs.collect())
     }

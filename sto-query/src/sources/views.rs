@@ -1,7 +1,7 @@
 //! Views of the stacks denoted by names, of one benchmark and in one event.
 
 use super::{
-    CONTEXTS, CallReading, LocatedProfiles, Named, SLICES_OVER_TIME, Sources, Target,
+    BuildRef, CONTEXTS, CallReading, LocatedProfiles, SLICES_OVER_TIME, Sources, Target,
     with_distinct_names,
 };
 use crate::QueryError;
@@ -43,7 +43,7 @@ impl Sources {
     /// # Errors
     ///
     /// Returns an error if nothing has this name, or if it cannot be read.
-    pub fn view(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
+    pub fn view(&self, named: &BuildRef, filter: &Filter) -> Result<View, QueryError> {
         filter.load_sum(self.runs_of(named, filter, None)?)
     }
 
@@ -52,7 +52,7 @@ impl Sources {
     /// # Errors
     ///
     /// Returns the errors of [`Sources::view`].
-    pub(crate) fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
+    pub(crate) fn runs(&self, named: &BuildRef, filter: &Filter) -> Result<View, QueryError> {
         filter.load(self.runs_of(named, filter, None)?)
     }
 
@@ -63,7 +63,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view`].
     pub(crate) fn runs_and_store(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
         slices: Option<SliceCount>,
     ) -> Result<(View, Snapshot), QueryError> {
@@ -77,10 +77,14 @@ impl Sources {
     /// # Errors
     ///
     /// Returns the errors of [`Sources::view`], and an error if the names belong to several benchmarks.
-    pub(crate) fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
+    pub(crate) fn views(
+        &self,
+        named: &[BuildRef],
+        filter: &Filter,
+    ) -> Result<Vec<View>, QueryError> {
         let mut filter = filter.clone();
         let mut views = Vec::with_capacity(named.len());
-        let each: Vec<Vec<Named>> = named
+        let each: Vec<Vec<BuildRef>> = named
             .iter()
             .map(|n| self.each(n))
             .collect::<Result<_, _>>()?;
@@ -103,7 +107,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view`].
     pub(crate) fn pair_and_stores(
         &self,
-        named: [&Named; 2],
+        named: [&BuildRef; 2],
         filter: &Filter,
         against: Option<Window>,
         slices: Option<SliceCount>,
@@ -126,7 +130,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view`], and an error if threads or the label are unknown.
     pub(crate) fn view_with_roots(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
         by: &RootsBy,
     ) -> Result<View, QueryError> {
@@ -146,7 +150,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view_with_roots`].
     pub(crate) fn pair_with_roots(
         &self,
-        named: [&Named; 2],
+        named: [&BuildRef; 2],
         filter: &Filter,
         against: Option<Window>,
         by: &RootsBy,
@@ -176,7 +180,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view`].
     pub(crate) fn view_with_contexts(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
     ) -> Result<(View, Option<ContextCosts>), QueryError> {
         let located = self.runs_of(named, filter, CONTEXTS)?;
@@ -192,7 +196,10 @@ impl Sources {
     /// # Errors
     ///
     /// Returns the errors of [`Sources::view`].
-    pub(crate) fn runs_with_contexts(&self, named: &Named) -> Result<(View, Snapshot), QueryError> {
+    pub(crate) fn runs_with_contexts(
+        &self,
+        named: &BuildRef,
+    ) -> Result<(View, Snapshot), QueryError> {
         let located = self.located(self.locate(named)?, CONTEXTS)?;
         let store = located.store.clone();
         Ok((located.load()?, store))
@@ -205,7 +212,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view`], and an error if the run was stored without slices.
     pub fn run_over_time(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
     ) -> Result<(RunOverTime, usize), QueryError> {
         let located = self.runs_of(named, filter, SLICES_OVER_TIME)?;
@@ -225,7 +232,7 @@ impl Sources {
     /// # Errors
     ///
     /// Returns the errors of [`Sources::view`], and an error if the run is not a trace of calls.
-    pub fn call_trace(&self, named: &Named, filter: &Filter) -> Result<CallTrace, QueryError> {
+    pub fn call_trace(&self, named: &BuildRef, filter: &Filter) -> Result<CallTrace, QueryError> {
         let located = self.runs_of(named, filter, None)?;
         Ok(CallTrace::load(&located.store, located.selection)?)
     }
@@ -239,7 +246,7 @@ impl Sources {
     /// but were not stored, or if there is no such window.
     pub(crate) fn call_trace_with_roots(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
         thresholds: Option<CallThresholds>,
     ) -> Result<CallTrace, QueryError> {
@@ -262,7 +269,7 @@ impl Sources {
     /// Like [`Sources::call_trace`], with every individual call if stored.
     pub(crate) fn call_trace_with_all_calls(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
     ) -> Result<CallTrace, QueryError> {
         let reading = CallReading {
@@ -279,7 +286,7 @@ impl Sources {
 
     fn called_run_read(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
         reading: CallReading,
     ) -> Result<CallTrace, QueryError> {
@@ -298,7 +305,7 @@ impl Sources {
     /// Returns the errors of [`Sources::view`].
     pub fn view_with_lines(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
     ) -> Result<(View, Vec<Lines>), QueryError> {
         let located = self.runs_of(named, filter, CONTEXTS)?;
@@ -312,7 +319,7 @@ impl Sources {
 
     fn runs_of(
         &self,
-        named: &Named,
+        named: &BuildRef,
         filter: &Filter,
         slices: Option<SliceCount>,
     ) -> Result<LocatedProfiles, QueryError> {
@@ -321,7 +328,7 @@ impl Sources {
 
     fn pair_of(
         &self,
-        [a, b]: [&Named; 2],
+        [a, b]: [&BuildRef; 2],
         filter: &Filter,
         slices: Option<SliceCount>,
     ) -> Result<[LocatedProfiles; 2], QueryError> {
@@ -336,7 +343,7 @@ impl Sources {
     }
 
     /// Restricts runs in the store to one benchmark; a file is a single run.
-    fn locate_runs(&self, named: &Named, filter: &Filter) -> Result<Target, QueryError> {
+    fn locate_runs(&self, named: &BuildRef, filter: &Filter) -> Result<Target, QueryError> {
         Ok(match self.locate(named)? {
             Target::Stored(mut located) => {
                 let benchmark = filter.benchmark.as_deref();

@@ -5,7 +5,7 @@ use super::text_index::TextIndex;
 use crate::QueryError;
 use crate::functions::Functions;
 use crate::select::select_whole_build;
-use crate::sources::{EVENT, Named, Sources};
+use crate::sources::{BuildRef, EVENT, Sources};
 use crate::tree::View;
 use hashbrown::HashMap;
 use rusqlite::Error;
@@ -186,9 +186,9 @@ impl Stored {
     }
 
     /// Resolves an argument: the id of a build as in the tables, or otherwise a name as in commands.
-    pub(super) fn resolve_build(&self, text: &str) -> Result<Named, QueryError> {
+    pub(super) fn resolve_build(&self, text: &str) -> Result<BuildRef, QueryError> {
         Ok(match self.builds(Some(text))? {
-            [build] => Named::Runs(build.profiles.iter().map(|run| run.id).collect()),
+            [build] => BuildRef::Runs(build.profiles.iter().map(|run| run.id).collect()),
             _ => text.into(),
         })
     }

@@ -15,7 +15,7 @@ const ERRATIC: f64 = 0.25;
 
 /// An observed variance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct ObservedVariance {
     pub(super) abundance: f64,
     pub(super) variance: f64,
     pub(super) degrees_of_freedom: f64,
@@ -39,12 +39,12 @@ pub(super) struct Prior {
 
 impl Prior {
     /// Estimates the prior from at least one variance, each with at least one degree of freedom.
-    pub(super) fn estimate(seen: &[Seen]) -> Prior {
+    pub(super) fn estimate(seen: &[ObservedVariance]) -> Prior {
         let mut sorted: Vec<f64> = seen.iter().map(|seen| seen.variance).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         // A variance of zero would dominate through its logarithm.
         let least = (1e-5 * quantile(&sorted, 0.5)).max(f64::MIN_POSITIVE);
-        let half = |seen: &Seen| seen.degrees_of_freedom / 2.0;
+        let half = |seen: &ObservedVariance| seen.degrees_of_freedom / 2.0;
         let logs: Vec<f64> = seen
             .iter()
             .map(|s| s.variance.max(least).ln() - digamma(half(s)) + half(s).ln())
@@ -110,7 +110,7 @@ impl Prior {
     }
 
     /// Returns the posterior variance for an observed one.
-    pub(super) fn posterior(&self, seen: Seen) -> f64 {
+    pub(super) fn posterior(&self, seen: ObservedVariance) -> f64 {
         let prior = self.variance(seen.abundance);
         let (d0, d) = (self.degrees_of_freedom, seen.degrees_of_freedom);
         if d0.is_infinite() {

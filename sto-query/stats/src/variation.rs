@@ -8,7 +8,7 @@
 use super::design::Design;
 use super::interval::Interval;
 use super::special::student_two_sided;
-use super::squeeze::{Prior, Seen};
+use super::squeeze::{ObservedVariance, Prior};
 use super::trend::Trend;
 use super::{exact, negbin};
 use rayon::prelude::*;
@@ -72,7 +72,7 @@ impl Variation {
             return None;
         }
         let trend = Trend::estimate(&with_runs, design);
-        let seen: Vec<Seen> = with_runs
+        let seen: Vec<ObservedVariance> = with_runs
             .par_iter()
             .map(|&(abundance, row)| seen(row, design, abundance, trend.at(abundance)))
             .collect();
@@ -100,7 +100,7 @@ impl Variation {
     }
 
     /// Creates a variation with a known dispersion that is the same for all functions.
-    pub fn assumed(dispersion: f64) -> Variation {
+    pub fn with_dispersion(dispersion: f64) -> Variation {
         Variation {
             trend: Trend::constant(dispersion),
             quasi: None,
@@ -160,7 +160,7 @@ impl Variation {
             Some(_) => {
                 let variance = fit.times_poisson().1.max(LEAST_VARIANCE);
                 let worth = samples.map(|samples| samples / variance);
-                fit.p(counts, design)
+                fit.f_test_p_value(counts, design)
                     .max(exact::p_value(worth, design, 0.0))
             }
         };
@@ -174,7 +174,7 @@ impl Variation {
         let row: Vec<f64> = design.sizes().iter().map(|size| size * mean).collect();
         let mut fit = self.fit(&row, design);
         fit.quasi_posterior = fit.quasi_prior;
-        exact::p_value(samples, design, fit.beyond_poisson())
+        exact::p_value(samples, design, fit.overdispersion())
     }
 
     /// Returns the ratios candidate / baseline whose p-value exceeds `alpha`.
@@ -192,7 +192,7 @@ impl Variation {
 
 impl Fit {
     /// Returns the variance beyond Poisson relative to the squared mean; at least 0.0004, or 2 % from run to run.
-    pub fn beyond_poisson(&self) -> f64 {
+    pub fn overdispersion(&self) -> f64 {
         let (mean, variance) = self.times_poisson();
         ((variance - 1.0) / mean).max(LEAST_DISPERSION)
     }
@@ -211,7 +211,7 @@ impl Fit {
     }
 
     /// Returns the p-value of the F statistic with one and `df_total` degrees of freedom.
-    pub fn p(&self, counts: &[f64], design: &Design) -> f64 {
+    pub fn f_test_p_value(&self, counts: &[f64], design: &Design) -> f64 {
         student_two_sided(self.f(counts, design).sqrt(), self.df_total)
     }
 }
@@ -231,10 +231,10 @@ fn deviance_of_sides(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
         .sum()
 }
 
-fn seen(counts: &[f64], design: &Design, abundance: f64, dispersion: f64) -> Seen {
+fn seen(counts: &[f64], design: &Design, abundance: f64, dispersion: f64) -> ObservedVariance {
     let deviance = deviance_of_sides(counts, design, dispersion);
     let degrees_of_freedom = df_residual(counts, design);
-    Seen {
+    ObservedVariance {
         abundance,
         variance: deviance / degrees_of_freedom.max(1.0),
         degrees_of_freedom,

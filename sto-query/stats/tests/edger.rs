@@ -175,7 +175,7 @@ fn p_values_and_their_order_agree_with_edger() {
         let reference = reference(name);
         let design = reference.design();
         let variation = Variation::estimate(&reference.counts, &design).expect("several runs");
-        let p = |row: &Vec<f64>| variation.fit(row, &design).p(row, &design);
+        let p = |row: &Vec<f64>| variation.fit(row, &design).f_test_p_value(row, &design);
         let ours: Vec<f64> = reference.counts.iter().map(p).collect();
         let theirs = reference.answer("p");
         // The difference between p-values of 1e-40 and 2e-40 does not matter.
@@ -217,7 +217,7 @@ fn interval_ends_where_the_p_value_falls_below_alpha() {
 #[test]
 fn side_without_samples_has_an_unbounded_interval() {
     let design = Design::new(vec![1.0; 4], 2);
-    let variation = Variation::assumed(0.01);
+    let variation = Variation::with_dispersion(0.01);
     for (row, is_new) in [
         ([0.0, 0.0, 40.0, 50.0], true),
         ([40.0, 50.0, 0.0, 0.0], false),

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_query::questions::{CallTimelineRequest, call_trace};
 use sto_query::render::calls::{self, PartCommand};
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 use sto_query::text::Words;
 
 const MILLISECOND: u64 = 1_000_000;
@@ -116,7 +116,7 @@ fn traced() -> tempfile::TempDir {
 fn page_of(trace: &Path) -> String {
     let sources = Sources::from_folder(Path::new("there is no store"));
     let mut request = CallTimelineRequest::default();
-    request.named = Named::File(PathBuf::from(trace));
+    request.named = BuildRef::File(PathBuf::from(trace));
     let run = call_trace(&sources, &request).unwrap().unwrap();
     calls::html(&run, Words::default(), &|_| PartCommand::default()).unwrap()
 }

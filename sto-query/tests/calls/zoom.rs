@@ -12,7 +12,7 @@ use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 use sto_query::questions::{CallTimelineRequest, Window, call_trace};
 use sto_query::render::calls::{self, PartCommand};
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 use sto_query::text::Words;
 
 /// Words of a program whose option for keeping calls is named `keep them`.
@@ -51,7 +51,7 @@ fn page_of(sources: &Sources, window: Option<(u64, u64)>) -> String {
     page_of_named(sources, "v1".into(), window)
 }
 
-fn page_of_named(sources: &Sources, named: Named, window: Option<(u64, u64)>) -> String {
+fn page_of_named(sources: &Sources, named: BuildRef, window: Option<(u64, u64)>) -> String {
     let mut request = CallTimelineRequest::default();
     request.named = named;
     request.filter.window = window.map(|(from, to)| Window::Time {
@@ -235,7 +235,7 @@ fn page_names_the_command_that_opens_missing_calls() {
     let trace = served();
     // The calls of a file are read again when a part of its time is requested.
     let sources = Sources::from_folder(Path::new("there is no store"));
-    let page = |window| page_of_named(&sources, Named::File(trace.path().to_owned()), window);
+    let page = |window| page_of_named(&sources, BuildRef::File(trace.path().to_owned()), window);
     let asked = "
         async function asked({ page, click, button, time }) {
           click('server', 0.32, 1);

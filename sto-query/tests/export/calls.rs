@@ -10,7 +10,7 @@ use sto_core::store::Store;
 use sto_core::trace::{CallRecord, CallThread};
 use sto_core::units::Nanoseconds;
 use sto_query::questions::{ExportFormat, ExportRequest, Window, export};
-use sto_query::sources::{Named, Sources};
+use sto_query::sources::{BuildRef, Sources};
 
 fn stored(trace: &Path, keep: bool) -> Store {
     let store = Store::in_memory().unwrap();
@@ -24,7 +24,7 @@ fn stored(trace: &Path, keep: bool) -> Store {
     store
 }
 
-fn exported(sources: &Sources, named: Named, window: Option<Window>) -> Vec<u8> {
+fn exported(sources: &Sources, named: BuildRef, window: Option<Window>) -> Vec<u8> {
     let mut request = ExportRequest::default();
     request.named = named;
     request.filter.window = window;
@@ -67,7 +67,7 @@ fn calls(store: &Store) -> Vec<(CallThread, Calls)> {
 fn calls_of_exported(trace: &Path, folder: &Path) -> Vec<(CallThread, Calls)> {
     let sources = Sources::from_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
     let path = folder.join("exported");
-    let bytes = exported(&sources, Named::File(trace.to_owned()), None);
+    let bytes = exported(&sources, BuildRef::File(trace.to_owned()), None);
     std::fs::write(&path, bytes).unwrap();
     calls(&stored(&path, true))
 }
@@ -192,7 +192,11 @@ fn window_has_the_calls_that_overlap_it() {
     };
     let sources = Sources::from_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
     let path = folder.path().join("exported");
-    std::fs::write(&path, exported(&sources, Named::File(trace), Some(window))).unwrap();
+    std::fs::write(
+        &path,
+        exported(&sources, BuildRef::File(trace), Some(window)),
+    )
+    .unwrap();
     let count = |threads: &[(CallThread, Calls)], is_in: fn(u64, u64) -> bool| {
         let calls = threads.iter().flat_map(|(_, calls)| calls);
         calls.filter(|call| is_in(call.2, call.3)).count()

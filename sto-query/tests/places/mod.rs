@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread;
 use sto_core::units::Bytes;
-use sto_query::places::{Machine, Place, PlaceError, Why};
+use sto_query::places::{FailureReason, Machine, Place, PlaceError};
 use sto_test_support::servers::{Moto, free_port};
 
 const MOST: Bytes = Bytes(1 << 20);
@@ -23,7 +23,7 @@ fn names(place: &Place, folder: &str) -> Vec<String> {
 
 /// Returns the reason and the message of an error.
 #[track_caller]
-fn refused<T>(result: Result<T, PlaceError>) -> (Why, String) {
+fn refused<T>(result: Result<T, PlaceError>) -> (FailureReason, String) {
     let Err(error) = result else {
         panic!("nothing was refused")
     };
@@ -67,7 +67,10 @@ fn assert_files_are_written_once(place: &Place) {
         place.read("top", Bytes(70_000)).unwrap().unwrap(),
         [7; 70_000]
     );
-    assert_eq!(refused(place.read("top", Bytes(69_999))).0, Why::TooLong);
+    assert_eq!(
+        refused(place.read("top", Bytes(69_999))).0,
+        FailureReason::TooLong
+    );
 
     for name in [
         "", "/a", "a//b", "a/", "../a", "a/..", "a/./b", "a\nb", "a\0b",
@@ -132,7 +135,7 @@ fn read_only_folder_is_an_error() {
         sentence.starts_with("/proc/here: cannot write a: "),
         "{sentence}"
     );
-    assert_eq!(why, Why::Other);
+    assert_eq!(why, FailureReason::Other);
 }
 
 #[test]
@@ -199,7 +202,7 @@ fn missing_bucket_is_an_error() {
         refused(place.read("b", MOST)),
         refused(place.create("b", b"")),
     ] {
-        assert_eq!(refused.0, Why::NoBucket, "{}", refused.1);
+        assert_eq!(refused.0, FailureReason::NoBucket, "{}", refused.1);
     }
     let (_, sentence) = refused(place.create("b", b""));
     assert_eq!(
@@ -228,10 +231,10 @@ fn unreachable_object_store_is_an_error() {
         variables(&format!("http://127.0.0.1:{port}")),
     );
     let (why, sentence) = refused(place.list(""));
-    assert_eq!(why, Why::NoAnswer, "{sentence}");
+    assert_eq!(why, FailureReason::NoAnswer, "{sentence}");
     let place = with_variables("s3://bucket/a", variables("http://nobody.invalid"));
     let (why, sentence) = refused(place.list(""));
-    assert_eq!(why, Why::NoHost, "{sentence}");
+    assert_eq!(why, FailureReason::NoHost, "{sentence}");
 }
 
 /// Starts an object store that sends these responses, one per request.

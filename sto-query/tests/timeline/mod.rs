@@ -13,7 +13,7 @@ use sto_query::internal::timeline::{Grid, NamedSeries};
 use sto_query::internal::tree::functions;
 use sto_query::questions::{Order, RowsBy, TimelineRequest, Window, timeline};
 use sto_query::results::RunOverTime;
-use sto_query::sources::{EVENT, Filter, Named, Sources};
+use sto_query::sources::{BuildRef, EVENT, Filter, Sources};
 use sto_query::{QueryError, render};
 
 /// Recordings of several threads, with recursion, and with stacks unwound by DWARF.
@@ -29,7 +29,7 @@ fn sources() -> Sources {
 }
 
 fn load(name: &str) -> RunOverTime {
-    let named = Named::File(recording(name));
+    let named = BuildRef::File(recording(name));
     let loaded = sources().run_over_time(&named, &Filter::default());
     let (run, sample_type) = loaded.unwrap();
     assert_eq!(sample_type, EVENT);
@@ -226,7 +226,7 @@ fn unknown_metric_is_an_error_with_closest_name() {
 #[test]
 fn selects_runs_like_other_queries() {
     let mut request = TimelineRequest::default();
-    request.named = Named::File(recording("dwarf.perf.data"));
+    request.named = BuildRef::File(recording("dwarf.perf.data"));
     request.limit = Some(3);
     request.metrics = vec!["event:cpu-clock".to_owned()];
     let found = timeline(&sources(), &request).unwrap();
@@ -242,7 +242,7 @@ fn selects_runs_like_other_queries() {
     assert!(matches!(error, QueryError::UnknownEvent { .. }), "{error}");
     request = TimelineRequest::default();
     request.by = RowsBy::Label("k".to_owned());
-    request.named = Named::File(recording("dwarf.perf.data"));
+    request.named = BuildRef::File(recording("dwarf.perf.data"));
     let error = timeline(&sources(), &request).unwrap_err();
     let error = match error {
         QueryError::Roots(error) => error.to_string(),
@@ -292,7 +292,7 @@ fn of_four_seconds(change: impl FnOnce(&mut TimelineRequest)) -> sto_query::resu
     let path = folder.path().join("demo.txt");
     std::fs::write(&path, four_seconds()).unwrap();
     let mut request = TimelineRequest::default();
-    request.named = Named::File(path);
+    request.named = BuildRef::File(path);
     change(&mut request);
     timeline(&sources(), &request).unwrap()
 }
@@ -360,7 +360,7 @@ fn window_has_the_slices_of_the_whole_run() {
 
 #[test]
 fn recorded_counters_are_metrics() {
-    let named = Named::File(recording("group.perf.data"));
+    let named = BuildRef::File(recording("group.perf.data"));
     let (run, _) = sources().run_over_time(&named, &Filter::default()).unwrap();
     assert_eq!(run.metric_names()[..2], ["cpu-clock", "page-faults"]);
     let mut request = TimelineRequest::default();

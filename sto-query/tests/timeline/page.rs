@@ -7,14 +7,14 @@ use crate::words::WORDS;
 use serde_json::{Value, json};
 use sto_query::questions::{TimelineRequest, timelines};
 use sto_query::render;
-use sto_query::sources::Named;
+use sto_query::sources::BuildRef;
 
 fn page(script: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("demo.txt");
     std::fs::write(&path, script).unwrap();
     let mut request = TimelineRequest::default();
-    request.named = Named::File(path);
+    request.named = BuildRef::File(path);
     render::timeline::html(&timelines(&sources(), &request).unwrap(), WORDS)
 }
 

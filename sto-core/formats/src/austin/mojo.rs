@@ -7,7 +7,7 @@ use super::{Metrics, Session, collector, hexadecimal, invalid, kernel, thread};
 use crate::error::{DecodeError, Decoded, Salvage};
 use crate::recording::{LocationIx, RecordingBuilder, ThreadIx};
 use crate::source::{Head, LineReader, ReadOptions};
-use crate::wire::records::{Held, Stop, not_before};
+use crate::wire::records::{PendingBytes, RecordFailure, undefined_number};
 use hashbrown::HashMap;
 use sto_model::bytes::Cursor;
 
@@ -22,7 +22,7 @@ pub(in super::super) fn matches(head: &Head<'_>) -> bool {
 pub(in super::super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         allow_truncated: options.allow_truncated,
-        held: Held::default(),
+        held: PendingBytes::default(),
         stacks: Stacks::default(),
         builder: options.builder(),
     })
@@ -30,7 +30,7 @@ pub(in super::super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 
 struct Reader {
     allow_truncated: bool,
-    held: Held,
+    held: PendingBytes,
     stacks: Stacks,
     builder: RecordingBuilder,
 }
@@ -63,7 +63,7 @@ impl LineReader for Reader {
     }
 }
 
-fn signed(bytes: &mut Cursor<'_>) -> Result<i64, Stop> {
+fn signed(bytes: &mut Cursor<'_>) -> Result<i64, RecordFailure> {
     let first = bytes.u8()?;
     let lower = u64::from(first & 0x3f);
     let higher = if first & 0x80 == 0 {
@@ -84,7 +84,7 @@ fn signed(bytes: &mut Cursor<'_>) -> Result<i64, Stop> {
     })
 }
 
-fn unsigned(bytes: &mut Cursor<'_>) -> Result<u64, Stop> {
+fn unsigned(bytes: &mut Cursor<'_>) -> Result<u64, RecordFailure> {
     signed(bytes).map(|number| number as u64)
 }
 
@@ -106,7 +106,11 @@ const UNKNOWN: u64 = 1;
 
 impl Stacks {
     /// Reads the next event completely or not at all.
-    fn event(&mut self, rest: &mut Cursor<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
+    fn event(
+        &mut self,
+        rest: &mut Cursor<'_>,
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), RecordFailure> {
         let Some(version) = self.version else {
             return self.header(rest);
         };
@@ -141,7 +145,7 @@ impl Stacks {
             5 => {
                 let number = unsigned(rest)?;
                 let frame = self.frames.get(&(self.process, number));
-                let frame = frame.ok_or_else(|| not_before("frame", number))?;
+                let frame = frame.ok_or_else(|| undefined_number("frame", number))?;
                 self.stack.push(*frame);
             }
             6 => {
@@ -170,7 +174,7 @@ impl Stacks {
         Ok(())
     }
 
-    fn header(&mut self, rest: &mut Cursor<'_>) -> Result<(), Stop> {
+    fn header(&mut self, rest: &mut Cursor<'_>) -> Result<(), RecordFailure> {
         for _ in MAGIC {
             rest.u8()?;
         }
@@ -187,16 +191,16 @@ impl Stacks {
         Ok(())
     }
 
-    fn name(&self, number: u64) -> Result<&[u8], Stop> {
+    fn name(&self, number: u64) -> Result<&[u8], RecordFailure> {
         let known = self.names.get(&(self.process, number));
         match known {
             Some(name) => Ok(name),
             None if number == UNKNOWN => Ok(b"<unknown>"),
-            None => Err(not_before("name", number).into()),
+            None => Err(undefined_number("name", number).into()),
         }
     }
 
-    fn metrics(&mut self) -> Result<&mut Metrics, Stop> {
+    fn metrics(&mut self) -> Result<&mut Metrics, RecordFailure> {
         let sample = self.sample.as_mut();
         let sample = sample.ok_or("what a sample cost, before the first sample")?;
         Ok(&mut sample.1)

@@ -38,7 +38,7 @@ pub(super) enum Track {
 
 /// The outermost of nested floating calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outermost {
+pub(super) struct OutermostCall {
     pub(super) process: u64,
     pub(super) key: u64,
     /// The function of the outermost call.
@@ -189,7 +189,10 @@ impl CallEvents {
     }
 
     /// Pairs begin and end events to calls. `group` returns the group of a floating call.
-    pub(super) fn pair(mut self, mut group: impl FnMut(Outermost) -> u64) -> Decoded<PairedCalls> {
+    pub(super) fn pair(
+        mut self,
+        mut group: impl FnMut(OutermostCall) -> u64,
+    ) -> Decoded<PairedCalls> {
         let mut misfits = Mismatches::default();
         let calls = &mut self.calls;
         let mut pairs = Pairing::new(self.arguments);
@@ -209,7 +212,7 @@ impl CallEvents {
         let mut edges = self.loose.sorted().map_err(temporary_file_error)?;
         let last = |_, last: u64| last;
         let mut hand_on = |key: u64, outermost: &PairableEvent, call: &PairableEvent, end: u64| {
-            let group = group(Outermost {
+            let group = group(OutermostCall {
                 process: outermost.process,
                 key,
                 function: outermost.code.function().unwrap_or(TraceFunctionIx(0)),

@@ -3,7 +3,7 @@
 
 use super::event::{AsyncId, Event};
 use super::names::{Names, Times};
-use crate::call_events::{CallEvents, Functions, Outermost, ThreadKind, Track, key_of};
+use crate::call_events::{CallEvents, Functions, OutermostCall, ThreadKind, Track, key_of};
 use crate::calls;
 use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
@@ -190,7 +190,7 @@ impl Calls {
         };
         let size = Bytes(size as u64);
         // Calls whose outermost call has the same name share threads.
-        let group = |of: Outermost| of.process << 32 | u64::from(of.function.0);
+        let group = |of: OutermostCall| of.process << 32 | u64::from(of.function.0);
         let misfits = self.events.pair(group)?.write(zero, size, &mut log, row)?;
         builder.warnings.extend(misfits);
         let event = if builder.samples.is_empty() {

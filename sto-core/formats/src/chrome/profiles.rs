@@ -77,7 +77,7 @@ struct Profile {
 }
 
 fn in_nanoseconds(time: &Option<Number>) -> Option<i128> {
-    time.as_ref().and_then(|time| time.times(1000))
+    time.as_ref().and_then(|time| time.multiply(1000))
 }
 
 impl Profiles {

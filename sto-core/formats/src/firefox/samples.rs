@@ -4,7 +4,7 @@ use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
 use crate::error::{DecodeError, Decoded};
 use crate::recording::{RecordingBuilder, ThreadIx};
-use crate::wire::json::{Number, same_length, shown};
+use crate::wire::json::{Number, quote_name, same_length};
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 pub(super) struct Samples {
@@ -83,7 +83,11 @@ impl Samples {
             Some(b"tracing-ms") => ("wall", Unit::Nanoseconds, 1_000_000),
             Some(b"bytes") => ("bytes", Unit::Bytes, 1),
             Some(_) => {
-                let found = table.weight_type.as_ref().map(shown).unwrap_or_default();
+                let found = table
+                    .weight_type
+                    .as_ref()
+                    .map(quote_name)
+                    .unwrap_or_default();
                 let problem = format!("{found}; expected `samples`, `tracing-ms` or `bytes`");
                 return Err(DecodeError::new(format!("{at}.weightType"), problem));
             }

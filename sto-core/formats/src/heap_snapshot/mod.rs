@@ -15,7 +15,7 @@ mod dominators;
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
-use crate::report::one_thread;
+use crate::report::add_to_only_thread;
 use crate::source::Head;
 use crate::wire::json::{Text, parse};
 use dominators::{Graph, dominators};
@@ -209,7 +209,7 @@ impl<'f, 'b> Heap<'f, 'b> {
             }
         };
         let value = self.nodes[node as usize].size;
-        one_thread(builder, 0, at.stack, Cost { samples: 1, value })?;
+        add_to_only_thread(builder, 0, at.stack, Cost { samples: 1, value })?;
         Ok(Some(at))
     }
 

@@ -6,7 +6,7 @@ use super::header::Header;
 use super::record::{Read, add, native};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
-use crate::wire::records::{Stop, not_before};
+use crate::wire::records::{RecordFailure, undefined_number};
 use hashbrown::HashMap;
 use sto_model::bytes::Cursor;
 use sto_model::units::Cost;
@@ -42,7 +42,7 @@ impl Aggregated {
         header: &Header,
         bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
-    ) -> Result<Read, Stop> {
+    ) -> Result<Read, RecordFailure> {
         match bytes.u8()? {
             0 => return Ok(Read::Zeros),
             15 => return Ok(Read::EndMark),
@@ -93,7 +93,7 @@ impl Aggregated {
 
     fn call(&mut self, frame: u64, caller: u64) -> Result<(), String> {
         let location = self.frames.get(&frame).copied();
-        let location = location.ok_or_else(|| not_before("frame", frame))?;
+        let location = location.ok_or_else(|| undefined_number("frame", frame))?;
         let caller = self.number(caller)?;
         let above = caller.checked_sub(1).map_or(0, |ix| self.calls[ix].depth);
         self.calls.push(Call {
@@ -109,11 +109,11 @@ impl Aggregated {
         let known = usize::try_from(number)
             .ok()
             .filter(|&number| number <= self.calls.len());
-        known.ok_or_else(|| not_before("call", number))
+        known.ok_or_else(|| undefined_number("call", number))
     }
 
     /// A C structure in which the one-byte allocator is padded to eight bytes.
-    fn allocated(&mut self, bytes: &mut Cursor<'_>) -> Result<(), Stop> {
+    fn allocated(&mut self, bytes: &mut Cursor<'_>) -> Result<(), RecordFailure> {
         let mut fields = [0; 9];
         for field in &mut fields {
             *field = bytes.u64()?;

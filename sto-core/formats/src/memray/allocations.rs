@@ -6,7 +6,7 @@ use super::heap::Heap;
 use super::record::{Read, add, native};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
-use crate::wire::records::{Stop, not_before};
+use crate::wire::records::{RecordFailure, undefined_number};
 use hashbrown::HashMap;
 use sto_model::bytes::Cursor;
 
@@ -74,7 +74,7 @@ impl Allocations {
         header: &Header,
         bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
-    ) -> Result<Read, Stop> {
+    ) -> Result<Read, RecordFailure> {
         let token = bytes.u8()?;
         if header.version == 11 {
             return self.old_record(token, bytes, builder, header);
@@ -113,7 +113,7 @@ impl Allocations {
         header: &Header,
         token: u8,
         bytes: &mut Cursor<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RecordFailure> {
         let pointer = Pointer::read((token >> 3) & CACHED, bytes)?;
         let allocator = match token & 7 {
             0 => bytes.u8()?,
@@ -169,7 +169,7 @@ impl Allocations {
         bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
         header: &Header,
-    ) -> Result<Read, Stop> {
+    ) -> Result<Read, RecordFailure> {
         let (kind, flags) = (token & 15, token >> 4);
         match kind {
             0 if flags == 0 => return Ok(Read::Zeros),
@@ -225,7 +225,7 @@ enum Pointer {
 }
 
 impl Pointer {
-    fn read(place: u8, bytes: &mut Cursor<'_>) -> Result<Pointer, Stop> {
+    fn read(place: u8, bytes: &mut Cursor<'_>) -> Result<Pointer, RecordFailure> {
         Ok(match place {
             CACHED => Pointer::Difference(bytes.signed_varint()?),
             place => Pointer::Recent(usize::from(place)),
@@ -238,7 +238,7 @@ impl OldFrames {
         &mut self,
         bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RecordFailure> {
         let (difference, symbol, file) = (
             bytes.signed_varint()?,
             bytes.until_zero()?,
@@ -259,6 +259,6 @@ impl OldFrames {
     fn called(&mut self, difference: i64) -> Result<LocationIx, String> {
         self.last = self.last.wrapping_add_signed(difference);
         let known = self.frames.get(&self.last).copied();
-        known.ok_or_else(|| not_before("frame", self.last))
+        known.ok_or_else(|| undefined_number("frame", self.last))
     }
 }

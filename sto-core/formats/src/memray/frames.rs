@@ -4,7 +4,7 @@ use super::header::Header;
 use super::lines::line;
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, ProcessIx, RecordingBuilder, StackIx};
-use crate::wire::records::{Stop, not_before};
+use crate::wire::records::{RecordFailure, undefined_number};
 use hashbrown::HashMap;
 use sto_model::bytes::Cursor;
 
@@ -25,7 +25,7 @@ struct Function {
 
 impl Code {
     /// Reads a function.
-    pub(super) fn function(&mut self, bytes: &mut Cursor<'_>) -> Result<(), Stop> {
+    pub(super) fn function(&mut self, bytes: &mut Cursor<'_>) -> Result<(), RecordFailure> {
         let (number, symbol, file) = (bytes.varint()?, bytes.until_zero()?, bytes.until_zero()?);
         let (lines, length) = (bytes.signed_varint()?, bytes.varint()?);
         let table = bytes.take(length)?;
@@ -47,7 +47,7 @@ impl Code {
         header: &Header,
         bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
-    ) -> Result<LocationIx, Stop> {
+    ) -> Result<LocationIx, RecordFailure> {
         let (number, instruction) = (bytes.varint()?, bytes.signed_varint()?);
         if let Some(&known) = self.frames.get(&(number, instruction)) {
             return Ok(known);
@@ -55,7 +55,7 @@ impl Code {
         let function = self
             .functions
             .get(&number)
-            .ok_or_else(|| not_before("function", number))?;
+            .ok_or_else(|| undefined_number("function", number))?;
         let (table, first) = (&function.table, function.first_line);
         let frame = NamedFrame {
             symbol: &function.symbol,

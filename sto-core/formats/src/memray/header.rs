@@ -1,7 +1,7 @@
 //! The header of each version.
 
 use crate::recording::{ProcessIx, RecordingBuilder};
-use crate::wire::records::Stop;
+use crate::wire::records::RecordFailure;
 use crate::wire::text::{base_name, words};
 use sto_model::bytes::Cursor;
 use sto_model::units::{Nanoseconds, UnixSeconds};
@@ -25,7 +25,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn read(bytes: &mut Cursor<'_>) -> Result<Header, Stop> {
+    pub(super) fn read(bytes: &mut Cursor<'_>) -> Result<Header, RecordFailure> {
         if bytes.take(MAGIC.len() as u64)? != MAGIC {
             return Err("expected `memray`, with which its files begin".into());
         }

@@ -20,7 +20,7 @@ use self::record::Read;
 use crate::error::{DecodeError, Decoded, Salvage};
 use crate::recording::{Built, RecordingBuilder};
 use crate::source::{Head, LineReader, ReadOptions};
-use crate::wire::records::{Held, Stop};
+use crate::wire::records::{PendingBytes, RecordFailure};
 use sto_model::bytes::Cursor;
 use sto_model::units::Unit;
 
@@ -31,7 +31,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         allow_truncated: options.allow_truncated,
-        held: Held::default(),
+        held: PendingBytes::default(),
         records: Records::Header,
         has_ended: false,
         builder: options.builder(),
@@ -40,7 +40,7 @@ pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 
 struct Reader {
     allow_truncated: bool,
-    held: Held,
+    held: PendingBytes,
     records: Records,
     /// Whether the end mark was read, or the zeros that follow it, which are also left by a killed
     /// program.
@@ -74,7 +74,7 @@ impl LineReader for Reader {
                 }
                 Read::Zeros => {
                     self.has_ended = true;
-                    Err(Stop::Ends)
+                    Err(RecordFailure::Ends)
                 }
             }
         })
@@ -111,7 +111,7 @@ impl Records {
         &mut self,
         bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
-    ) -> Result<Read, Stop> {
+    ) -> Result<Read, RecordFailure> {
         match self {
             Records::Header => {
                 let header = Box::new(Header::read(bytes)?);

@@ -2,7 +2,7 @@
 
 use super::heap::Site;
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, ThreadIx};
-use crate::wire::records::Stop;
+use crate::wire::records::RecordFailure;
 use sto_model::bytes::Cursor;
 use sto_model::units::Cost;
 
@@ -32,7 +32,7 @@ pub(super) fn add(
 }
 
 /// Reads records about native code, which all files may have: frames and memory mappings.
-pub(super) fn native(kind: u8, bytes: &mut Cursor<'_>) -> Result<Read, Stop> {
+pub(super) fn native(kind: u8, bytes: &mut Cursor<'_>) -> Result<Read, RecordFailure> {
     match kind {
         5 => {
             let _pointer_and_caller = (bytes.signed_varint()?, bytes.signed_varint()?);

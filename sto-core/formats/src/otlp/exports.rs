@@ -116,7 +116,7 @@ fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), Forma
             let problem = "a message that ends beyond the end of the file; was the copy cut short?";
             return Err(input.error(DecodeError::new(at, problem)));
         };
-        if CompressedParts::has(message) {
+        if CompressedParts::is_compressed(message) {
             let name = format!("{}: the message at byte {at}", input.path.display());
             let message = parts.expand(name.as_ref(), message)?;
             let added = add(samples, Message::from_file(&message));

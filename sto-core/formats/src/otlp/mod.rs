@@ -47,7 +47,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     };
     let bytes = &rest[..length.min(rest.len())];
     let is_all = length <= rest.len();
-    if CompressedParts::has(bytes) {
+    if CompressedParts::is_compressed(bytes) {
         is_export(&Head::new(&CompressedParts::beginning(bytes), false))
     } else {
         is_protobuf(&Head::new(bytes, is_all))
@@ -67,7 +67,7 @@ fn framed(bytes: &[u8]) -> Option<(usize, &[u8])> {
 /// Returns `true` if a file begins with a resource's profiles or a dictionary that contain only
 /// messages with known field numbers.
 fn is_protobuf(head: &Head<'_>) -> bool {
-    let Some((number, mut message)) = Message::from_file(head.bytes).begun() else {
+    let Some((number, mut message)) = Message::from_file(head.bytes).partial_message() else {
         return false;
     };
     let is_known = |field: u32| match number {
@@ -76,7 +76,7 @@ fn is_protobuf(head: &Head<'_>) -> bool {
         _ => false,
     };
     let mut fields = 0;
-    while let Some((field, _)) = message.begun() {
+    while let Some((field, _)) = message.partial_message() {
         if !is_known(field) {
             return false;
         }

@@ -6,7 +6,7 @@ use super::samples::{Samples, processes};
 use super::schema::{Event, Legacy, Packet, Process, Thread};
 use super::sequence::Sequence;
 use super::tracks::{Place, Tracks};
-use crate::call_events::{CallEvents, Functions, Outermost, ThreadKind, Track, key_of};
+use crate::call_events::{CallEvents, Functions, OutermostCall, ThreadKind, Track, key_of};
 use crate::calls;
 use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
@@ -262,7 +262,7 @@ impl Calls {
         let mut log = CallLogWriter::new(self.options.call_folder.as_deref());
         let mut undeclared = HashSet::new();
         let tracks = &mut self.tracks;
-        let group = |outermost: Outermost| {
+        let group = |outermost: OutermostCall| {
             let name = |name: Option<TraceFunctionIx>| name.unwrap_or(outermost.function).0;
             let in_process = |pid: u32, label: u32| u64::from(pid) << LABEL_BITS | u64::from(label);
             if outermost.process & ASYNC != 0 {
@@ -284,7 +284,7 @@ impl Calls {
             ThreadKind::Group(group) => {
                 let label = TraceFunctionIx(group as u32 & ((1 << LABEL_BITS) - 1));
                 self.tracks
-                    .in_process((group >> LABEL_BITS) as u32, self.functions.name(label))
+                    .thread_of_process((group >> LABEL_BITS) as u32, self.functions.name(label))
             }
         };
         let zero = self.zero.into_iter().chain(self.samples.first()).min();

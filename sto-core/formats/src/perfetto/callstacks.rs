@@ -58,7 +58,7 @@ impl Callstacks {
     }
 
     /// Reads a field of `ProfilePacket`, which has its own tables in old versions.
-    pub(super) fn of_heap(&mut self, field: &Field<'_>) -> Decoded<()> {
+    pub(super) fn read_heap_field(&mut self, field: &Field<'_>) -> Decoded<()> {
         match field.number {
             1 => {
                 for table in [&mut self.functions, &mut self.build_ids, &mut self.paths] {

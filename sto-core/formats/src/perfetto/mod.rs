@@ -31,7 +31,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     let packet = match file.next() {
         Ok(Some(field)) if field.number == 1 => field.message().ok(),
         Err(_) => file
-            .begun()
+            .partial_message()
             .and_then(|(number, begun)| (number == 1).then_some(begun)),
         _ => None,
     };

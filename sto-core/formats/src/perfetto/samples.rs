@@ -128,7 +128,7 @@ impl Samples {
         while let Some(field) = message.next()? {
             match field.number {
                 5 => dumps.push(field.message()?),
-                _ => callstacks.of_heap(&field)?,
+                _ => callstacks.read_heap_field(&field)?,
             }
         }
         for dump in dumps {
@@ -173,7 +173,7 @@ impl Samples {
         builder: &mut RecordingBuilder,
     ) -> Decoded<()> {
         for sample in &self.samples {
-            let of = tracks.named(sample.thread);
+            let of = tracks.named_thread(sample.thread);
             let process = builder.process(of.pid, &of.program);
             let thread = builder.thread_unchecked(process, of.tid, &of.name);
             let samples = builder.sample_type("samples", Unit::Samples);
@@ -195,7 +195,7 @@ impl Samples {
             .map(|(name, ix)| (ix, name))
             .collect();
         for ((pid, name, _, stack), heap) in self.heaps {
-            let program = tracks.named((pid, pid)).program;
+            let program = tracks.named_thread((pid, pid)).program;
             let process = builder.process(pid, &program);
             let heap_name = names.get(&name).map_or(&b""[..], Vec::as_slice);
             let heap_name = String::from_utf8_lossy(heap_name);

@@ -69,7 +69,7 @@ impl<'b> Packet<'b> {
     }
 
     /// Returns `true` if the earlier state of the sequence is invalid from here on.
-    pub(super) fn clears(&self) -> bool {
+    pub(super) fn clears_state(&self) -> bool {
         self.is_cleared != 0 || self.flags & 1 != 0
     }
 

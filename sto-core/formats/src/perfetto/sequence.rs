@@ -32,7 +32,7 @@ impl Sequence {
         let lost = packet.dropped != 0 && self.is_begun;
         self.is_begun = true;
         self.is_whole &= !lost;
-        if packet.clears() {
+        if packet.clears_state() {
             *self = Sequence {
                 is_begun: true,
                 is_whole: true,

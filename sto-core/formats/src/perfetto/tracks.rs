@@ -117,19 +117,19 @@ impl Tracks {
     }
 
     pub(super) fn thread_of(&self, number: u32) -> CallThread {
-        self.named(self.numbers[number as usize])
+        self.named_thread(self.numbers[number as usize])
     }
 
     /// The thread with these ids, with its name and its process's.
-    pub(super) fn named(&self, (pid, tid): (u32, u32)) -> CallThread {
+    pub(super) fn named_thread(&self, (pid, tid): (u32, u32)) -> CallThread {
         CallThread {
             tid,
             name: self.threads.get(&(pid, tid)).cloned().unwrap_or_default(),
-            ..self.in_process(pid, "")
+            ..self.thread_of_process(pid, "")
         }
     }
 
-    pub(super) fn in_process(&self, pid: u32, name: &str) -> CallThread {
+    pub(super) fn thread_of_process(&self, pid: u32, name: &str) -> CallThread {
         CallThread {
             pid,
             program: self.processes.get(&pid).cloned().unwrap_or_default(),

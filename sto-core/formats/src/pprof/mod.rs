@@ -122,7 +122,7 @@ struct Tables {
 
 impl Tables {
     fn add(&mut self, field: Message<'_>) {
-        if matches!(field.begun(), Some((2, _))) {
+        if matches!(field.partial_message(), Some((2, _))) {
             return;
         }
         let start = self.bytes.len();
@@ -213,9 +213,9 @@ impl<'b> SampleReader<'b> {
             let before = rest;
             let Some(field) = rest.next()? else { break };
             match field.number {
-                1 => self.locations.extend_from_slice(rest.since(&before)),
+                1 => self.locations.extend_from_slice(rest.bytes_since(&before)),
                 2 => field.numbers_into(&mut self.values)?,
-                3 => self.labels.extend_from_slice(rest.since(&before)),
+                3 => self.labels.extend_from_slice(rest.bytes_since(&before)),
                 _ => {}
             }
         }

@@ -13,7 +13,7 @@ use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
-use crate::report::one_thread;
+use crate::report::add_to_only_thread;
 use crate::source::Head;
 use crate::wire::json::Number;
 use hashbrown::HashMap;
@@ -112,7 +112,7 @@ fn add_stacks(
         }
         let added = builder.stack(&stack).and_then(|stack| {
             let cost = cost(count, period)?;
-            one_thread(builder, 0, stack, cost)
+            add_to_only_thread(builder, 0, stack, cost)
         });
         added.map_err(|limit| DecodeError::new(format!("raw[{at}]"), limit))?;
         at = end + 1;
@@ -163,7 +163,7 @@ fn add_calls(
         &frames.locations,
         &WITHOUT_STACKS,
         builder,
-        |builder, stack, samples| one_thread(builder, 0, stack, cost(samples, period)?),
+        |builder, stack, samples| add_to_only_thread(builder, 0, stack, cost(samples, period)?),
     );
     let warnings = warnings.map_err(DecodeError::at("frames"))?;
     builder.warnings.extend(warnings);

@@ -6,7 +6,7 @@
 use super::{Place, stack};
 use crate::error::{DecodeError, Decoded};
 use crate::recording::{RecordingBuilder, process_name};
-use crate::report::one_thread;
+use crate::report::add_to_only_thread;
 use crate::source::Head;
 use crate::wire::json::{Text, entry, parse};
 use serde::Deserialize;
@@ -84,7 +84,7 @@ pub(crate) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
                 (u64::from(point.written > 0), point.written),
             ];
             for ((samples, value), sample_type) in counted.into_iter().zip(0..) {
-                one_thread(&mut builder, sample_type, stack, Cost { samples, value })?;
+                add_to_only_thread(&mut builder, sample_type, stack, Cost { samples, value })?;
             }
             Ok(())
         });

@@ -6,7 +6,7 @@
 use super::{Place, stack};
 use crate::error::{At, DecodeError, Decoded};
 use crate::recording::{Built, RecordingBuilder, over_time, process_name};
-use crate::report::one_thread;
+use crate::report::add_to_only_thread;
 use crate::source::Head;
 use crate::wire::text::{decimal, excerpt, lines};
 use sto_model::units::{Cost, Nanoseconds, Unit};
@@ -163,7 +163,7 @@ impl<'b> Path<'b> {
                     samples: 1,
                     value: left,
                 };
-                one_thread(builder, 0, stack, cost)?;
+                add_to_only_thread(builder, 0, stack, cost)?;
             }
             self.nodes.pop();
         }

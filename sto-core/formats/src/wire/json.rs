@@ -166,7 +166,7 @@ read_as! { Number, "a number",
 
 impl Number {
     /// The number times `factor`, rounded; `None` if the product exceeds 96 bits.
-    pub(crate) fn times(self, factor: u64) -> Option<i128> {
+    pub(crate) fn multiply(self, factor: u64) -> Option<i128> {
         const MOST: f64 = (1u128 << 96) as f64;
         match self {
             Number::Whole(number) => Some(i128::from(number) * i128::from(factor)),
@@ -196,7 +196,7 @@ impl Number {
 
     /// The number times `factor`, rounded, or an error if it is negative or exceeds 64 bits.
     pub(crate) fn weight(self, factor: u64, at: impl FnOnce() -> String) -> Decoded<u64> {
-        let product = self.times(factor);
+        let product = self.multiply(factor);
         let weight = product.and_then(|product| u64::try_from(product).ok());
         weight.ok_or_else(|| {
             let when = match factor {
@@ -302,6 +302,6 @@ pub(crate) fn string_length(bytes: &[u8]) -> Option<usize> {
 }
 
 /// A name from the file, quoted for a message.
-pub(crate) fn shown(text: &Text<'_>) -> String {
+pub(crate) fn quote_name(text: &Text<'_>) -> String {
     excerpt(&text.0)
 }

@@ -4,7 +4,7 @@
 //! afterwards, so the values read take no more memory than the file.
 
 pub(crate) use super::values::ValueIx;
-use super::values::{Values, check_count, no_such};
+use super::values::{Values, check_count, undefined_value};
 use crate::error::{DecodeError, Decoded};
 use sto_model::bytes::Cursor;
 
@@ -72,12 +72,16 @@ impl<'b> Reader<'b> {
             b'r' => {
                 let number = self.length()?;
                 let known = self.shared.get(number).copied().flatten();
-                return known.map(Some).ok_or_else(|| no_such(begin, number));
+                return known
+                    .map(Some)
+                    .ok_or_else(|| undefined_value(begin, number));
             }
             b'R' => {
                 let number = self.length()?;
                 let known = self.interned.get(number).copied();
-                return known.map(Some).ok_or_else(|| no_such(begin, number));
+                return known
+                    .map(Some)
+                    .ok_or_else(|| undefined_value(begin, number));
             }
             b'N' => Value::None,
             b'F' => Value::Whole(0),

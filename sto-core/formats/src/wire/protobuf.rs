@@ -81,13 +81,13 @@ impl<'b> Message<'b> {
     }
 
     /// The bytes read between the state `before` and this one.
-    pub(crate) fn since(&self, before: &Message<'b>) -> &'b [u8] {
+    pub(crate) fn bytes_since(&self, before: &Message<'b>) -> &'b [u8] {
         &before.bytes()[..self.at() - before.at()]
     }
 
     /// The number of the next field, if it is a message, and the available part of that message;
     /// for files that are not complete.
-    pub(crate) fn begun(&self) -> Option<(u32, Message<'b>)> {
+    pub(crate) fn partial_message(&self) -> Option<(u32, Message<'b>)> {
         let Message(mut rest) = *self;
         let tag = rest.varint().ok()?;
         let length = rest.varint().ok()?;

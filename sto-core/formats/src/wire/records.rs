@@ -7,13 +7,13 @@ use sto_model::limits::MAX_LINE;
 
 /// Bytes not read yet.
 #[derive(Default)]
-pub(crate) struct Held {
+pub(crate) struct PendingBytes {
     bytes: Vec<u8>,
     /// Offset of these bytes in the file.
     at: usize,
 }
 
-impl Held {
+impl PendingBytes {
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -32,7 +32,7 @@ impl Held {
         &mut self,
         new: &[u8],
         what: &str,
-        mut record: impl FnMut(&mut Cursor<'_>) -> Result<(), Stop>,
+        mut record: impl FnMut(&mut Cursor<'_>) -> Result<(), RecordFailure>,
     ) -> Decoded<()> {
         if self.bytes.len() > MAX_LINE {
             let problem = format!("{what} of more than {} MiB", MAX_LINE >> 20);
@@ -44,8 +44,8 @@ impl Held {
         while !rest.is_empty() {
             match record(&mut rest) {
                 Ok(()) => done = rest.at(),
-                Err(Stop::Ends) => break,
-                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(done, problem)),
+                Err(RecordFailure::Ends) => break,
+                Err(RecordFailure::Wrong(problem)) => return Err(DecodeError::new(done, problem)),
             }
         }
         self.bytes.drain(..done - self.at);
@@ -55,40 +55,40 @@ impl Held {
 }
 
 /// The problem of a record that refers to a number that no earlier record has.
-pub(crate) fn not_before(what: &str, number: u64) -> String {
+pub(crate) fn undefined_number(what: &str, number: u64) -> String {
     format!("{what} {number}, which was not written before; was the file damaged?")
 }
 
 /// Why a record was not read.
-pub(crate) enum Stop {
+pub(crate) enum RecordFailure {
     /// The record is not complete yet.
     Ends,
     Wrong(String),
 }
 
-impl From<String> for Stop {
-    fn from(problem: String) -> Stop {
-        Stop::Wrong(problem)
+impl From<String> for RecordFailure {
+    fn from(problem: String) -> RecordFailure {
+        RecordFailure::Wrong(problem)
     }
 }
 
-impl From<&str> for Stop {
-    fn from(problem: &str) -> Stop {
-        Stop::Wrong(problem.to_owned())
+impl From<&str> for RecordFailure {
+    fn from(problem: &str) -> RecordFailure {
+        RecordFailure::Wrong(problem.to_owned())
     }
 }
 
-impl From<RecordingError> for Stop {
-    fn from(error: RecordingError) -> Stop {
-        Stop::Wrong(error.into())
+impl From<RecordingError> for RecordFailure {
+    fn from(error: RecordingError) -> RecordFailure {
+        RecordFailure::Wrong(error.into())
     }
 }
 
-impl From<CursorError> for Stop {
-    fn from(error: CursorError) -> Stop {
+impl From<CursorError> for RecordFailure {
+    fn from(error: CursorError) -> RecordFailure {
         match error {
-            CursorError::EndsEarly { .. } => Stop::Ends,
-            CursorError::TooManyBits { .. } => Stop::Wrong(error.to_string()),
+            CursorError::EndsEarly { .. } => RecordFailure::Ends,
+            CursorError::TooManyBits { .. } => RecordFailure::Wrong(error.to_string()),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! one value.
 
 pub(crate) use super::values::ValueIx;
-use super::values::{Values, check_count, no_such};
+use super::values::{Values, check_count, undefined_value};
 use crate::error::{DecodeError, Decoded};
 use hashbrown::HashMap;
 use sto_model::bytes::Cursor;
@@ -94,12 +94,12 @@ impl<'b> Reader<'b> {
             b';' => {
                 let number = self.length()?;
                 let known = self.symbols.get(number).copied();
-                return known.ok_or_else(|| no_such(begin, number));
+                return known.ok_or_else(|| undefined_value(begin, number));
             }
             b'@' => {
                 let number = self.length()?;
                 let known = self.objects.get(number).copied().flatten();
-                let known = known.ok_or_else(|| no_such(begin, number))?;
+                let known = known.ok_or_else(|| undefined_value(begin, number))?;
                 return match self.values[known.get()] {
                     // References would let a small file contain a large collection many times.
                     Value::Array(_) | Value::Hash(_) => {

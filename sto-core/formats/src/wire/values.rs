@@ -28,7 +28,7 @@ pub(super) fn check_count(mut cursor: Cursor<'_>, count: usize) -> Decoded<()> {
 }
 
 /// Makes an error for a reference to a value that was not read before.
-pub(super) fn no_such(at: usize, number: usize) -> DecodeError {
+pub(super) fn undefined_value(at: usize, number: usize) -> DecodeError {
     let problem =
         format!("refers to value {number}, which was not defined before; was the file damaged?");
     DecodeError::new(at, problem)

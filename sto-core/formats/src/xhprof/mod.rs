@@ -15,7 +15,7 @@ use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
 use crate::error::{DecodeError, Decoded};
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
-use crate::report::{one_thread, time};
+use crate::report::{add_to_only_thread, time};
 use crate::source::Head;
 use crate::wire::json::{Text, parse};
 use crate::wire::text::decimal;
@@ -96,7 +96,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         }
         let sample_type = builder.sample_type(event, unit);
         let add = |builder: &mut RecordingBuilder, stack, cost| {
-            one_thread(builder, sample_type.0, stack, time(cost))
+            add_to_only_thread(builder, sample_type.0, stack, time(cost))
         };
         let warnings = add_graph(&graph, &functions.frames, &XHPROF, &mut builder, add);
         let warnings = warnings.map_err(DecodeError::at("its calls"))?;

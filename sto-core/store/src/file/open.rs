@@ -4,7 +4,7 @@ use crate::error::{InternalError, StoreError, system_error};
 use crate::file::lock::{LOCK_TIMEOUT, LockedFolder, Turn, let_writers_pass, lock_folder, locked};
 use crate::file::names::name_of;
 use crate::file::temporary::{check_room, remove_leftovers, temporary_next_to};
-use crate::file::unrepaired::Unrepaired;
+use crate::file::unrepaired::UnrepairedFile;
 use crate::guard::guarded;
 use crate::read::rows;
 use crate::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
@@ -357,7 +357,7 @@ pub(crate) fn read_only(path: &Path) -> Result<OpenForReading, DatabaseError> {
 }
 
 fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
-    builder().create_with_backend(Unrepaired::new(File::open(path)?)?)
+    builder().create_with_backend(UnrepairedFile::new(File::open(path)?)?)
 }
 
 /// Opens the file without writing to it and lets redb check it: the checksums of all pages in use, and that

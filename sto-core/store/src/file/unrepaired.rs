@@ -13,7 +13,7 @@ use std::sync::Mutex;
 /// redb repairs such a file when it opens it for writing, but a reader may lack the permission to
 /// write, or the disk may still be full.
 #[derive(Debug)]
-pub(crate) struct Unrepaired {
+pub(crate) struct UnrepairedFile {
     file: FileBackend,
     written: Mutex<Written>,
 }
@@ -28,7 +28,7 @@ struct Written {
 
 const PAGE: usize = 4096;
 
-impl Unrepaired {
+impl UnrepairedFile {
     pub(crate) fn new(file: File) -> Result<Self, redb::DatabaseError> {
         let file = FileBackend::new(file)?;
         let len = file.len()?;
@@ -37,7 +37,7 @@ impl Unrepaired {
             file_len: len,
             pages: HashMap::new(),
         });
-        Ok(Unrepaired { file, written })
+        Ok(UnrepairedFile { file, written })
     }
 
     fn written(&self) -> std::sync::MutexGuard<'_, Written> {
@@ -80,7 +80,7 @@ fn as_readers_end(end: Bound<u64>) -> Bound<u64> {
     }
 }
 
-impl StorageBackend for Unrepaired {
+impl StorageBackend for UnrepairedFile {
     fn len(&self) -> io::Result<u64> {
         Ok(self.written().len)
     }
@@ -206,7 +206,7 @@ mod tests {
         ) {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&content).unwrap();
-            let backend = Unrepaired::new(File::open(file.path()).unwrap()).unwrap();
+            let backend = UnrepairedFile::new(File::open(file.path()).unwrap()).unwrap();
             let mut expected = content.clone();
             for step in steps {
                 match step {

@@ -167,7 +167,7 @@ fn write_executable(
         let mut tally = BuildTotals::new(&record.build(), &mut to.new.contents)?;
         for chosen in profiles {
             let counts = chosen.counts(rows, &executable.record)?;
-            let counts = counts.renumbered(&numbers, frames);
+            let counts = counts.renumber(&numbers, frames);
             let modules = lists.get(chosen.record.modules.get()).ok_or_else(|| {
                 InternalError::damaged("table records", "a profile's modules do not exist")
             })?;
@@ -260,7 +260,7 @@ fn write_commits(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>)
     let builds = executables.iter().flat_map(|executable| &executable.builds);
     let profiles = builds.flat_map(|(_, profiles)| profiles);
     let revisions = profiles.filter_map(|chosen| chosen.record.revision.as_ref());
-    for commit in Commits::read(rows)?.named(revisions) {
+    for commit in Commits::read(rows)?.find_named(revisions) {
         to.new
             .record(Record::Commit, address(&commit.hash), commit)?;
     }

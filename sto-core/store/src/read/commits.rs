@@ -44,7 +44,7 @@ impl Commits {
     }
 
     /// The commits that revisions name, in the order of their ids.
-    pub(crate) fn named<'a>(
+    pub(crate) fn find_named<'a>(
         &self,
         revisions: impl Iterator<Item = &'a String>,
     ) -> impl Iterator<Item = &CommitRecord> {

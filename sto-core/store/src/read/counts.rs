@@ -186,7 +186,7 @@ impl Counts {
     }
 
     /// Converts to the numbers of another store, given by `nodes` and `frames`.
-    pub(crate) fn renumbered(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
+    pub(crate) fn renumber(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
         let costs = self.costs.iter().map(|costs| {
             let numbered = costs.iter();
             let numbered = numbered.map(|&(node, cost)| (nodes[node.get()], cost));

@@ -37,7 +37,7 @@ impl Store {
                     .filter_map(|found| found.record.revision.as_ref());
                 let mut new = NewRows::new(rows.contents);
                 let mut is_changed = false;
-                for commit in there.named(revisions) {
+                for commit in there.find_named(revisions) {
                     is_changed |= add(rows, &mut new, commit)?;
                 }
                 Ok(((), is_changed.then_some(new)))

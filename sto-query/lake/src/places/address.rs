@@ -145,7 +145,7 @@ impl Bucket {
         if name.is_empty() || !name.bytes().all(is_plain) {
             return Err("invalid name of a bucket");
         }
-        if !prefix.is_empty() && checked(&prefix, false).is_err() {
+        if !prefix.is_empty() && check_name(&prefix, false).is_err() {
             return Err("invalid name of a folder in a bucket");
         }
         let name = name.to_owned();
@@ -191,7 +191,7 @@ impl fmt::Display for Address {
 }
 
 /// Checks that a name cannot leave its place.
-pub(super) fn checked(name: &str, may_be_empty: bool) -> Result<(), Refusal> {
+pub(super) fn check_name(name: &str, may_be_empty: bool) -> Result<(), Refusal> {
     let is_good = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(char::is_control);
     if (may_be_empty && name.is_empty()) || name.split('/').all(is_good) {
         Ok(())

@@ -40,7 +40,7 @@ pub enum PlaceError {
         /// Attempted operation, such as `write profiles/...`.
         tried: String,
         /// Reason; [`Why::Other`] if it is unknown.
-        why: Why,
+        why: FailureReason,
         /// Message of the other end or the operating system.
         said: String,
     },
@@ -49,7 +49,7 @@ pub enum PlaceError {
 /// Reason why an operation on a place failed, which determines the advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Why {
+pub enum FailureReason {
     /// The credentials are missing or were rejected.
     Credentials(Advice),
     /// The user lacks permission.
@@ -86,32 +86,32 @@ pub enum Advice {
     Azure,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for FailureReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Credentials(Advice::Ssh) => {
+            FailureReason::Credentials(Advice::Ssh) => {
                 "it does not let this user in; check that `ssh` connects without asking for a password"
             }
-            Why::Credentials(Advice::S3) => {
+            FailureReason::Credentials(Advice::S3) => {
                 "it does not accept the credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to those of an account with access"
             }
-            Why::Credentials(Advice::Google) => {
+            FailureReason::Credentials(Advice::Google) => {
                 "it does not accept the credentials; set GOOGLE_SERVICE_ACCOUNT to the file of an account with access"
             }
-            Why::Credentials(Advice::Azure) => {
+            FailureReason::Credentials(Advice::Azure) => {
                 "it does not accept the credentials; set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY to those of an account with access"
             }
-            Why::NoPermission => "permission denied; change the permissions, or name another place",
-            Why::NoBucket => "there is no such bucket; create it, or name another one",
-            Why::NoHost => "unknown host name; check the spelling",
-            Why::NoAnswer => "the machine does not respond; check that it is running, and try again",
-            Why::HostKey => {
+            FailureReason::NoPermission => "permission denied; change the permissions, or name another place",
+            FailureReason::NoBucket => "there is no such bucket; create it, or name another one",
+            FailureReason::NoHost => "unknown host name; check the spelling",
+            FailureReason::NoAnswer => "the machine does not respond; check that it is running, and try again",
+            FailureReason::HostKey => {
                 "the host key is not trusted yet; connect once with `ssh`, and check the key"
             }
-            Why::NoSftp => "the program `sftp` is not installed; install OpenSSH's client",
-            Why::Full => "the disk is full; free some space, and try again",
-            Why::TooLong => "the file is too large",
-            Why::Other => "it failed",
+            FailureReason::NoSftp => "the program `sftp` is not installed; install OpenSSH's client",
+            FailureReason::Full => "the disk is full; free some space, and try again",
+            FailureReason::TooLong => "the file is too large",
+            FailureReason::Other => "it failed",
         })
     }
 }
@@ -127,23 +127,23 @@ fn in_brackets(said: &str) -> String {
 /// A failure, before place and operation are known.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    pub(super) why: Why,
+    pub(super) why: FailureReason,
     /// Message of the other end.
     pub(super) said: String,
 }
 
 impl Refusal {
     pub(super) fn other(said: &str) -> Refusal {
-        Refusal::new(Why::Other, said)
+        Refusal::new(FailureReason::Other, said)
     }
 
-    pub(super) fn new(why: Why, said: &str) -> Refusal {
+    pub(super) fn new(why: FailureReason, said: &str) -> Refusal {
         let said = said.to_owned();
         Refusal { why, said }
     }
 
     /// Creates the error with place and operation.
-    pub(super) fn at(self, place: &str, doing: &str, name: &str) -> PlaceError {
+    pub(super) fn into_place_error(self, place: &str, doing: &str, name: &str) -> PlaceError {
         let tried = match name {
             "" => format!("{doing} it"),
             name => format!("{doing} {}", printable(name)),
@@ -161,11 +161,11 @@ impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Refusal {
         let why = match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Why::NoPermission
+                FailureReason::NoPermission
             }
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Why::Full,
-            io::ErrorKind::FileTooLarge => Why::TooLong,
-            _ => Why::Other,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureReason::Full,
+            io::ErrorKind::FileTooLarge => FailureReason::TooLong,
+            _ => FailureReason::Other,
         };
         Refusal::new(why, &error.to_string())
     }

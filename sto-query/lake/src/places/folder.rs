@@ -1,7 +1,7 @@
 //! Files in a folder.
 
 use super::error::Refusal;
-use super::{Listed, Machine, UNFINISHED};
+use super::{ListedFile, Machine, UNFINISHED};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ impl Files {
 }
 
 impl super::Files for Files {
-    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal> {
+    fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -34,7 +34,11 @@ impl super::Files for Files {
             for entry in entries {
                 let entry = entry?;
                 // Files of sto have names in UTF-8.
-                let Some(name) = entry.file_name().to_str().map(|name| below(&folder, name)) else {
+                let Some(name) = entry
+                    .file_name()
+                    .to_str()
+                    .map(|name| join_name(&folder, name))
+                else {
                     continue;
                 };
                 // The file may have been removed meanwhile.
@@ -45,7 +49,7 @@ impl super::Files for Files {
                     folders.push(name);
                 } else if found.is_file() {
                     let size = Bytes(found.len());
-                    listed.push(Listed { name, size });
+                    listed.push(ListedFile { name, size });
                 }
             }
         }
@@ -98,7 +102,7 @@ impl Files {
 }
 
 /// Joins a folder and a name.
-pub(super) fn below(folder: &str, name: &str) -> String {
+pub(super) fn join_name(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
         folder => format!("{folder}/{name}"),

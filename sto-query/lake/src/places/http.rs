@@ -1,6 +1,6 @@
 //! HTTP client for the crate `object_store`, based on ureq.
 
-use super::Why;
+use super::FailureReason;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_body::{Body, Frame};
@@ -115,13 +115,13 @@ impl Body for Answer {
 }
 
 /// Returns the reason why a request failed.
-pub(super) fn unsent(error: &HttpError) -> Why {
+pub(super) fn unsent(error: &HttpError) -> FailureReason {
     let is_unknown = |source: &Error| matches!(source, Error::HostNotFound);
     let source = error.source().and_then(|source| source.downcast_ref());
     match error.kind() {
-        HttpErrorKind::Connect if source.is_some_and(is_unknown) => Why::NoHost,
-        HttpErrorKind::Connect | HttpErrorKind::Timeout => Why::NoAnswer,
-        _ => Why::Other,
+        HttpErrorKind::Connect if source.is_some_and(is_unknown) => FailureReason::NoHost,
+        HttpErrorKind::Connect | HttpErrorKind::Timeout => FailureReason::NoAnswer,
+        _ => FailureReason::Other,
     }
 }
 

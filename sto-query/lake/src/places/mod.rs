@@ -21,9 +21,9 @@ mod http;
 mod object;
 mod ssh;
 
-pub use error::{PlaceError, Why};
+pub use error::{FailureReason, PlaceError};
 
-use address::{Address, checked};
+use address::{Address, check_name};
 use error::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -45,7 +45,7 @@ pub struct Machine {
 
 /// A file at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Listed {
+pub struct ListedFile {
     /// Path relative to the place, with `/` between folders.
     pub name: String,
     /// Size of the file.
@@ -61,7 +61,7 @@ pub struct Place {
 /// Operations on a place, with paths relative to it. Names have been checked.
 trait Files: Send + Sync {
     /// Lists the files below a folder; empty if there is no such folder.
-    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal>;
+    fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal>;
 
     /// Returns `true` if there are no complete files.
     fn is_empty(&self) -> Result<bool, Refusal>;
@@ -98,7 +98,7 @@ impl Place {
         };
         match files {
             Ok(files) => Ok(Place { name, files }),
-            Err(refusal) => Err(refusal.at(&name, "open", "")),
+            Err(refusal) => Err(refusal.into_place_error(&name, "open", "")),
         }
     }
 
@@ -108,11 +108,12 @@ impl Place {
     /// # Errors
     ///
     /// Returns an error if the place cannot be accessed.
-    pub fn list(&self, folder: &str) -> Result<Vec<Listed>, PlaceError> {
-        let checked = checked(folder, true);
+    pub fn list(&self, folder: &str) -> Result<Vec<ListedFile>, PlaceError> {
+        let checked = check_name(folder, true);
         let listed = checked.and_then(|()| self.files.list(folder));
-        let mut listed = listed.map_err(|refusal| refusal.at(&self.name, "list", folder))?;
-        let is_whole = |file: &Listed| {
+        let mut listed =
+            listed.map_err(|refusal| refusal.into_place_error(&self.name, "list", folder))?;
+        let is_whole = |file: &ListedFile| {
             !file
                 .name
                 .split('/')
@@ -130,7 +131,7 @@ impl Place {
     /// Returns an error if the place cannot be accessed.
     pub fn is_empty(&self) -> Result<bool, PlaceError> {
         let is_empty = self.files.is_empty();
-        is_empty.map_err(|refusal| refusal.at(&self.name, "list", ""))
+        is_empty.map_err(|refusal| refusal.into_place_error(&self.name, "list", ""))
     }
 
     /// Returns `true` if the file exists.
@@ -139,8 +140,8 @@ impl Place {
     ///
     /// Returns an error if the place cannot be accessed.
     pub fn has(&self, name: &str) -> Result<bool, PlaceError> {
-        let has = checked(name, false).and_then(|()| self.files.has(name));
-        has.map_err(|refusal| refusal.at(&self.name, "look for", name))
+        let has = check_name(name, false).and_then(|()| self.files.has(name));
+        has.map_err(|refusal| refusal.into_place_error(&self.name, "look for", name))
     }
 
     /// Reads a file; `None` if it does not exist.
@@ -149,8 +150,8 @@ impl Place {
     ///
     /// Returns an error if the place cannot be accessed, or if the file exceeds `most` bytes ([`Why::TooLong`]).
     pub fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, PlaceError> {
-        let bytes = checked(name, false).and_then(|()| self.files.read(name, most));
-        bytes.map_err(|refusal| refusal.at(&self.name, "read", name))
+        let bytes = check_name(name, false).and_then(|()| self.files.read(name, most));
+        bytes.map_err(|refusal| refusal.into_place_error(&self.name, "read", name))
     }
 
     /// Writes a file and its parent folders unless it exists, and returns `true` if it was written.
@@ -159,8 +160,8 @@ impl Place {
     ///
     /// Returns an error if the place cannot be accessed.
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, PlaceError> {
-        let created = checked(name, false).and_then(|()| self.files.create(name, bytes));
-        created.map_err(|refusal| refusal.at(&self.name, "write", name))
+        let created = check_name(name, false).and_then(|()| self.files.create(name, bytes));
+        created.map_err(|refusal| refusal.into_place_error(&self.name, "write", name))
     }
 }
 

@@ -5,9 +5,9 @@
 
 use super::address::{Bucket, Service};
 use super::error::{Advice, Refusal};
-use super::folder::below;
+use super::folder::join_name;
 use super::http::{Connector, unsent};
-use super::{Listed, Machine, Why};
+use super::{FailureReason, ListedFile, Machine};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -51,7 +51,7 @@ impl Files {
     fn path(&self, name: &str) -> Result<Path, Refusal> {
         let path = match (&self.prefix[..], name) {
             ("", name) | (name, "") => name.to_owned(),
-            (prefix, name) => below(prefix, name),
+            (prefix, name) => join_name(prefix, name),
         };
         Path::parse(path).map_err(|error| Refusal::other(&error.to_string()))
     }
@@ -66,7 +66,8 @@ impl Files {
             Ok(result) => Ok(Some(result)),
             Err(error) => match refusal(self.service, &error) {
                 Refusal {
-                    why: Why::Other, ..
+                    why: FailureReason::Other,
+                    ..
                 } if matches!(error, object_store::Error::NotFound { .. }) => Ok(None),
                 refusal => Err(refusal),
             },
@@ -75,7 +76,7 @@ impl Files {
 }
 
 impl super::Files for Files {
-    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal> {
+    fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
         let mut folders = vec![self.path(folder)?];
         while let Some(folder) = folders.pop() {
@@ -86,7 +87,7 @@ impl super::Files for Files {
             folders.extend(found.common_prefixes);
             let files = found.objects.into_iter().filter_map(|file| {
                 let name = file.location.as_ref().strip_prefix(&self.prefix)?;
-                Some(Listed {
+                Some(ListedFile {
                     name: name.trim_start_matches('/').to_owned(),
                     size: Bytes(file.size),
                 })
@@ -119,7 +120,7 @@ impl super::Files for Files {
         };
         match self.wait_for(work)? {
             None => Ok(None),
-            Some(None) => Err(Refusal::new(Why::TooLong, "")),
+            Some(None) => Err(Refusal::new(FailureReason::TooLong, "")),
             Some(Some(bytes)) => Ok(Some(bytes.into())),
         }
     }
@@ -139,7 +140,7 @@ impl super::Files for Files {
             }
         };
         self.wait_for(work)?
-            .ok_or_else(|| Refusal::new(Why::NoBucket, ""))
+            .ok_or_else(|| Refusal::new(FailureReason::NoBucket, ""))
     }
 }
 
@@ -187,10 +188,10 @@ fn refusal(service: Service, error: &object_store::Error) -> Refusal {
         Service::Google => Advice::Google,
         Service::Azure => Advice::Azure,
     };
-    let known: [(&[&str], Why); 2] = [
+    let known: [(&[&str], FailureReason); 2] = [
         (
             &["NoSuchBucket", "ContainerNotFound", "bucket does not exist"],
-            Why::NoBucket,
+            FailureReason::NoBucket,
         ),
         (
             &[
@@ -203,19 +204,19 @@ fn refusal(service: Service, error: &object_store::Error) -> Refusal {
                 "computeMetadata",
                 "Account must be specified",
             ],
-            Why::Credentials(advice),
+            FailureReason::Credentials(advice),
         ),
     ];
     let is_said = |texts: &[&str]| texts.iter().any(|text| all.contains(text));
     let known = known.into_iter().find(|(texts, _)| is_said(texts));
     let why = match (error, known) {
         (_, Some((_, why))) => why,
-        (object_store::Error::Unauthenticated { .. }, None) => Why::Credentials(advice),
-        (object_store::Error::PermissionDenied { .. }, None) => Why::NoPermission,
+        (object_store::Error::Unauthenticated { .. }, None) => FailureReason::Credentials(advice),
+        (object_store::Error::PermissionDenied { .. }, None) => FailureReason::NoPermission,
         _ => chain
             .iter()
             .find_map(|error| error.downcast_ref())
-            .map_or(Why::Other, unsent),
+            .map_or(FailureReason::Other, unsent),
     };
     let of_xml = ["Code", "Message"].map(|name| {
         let (_, rest) = all.split_once(&format!("<{name}>"))?;

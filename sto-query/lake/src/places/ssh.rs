@@ -7,8 +7,8 @@
 
 use super::address::Remote;
 use super::error::{Advice, Refusal};
-use super::folder::below;
-use super::{Listed, UNFINISHED, Why};
+use super::folder::join_name;
+use super::{FailureReason, ListedFile, UNFINISHED};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -76,7 +76,7 @@ impl Files {
     fn path(&self, name: &str) -> Result<String, Refusal> {
         let path = match name {
             "" => self.remote.path.clone(),
-            name => below(&self.remote.path, name),
+            name => join_name(&self.remote.path, name),
         };
         // `sftp` expands braces even in quotes.
         match path.contains('{') {
@@ -88,14 +88,14 @@ impl Files {
     /// Creates the parent folders of a file, and returns the reason if the last of them could not be created and the
     /// reason is known.
     fn make_folders(&self, name: &str) -> Result<Option<Refusal>, Refusal> {
-        let path = below(&self.remote.path, name);
+        let path = join_name(&self.remote.path, name);
         let ends = path.match_indices('/').map(|(end, _)| end);
         let mut last = None;
         for end in ends.filter(|&end| end > 0) {
             let said = self.ask(&format!("mkdir {}", quoted(&path[..end])))?;
             let refusal = refusal(&said.join("; "));
             // Creating an existing folder fails, too.
-            last = (refusal.why != Why::Other).then_some(refusal);
+            last = (refusal.why != FailureReason::Other).then_some(refusal);
         }
         Ok(last)
     }
@@ -106,17 +106,17 @@ impl Files {
 }
 
 impl super::Files for Files {
-    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal> {
+    fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             for line in self.ask(&format!("ls -ln {}", self.path(&folder)?))? {
                 match Entry::parse(&line) {
                     Some(entry) => {
-                        let name = below(&folder, entry.name);
+                        let name = join_name(&folder, entry.name);
                         match entry.kind {
                             b'd' => folders.push(name),
-                            b'-' => listed.push(Listed {
+                            b'-' => listed.push(ListedFile {
                                 name,
                                 size: entry.size,
                             }),
@@ -184,7 +184,7 @@ impl super::Files for Files {
         let from = quoted(&from.path().to_string_lossy());
         let (folder, _) = name.rsplit_once('/').unwrap_or_default();
         let unfinished = random_name(OsStr::new(UNFINISHED))?;
-        let unfinished = below(folder, &unfinished.to_string_lossy());
+        let unfinished = join_name(folder, &unfinished.to_string_lossy());
         if self.put(&from, &unfinished).is_err() {
             let why = self.make_folders(name)?;
             self.put(&from, &unfinished)
@@ -206,7 +206,7 @@ impl super::Files for Files {
 }
 
 fn too_long() -> Refusal {
-    Refusal::new(Why::TooLong, "")
+    Refusal::new(FailureReason::TooLong, "")
 }
 
 impl Session {
@@ -229,7 +229,7 @@ impl Session {
             .stdout(said.try_clone()?)
             .stderr(said);
         let mut child = command.spawn().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Refusal::new(Why::NoSftp, ""),
+            io::ErrorKind::NotFound => Refusal::new(FailureReason::NoSftp, ""),
             _ => error.into(),
         })?;
         // Closes our copies of the output pipe, so that its end can be detected.
@@ -315,22 +315,25 @@ fn is_missing(line: &str) -> bool {
 /// Interprets messages of `sftp` and `ssh`.
 fn refusal(said: &str) -> Refusal {
     let known = [
-        ("Could not resolve hostname", Why::NoHost),
-        ("Host key verification failed", Why::HostKey),
-        ("Permission denied (", Why::Credentials(Advice::Ssh)),
+        ("Could not resolve hostname", FailureReason::NoHost),
+        ("Host key verification failed", FailureReason::HostKey),
+        (
+            "Permission denied (",
+            FailureReason::Credentials(Advice::Ssh),
+        ),
         (
             "Too many authentication failures",
-            Why::Credentials(Advice::Ssh),
+            FailureReason::Credentials(Advice::Ssh),
         ),
-        ("Permission denied", Why::NoPermission),
-        ("Connection refused", Why::NoAnswer),
-        ("timed out", Why::NoAnswer),
-        ("Connection reset", Why::NoAnswer),
-        ("No route to host", Why::NoAnswer),
-        ("Network is unreachable", Why::NoAnswer),
+        ("Permission denied", FailureReason::NoPermission),
+        ("Connection refused", FailureReason::NoAnswer),
+        ("timed out", FailureReason::NoAnswer),
+        ("Connection reset", FailureReason::NoAnswer),
+        ("No route to host", FailureReason::NoAnswer),
+        ("Network is unreachable", FailureReason::NoAnswer),
     ];
     let why = known.into_iter().find(|(text, _)| said.contains(text));
-    Refusal::new(why.map_or(Why::Other, |(_, why)| why), said)
+    Refusal::new(why.map_or(FailureReason::Other, |(_, why)| why), said)
 }
 
 /// Quotes a word of a command, including the special characters of path patterns.

@@ -8,7 +8,7 @@ mod dataset;
 
 pub use dataset::{add_to_lake, check_lake, import_lake, ingest_to_lake};
 
-use crate::sources::Named;
+use crate::sources::BuildRef;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use sto_core::CancelToken;
@@ -19,7 +19,7 @@ use sto_core::CancelToken;
 #[non_exhaustive]
 pub struct LakeRequest {
     /// The profiles; all profiles of the store if `None`.
-    pub named: Option<Named>,
+    pub named: Option<BuildRef>,
     /// The place of the dataset, as parsed by [`Place::parse`](crate::places::Place::parse). The
     /// dataset is created if it does not exist.
     pub place: PathBuf,

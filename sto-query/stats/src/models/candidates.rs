@@ -59,7 +59,7 @@ pub enum Why {
 
 impl Models {
     /// Creates the result of fitting a single kind.
-    pub(super) fn of_one(kind: ModelKind, fitted: Result<Model, Why>) -> Models {
+    pub(super) fn from_single_kind(kind: ModelKind, fitted: Result<Model, Why>) -> Models {
         let (models, left_out) = match fitted {
             Ok(model) => (vec![model], Vec::new()),
             Err(why) => (Vec::new(), vec![(kind, why)]),
@@ -101,7 +101,7 @@ pub(super) fn best_first(models: &mut [Model]) {
     };
     let near = |model: &Model| model.aicc.is_some_and(|aicc| is_as_likely(aicc, least));
     let count = models.iter().take_while(|model| near(model)).count();
-    models[..count].sort_by_key(|model| model.kind.free_numbers());
+    models[..count].sort_by_key(|model| model.kind.complexity());
 }
 
 /// Returns `true` if a model with this AICc is as likely as the one with the lowest.
@@ -179,7 +179,7 @@ fn polynomial(data: &Condensed, kind: ModelKind, size: usize) -> Option<Model> {
     let by: Vec<Vec<f64>> = (0..size)
         .map(|power| (0..size).map(|k| part(power, k)).collect())
         .collect();
-    Some(describe(data, kind, &solution.in_terms_of(&by), curve))
+    Some(describe(data, kind, &solution.change_basis(&by), curve))
 }
 
 /// Fits b0 + b1 x^power ln(x).

@@ -110,7 +110,7 @@ fn winner(shapes: &[Shape], y: &Other) -> Option<ModelKind> {
     let least = criteria.iter().map(|of| of.1).fold(f64::INFINITY, f64::min);
     let near = criteria.iter().filter(|of| is_as_likely(of.1, least));
     let order = |a: &&(ModelKind, f64), b: &&(ModelKind, f64)| {
-        let simple = a.0.free_numbers().cmp(&b.0.free_numbers());
+        let simple = a.0.complexity().cmp(&b.0.complexity());
         simple.then(a.1.total_cmp(&b.1)).then(a.0.cmp(&b.0))
     };
     near.min_by(order).map(|of| of.0)
@@ -191,7 +191,7 @@ impl Other {
         let sums = means.iter().enumerate();
         Other {
             sums: sums.map(|(ix, y)| data.weights_of(ix).0 * y).collect(),
-            squares: data.inner(means, means) + rest,
+            squares: data.inner_product(means, means) + rest,
             points: data.points as f64,
         }
     }
@@ -344,7 +344,7 @@ fn neighbours(data: &Condensed, model: &Model) -> Option<Vec<(f64, Vec<f64>)>> {
             Curve::Power { at, .. } => data.at_nodes(|x| (x / at).powf(exponent)),
             _ => return None,
         };
-        let length = data.inner(&column, &column).sqrt();
+        let length = data.inner_product(&column, &column).sqrt();
         column.iter_mut().for_each(|of| *of /= length);
         length.is_finite().then_some((exponent, column))
     };

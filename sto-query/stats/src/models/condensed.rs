@@ -53,7 +53,7 @@ struct Cell {
 }
 
 /// Location of a cell's nodes, for cells of equal width.
-pub(super) struct Place {
+pub(super) struct CellNodes {
     /// Index of the cell, counted from the smallest x.
     pub(super) number: usize,
     pub(super) nodes: Range<usize>,
@@ -93,7 +93,7 @@ impl Condensed {
     }
 
     /// Condenses points to one unweighted node per distinct x.
-    pub(super) fn by_x(points: &Points) -> Condensed {
+    pub(super) fn from_distinct_x(points: &Points) -> Condensed {
         let mut from = 0;
         let runs: Vec<Range<usize>> = points
             .x()
@@ -114,7 +114,7 @@ impl Condensed {
     }
 
     /// Condenses unweighted points in cells of this width. A cell with no more distinct x than nodes keeps each x.
-    pub(super) fn by_width(points: &Points, width: f64) -> (Condensed, Vec<Place>) {
+    pub(super) fn from_cells(points: &Points, width: f64) -> (Condensed, Vec<CellNodes>) {
         let x = points.x();
         let low = x.first().copied().unwrap_or(0.0);
         let number = |x: f64| ((x - low) / width) as usize;
@@ -150,7 +150,7 @@ impl Condensed {
         let mut nodes = 0;
         for (number, dense, cells) in &cells {
             let more: usize = cells.iter().map(|cell| cell.nodes.len()).sum();
-            places.push(Place {
+            places.push(CellNodes {
                 number: *number,
                 nodes: nodes..nodes + more,
                 dense: *dense,
@@ -187,7 +187,7 @@ impl Condensed {
             }
         }
         let ones = vec![1.0; condensed.x.len()];
-        let mean = condensed.with_y(&ones) / condensed.inner(&ones, &ones);
+        let mean = condensed.inner_with_y(&ones) / condensed.inner_product(&ones, &ones);
         condensed.about_mean = condensed.residual_squares(&vec![mean; condensed.x.len()]);
         condensed
     }
@@ -198,13 +198,13 @@ impl Condensed {
     }
 
     /// Returns the sum of w f g over the points.
-    pub(super) fn inner(&self, f: &[f64], g: &[f64]) -> f64 {
+    pub(super) fn inner_product(&self, f: &[f64], g: &[f64]) -> f64 {
         let both = self.weight.iter().zip(f).zip(g);
         both.map(|((w, f), g)| w * f * g).sum()
     }
 
     /// Returns the sum of w y f over the points.
-    pub(super) fn with_y(&self, f: &[f64]) -> f64 {
+    pub(super) fn inner_with_y(&self, f: &[f64]) -> f64 {
         (0..f.len())
             .map(|ix| (self.weight[ix] * self.mean[ix] + self.rest[ix]) * f[ix])
             .sum()
@@ -232,7 +232,7 @@ impl Condensed {
     /// Returns the same points with each node's weights multiplied by `times`, scaled to a mean of 1.
     pub(super) fn reweighed(&self, mut times: Vec<f64>) -> Condensed {
         let ones = vec![1.0; self.x.len()];
-        let mean = self.inner(&times, &ones) / self.inner(&ones, &ones);
+        let mean = self.inner_product(&times, &ones) / self.inner_product(&ones, &ones);
         times.iter_mut().for_each(|times| *times /= mean);
         let logarithms: Vec<f64> = times.iter().map(|times| times.ln()).collect();
         let by_node = |of: &[f64]| {
@@ -247,11 +247,11 @@ impl Condensed {
             mean: self.mean.clone(),
             rest: by_node(&self.rest),
             rest_squared: by_node(&self.rest_squared),
-            log_weights: self.log_weights + self.inner(&logarithms, &ones),
+            log_weights: self.log_weights + self.inner_product(&logarithms, &ones),
             ..*self
         };
         other.squares = other.residual_squares(&vec![0.0; other.x.len()]);
-        let mean = other.with_y(&ones) / other.inner(&ones, &ones);
+        let mean = other.inner_with_y(&ones) / other.inner_product(&ones, &ones);
         other.about_mean = other.residual_squares(&vec![mean; other.x.len()]);
         other
     }

@@ -102,7 +102,7 @@ impl Fit {
                 },
             ),
         };
-        (Models::of_one(kind, fitted), None)
+        (Models::from_single_kind(kind, fitted), None)
     }
 }
 

@@ -75,7 +75,7 @@ fn in_b(solution: &Solution, value: f64, scale: f64, shift: f64, slope: f64) -> 
 fn best(data: &Condensed, position: &[f64], reach: f64) -> Option<(f64, f64, Solution)> {
     let trial = |exponent: f64| -> Trial {
         let growth: Vec<f64> = position.iter().map(|p| (exponent * p).exp()).collect();
-        let value = data.with_y(&growth) / data.inner(&growth, &growth);
+        let value = data.inner_with_y(&growth) / data.inner_product(&growth, &growth);
         let fitted: Vec<f64> = growth.iter().map(|g| value * g).collect();
         let bent: Vec<f64> = fitted.iter().zip(position).map(|(f, p)| f * p).collect();
         Trial {
@@ -88,8 +88,8 @@ fn best(data: &Condensed, position: &[f64], reach: f64) -> Option<(f64, f64, Sol
     // The residual sum of squares for each exponent, exact enough to find the neighbourhood of the best one.
     let left = |exponent: f64| -> f64 {
         let growth: Vec<f64> = position.iter().map(|p| (exponent * p).exp()).collect();
-        let explained = data.with_y(&growth);
-        data.squares - explained * explained / data.inner(&growth, &growth)
+        let explained = data.inner_with_y(&growth);
+        data.squares - explained * explained / data.inner_product(&growth, &growth)
     };
     // Denser near zero, because exponents are small.
     let exponent = |step: usize| {

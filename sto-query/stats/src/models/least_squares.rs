@@ -25,16 +25,16 @@ pub(super) fn orthonormal(data: &Condensed, columns: &[Vec<f64>]) -> Option<(Col
     let mut orthogonal: Vec<Vec<f64>> = Vec::with_capacity(size);
     let mut triangle = vec![vec![0.0; size]; size];
     for (c, column) in columns.iter().enumerate() {
-        let length = data.inner(column, column).max(0.0).sqrt();
+        let length = data.inner_product(column, column).max(0.0).sqrt();
         let mut left = column.clone();
         for _ in 0..2 {
             for (r, other) in orthogonal.iter().enumerate() {
-                let part = data.inner(&left, other);
+                let part = data.inner_product(&left, other);
                 triangle[r][c] += part;
                 left.iter_mut().zip(other).for_each(|(l, o)| *l -= part * o);
             }
         }
-        let own = data.inner(&left, &left).max(0.0).sqrt();
+        let own = data.inner_product(&left, &left).max(0.0).sqrt();
         if !own.is_finite() || own <= OWN * length {
             return None;
         }
@@ -88,7 +88,7 @@ pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> 
 
 impl Solution {
     /// Returns the same fit in other coefficients: each is the sum of `by[row][column]` times these.
-    pub(super) fn in_terms_of(mut self, by: &[Vec<f64>]) -> Solution {
+    pub(super) fn change_basis(mut self, by: &[Vec<f64>]) -> Solution {
         let times = |row: &[f64], column: &dyn Fn(usize) -> f64| -> f64 {
             row.iter()
                 .enumerate()

@@ -56,7 +56,7 @@ impl ModelKind {
 
     /// Complexity of a formula: twice its number of coefficients, plus one for an exponent. Among equally likely
     /// models, the one with the lowest is the simplest.
-    pub(super) fn free_numbers(self) -> u32 {
+    pub(super) fn complexity(self) -> u32 {
         match self {
             ModelKind::Constant => 2,
             ModelKind::Logarithmic | ModelKind::Linear | ModelKind::Linearithmic => 4,

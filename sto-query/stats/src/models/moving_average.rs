@@ -81,10 +81,10 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
             let counts = counts.filter(|count| *count >= window.least);
             counts.map(|count| 1.0 / count as f64).sum()
         }
-        Average::Exponential(decay) => rolling::own_weights(decay.part()?, y.len()),
+        Average::Exponential(decay) => rolling::sum_own_weights(decay.part()?, y.len()),
     };
     let fitness = fitness(y, &values, own)?;
-    let curve = samples(points.x(), &values);
+    let curve = sampled_curve(points.x(), &values);
     Some(fitness.smoothed(ModelKind::MovingAverage, points, own, smoothing, curve))
 }
 
@@ -127,7 +127,7 @@ fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
     let pairs = y.iter().zip(values).filter(|(_, value)| value.is_finite());
     let residual = pairs.map(|(y, value)| (y - value).powi(2)).sum();
     let of_y = sums(y_of);
-    let all = (residual, of_y.about_mean(), of_y.squares);
+    let all = (residual, of_y.squared_deviations(), of_y.squares);
     let fitness = Fitness::new((y_of.len() as f64, parameters), all, 0.0);
     // AICc of different sets of points cannot be compared.
     (!y_of.is_empty()).then_some(Fitness {
@@ -140,7 +140,7 @@ fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
 const SAMPLES: usize = 8192;
 
 /// Creates a curve of the values, or of evenly spaced ones if there are too many.
-pub(super) fn samples(x: &[f64], values: &[f64]) -> Curve {
+pub(super) fn sampled_curve(x: &[f64], values: &[f64]) -> Curve {
     let step = x.len().div_ceil(SAMPLES).max(1);
     let last = x.len().saturating_sub(1);
     let pairs = x.iter().zip(values).enumerate();

@@ -54,7 +54,7 @@ const EXPONENTS: [(i32, i32, u32); 42] = [
     (3, 1, 1),
 ];
 /// Share of y that a term must reach somewhere; a smaller constant counts as 0 in cross-validation.
-pub(super) const LEAST: f64 = 0.0005;
+pub(super) const MIN_TERM_SHARE: f64 = 0.0005;
 
 /// Fits a constant, or a constant and the term whose exponents predict the mean of y at each x best in leave-one-out
 /// cross-validation. The error is the mean of |fitted - y| / (|fitted| + |y|).
@@ -69,7 +69,11 @@ pub fn normal_form(points: &Points) -> Result<Model, Why> {
 /// Returns the best term, or the constant if no term predicts better.
 pub(super) fn best(means: &Means) -> Fit {
     let constant = means.y.iter().sum::<f64>() / means.y.len() as f64;
-    let off: f64 = means.y.iter().map(|y| off(constant, *y)).sum();
+    let off: f64 = means
+        .y
+        .iter()
+        .map(|y| relative_difference(constant, *y))
+        .sum();
     let constant = Fit {
         term: None,
         constant,
@@ -94,7 +98,7 @@ pub(super) fn best(means: &Means) -> Fit {
 }
 
 /// Returns the difference of two values relative to their sum.
-pub(super) fn off(fitted: f64, y: f64) -> f64 {
+pub(super) fn relative_difference(fitted: f64, y: f64) -> f64 {
     let both = fitted.abs() + y.abs();
     if both == 0.0 {
         0.0
@@ -120,7 +124,7 @@ pub(super) struct Means {
 
 impl Means {
     pub(super) fn new(points: &Points) -> Result<Means, Why> {
-        let data = Condensed::by_x(points);
+        let data = Condensed::from_distinct_x(points);
         let found = data.x.len();
         let needed = 4;
         if found < needed {
@@ -160,7 +164,7 @@ impl Means {
             products += (t - of_column) * (y - of_y);
         }
         let coefficient = products / squares;
-        let contributes = |(t, y): (&f64, &f64)| (coefficient * t / y).abs() >= LEAST;
+        let contributes = |(t, y): (&f64, &f64)| (coefficient * t / y).abs() >= MIN_TERM_SHARE;
         let is_something = column.iter().zip(&self.y).any(contributes);
         if !coefficient.is_finite() || coefficient == 0.0 || !is_something {
             return None;
@@ -179,10 +183,10 @@ impl Means {
             } else {
                 constant / smallest
             };
-            if part.abs() < LEAST {
+            if part.abs() < MIN_TERM_SHARE {
                 constant = 0.0;
             }
-            total += off(constant + slope * t, *y);
+            total += relative_difference(constant + slope * t, *y);
         }
         Some(Fit {
             term: Some(Term {

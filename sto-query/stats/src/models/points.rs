@@ -70,7 +70,7 @@ impl Points {
     /// # Errors
     ///
     /// Returns an error if a number is not finite.
-    pub fn grouped(
+    pub fn with_groups(
         points: impl IntoIterator<Item = (f64, f64, u32)>,
     ) -> Result<Points, PointsError> {
         let mut points: Vec<(f64, f64, u32)> = points.into_iter().collect();

@@ -32,7 +32,7 @@ fn weighted(points: &Points, kinds: &[ModelKind]) -> (Condensed, Models) {
     let data = Condensed::new(points);
     let (data, spread) = match points.weights() {
         Some(_) => (data, None),
-        None => spread::weighed(data, kinds),
+        None => spread::weight_by_variance(data, kinds),
     };
     let models = fit_all(&data, kinds);
     (data, Models { spread, ..models })

@@ -4,7 +4,7 @@ use super::curve::Curve;
 use super::model::{Fitness, Model, ModelKind};
 use super::points::Points;
 use super::quantiles::quantile;
-use super::sums::{by_chunks, sums};
+use super::sums::{sum_by_chunks, sums};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,7 @@ pub fn regressogram(points: &Points, buckets: Buckets, middle: Middle) -> Option
         values: values.into_iter().map(|(value, _)| value).collect(),
     };
     let of_y = sums(points.y());
-    let all = (residual, of_y.about_mean(), of_y.squares);
+    let all = (residual, of_y.squared_deviations(), of_y.squares);
     let fitness = Fitness::new((points.len() as f64, parameters), all, 0.0);
     Some(fitness.smoothed(ModelKind::Regressogram, points, parameters, number, curve))
 }
@@ -123,7 +123,7 @@ fn width(points: &Points, rule: Buckets, range: f64) -> f64 {
         _ => {
             let of_x = sums(x);
             let (mean, deviation) = (of_x.mean, of_x.deviation());
-            let cubes = by_chunks(x, |x| {
+            let cubes = sum_by_chunks(x, |x| {
                 x.iter().map(|x| ((x - mean) / deviation).powi(3)).sum()
             });
             let skew = (cubes / n).abs();

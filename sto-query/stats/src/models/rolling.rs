@@ -95,7 +95,7 @@ pub(super) fn exponential(y: &[f64], part: f64) -> Vec<f64> {
 }
 
 /// Returns the sum of each number's weight in its own exponential mean.
-pub(super) fn own_weights(part: f64, size: usize) -> f64 {
+pub(super) fn sum_own_weights(part: f64, size: usize) -> f64 {
     let mut weights = 0.0;
     let own = (0..size).map(|_| {
         weights = 1.0 + (1.0 - part) * weights;

@@ -10,7 +10,7 @@ const STEPS: usize = 30;
 /// Number of iterations of fitting and estimating the variance.
 const CYCLES: usize = 3;
 /// Lower bound on a fitted value, as a share of the largest, because a formula may come near zero.
-const LEAST: f64 = 1e-4;
+const MIN_FITTED_SHARE: f64 = 1e-4;
 
 /// Returns the points weighted by their inverse variance, and the power of the fitted value that the standard
 /// deviation is proportional to; `None` if there are too few points or all lie on a curve.
@@ -18,7 +18,7 @@ const LEAST: f64 = 1e-4;
 /// This is generalised least squares with the power of the mean as variance function, estimated by pseudo-likelihood
 /// (R. J. Carroll and D. Ruppert, Transformation and Weighting in Regression, 1988, sections 2.3 and 3.3.1). The
 /// fitted values come from the best model among the kinds.
-pub(super) fn weighed(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Option<f64>) {
+pub(super) fn weight_by_variance(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Option<f64>) {
     let (mut weighed, mut found) = (None, None);
     for _ in 0..CYCLES {
         let models = fit_all(weighed.as_ref().unwrap_or(&data), kinds).models;
@@ -39,7 +39,7 @@ pub(super) fn weighed(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Optio
 fn sizes(data: &Condensed, model: &Model) -> Vec<f64> {
     let sizes: Vec<f64> = data.x.iter().map(|&x| model.curve.at(x).abs()).collect();
     let largest = sizes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let part = |size: f64| (size / largest).max(LEAST);
+    let part = |size: f64| (size / largest).max(MIN_FITTED_SHARE);
     sizes.into_iter().map(part).collect()
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Returns the sum of squared deviations from the mean.
-    pub(super) fn about_mean(&self) -> f64 {
+    pub(super) fn squared_deviations(&self) -> f64 {
         self.about
     }
 
@@ -28,19 +28,19 @@ impl Sums {
 }
 
 /// Sums f over chunks of the numbers.
-pub(super) fn by_chunks(numbers: &[f64], f: impl Fn(&[f64]) -> f64 + Sync + Send) -> f64 {
+pub(super) fn sum_by_chunks(numbers: &[f64], f: impl Fn(&[f64]) -> f64 + Sync + Send) -> f64 {
     let parts: Vec<f64> = numbers.par_chunks(CHUNK).map(f).collect();
     parts.into_iter().sum()
 }
 
 pub(super) fn sums(numbers: &[f64]) -> Sums {
     let count = numbers.len() as f64;
-    let mean = by_chunks(numbers, |part| part.iter().sum()) / count;
+    let mean = sum_by_chunks(numbers, |part| part.iter().sum()) / count;
     Sums {
         count,
         mean,
-        squares: by_chunks(numbers, |part| part.iter().map(|n| n * n).sum()),
-        about: by_chunks(numbers, |part| {
+        squares: sum_by_chunks(numbers, |part| part.iter().map(|n| n * n).sum()),
+        about: sum_by_chunks(numbers, |part| {
             part.iter().map(|n| (n - mean) * (n - mean)).sum()
         }),
     }

@@ -2,7 +2,7 @@
 
 use super::candidates::Why;
 use super::curve::Term;
-use super::normal_form::{self, LEAST, Means, off};
+use super::normal_form::{self, MIN_TERM_SHARE, Means, relative_difference};
 use super::points::Points;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +120,10 @@ impl Surface {
             r_square: 0.0,
             off: 0.0,
         };
-        let all: f64 = means.iter().map(|(at, y)| off(surface.at(*at), *y)).sum();
+        let all: f64 = means
+            .iter()
+            .map(|(at, y)| relative_difference(surface.at(*at), *y))
+            .sum();
         surface.off = all / means.len() as f64;
         surface
     }
@@ -158,7 +161,7 @@ impl SurfaceTerm {
     /// Returns `true` if the term is not negligible everywhere.
     fn contributes(&self, means: &[Mean]) -> bool {
         let mut parts = means.iter().map(|(at, y)| (self.at(*at) / y).abs());
-        self.coefficient != 0.0 && parts.any(|part| part >= LEAST)
+        self.coefficient != 0.0 && parts.any(|part| part >= MIN_TERM_SHARE)
     }
 }
 

@@ -28,7 +28,7 @@ impl Default for LocalRules {
 }
 
 /// Minimum number of values in a part; otherwise all x form one part.
-const LEAST: usize = 2;
+const MIN_VALUES: usize = 2;
 /// Number of statistics of a part.
 const STATISTICS: usize = 8;
 /// Share of the statistics that may change in an unchanged part.
@@ -58,7 +58,11 @@ pub fn local_statistics_of(
     let size = x.len().min(baseline.len()).min(candidate.len());
     // The product may be slightly below a whole number because of rounding.
     let part = (rules.density * size as f64 + 1e-9) as usize;
-    let part = if part >= LEAST { part } else { size.max(1) };
+    let part = if part >= MIN_VALUES {
+        part
+    } else {
+        size.max(1)
+    };
     let intervals: Vec<PartialChange> = (0..size)
         .step_by(part)
         .map(|from| {

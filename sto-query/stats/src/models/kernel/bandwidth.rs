@@ -47,7 +47,7 @@ pub(super) fn choose(problem: &Problem<'_>, bandwidth: Bandwidth) -> Option<f64>
 
 fn spread(x: &[f64]) -> f64 {
     let of_x = sums(x);
-    let deviation = (of_x.about_mean() / (x.len() - 1) as f64).sqrt();
+    let deviation = (of_x.squared_deviations() / (x.len() - 1) as f64).sqrt();
     let quartiles = (quantile(x, 0.75) - quantile(x, 0.25)) / 1.349;
     if quartiles > 0.0 {
         quartiles.min(deviation)

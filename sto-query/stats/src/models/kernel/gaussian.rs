@@ -1,7 +1,7 @@
 //! Kernels of unbounded support: summed over nodes that represent the points of narrow cells.
 
 use super::{Around, Estimator, Kernel, Smooth, smooth_of};
-use crate::models::condensed::{Condensed, Lagrange, NODES, Place};
+use crate::models::condensed::{CellNodes, Condensed, Lagrange, NODES};
 use crate::models::points::Points;
 use rayon::prelude::*;
 
@@ -26,7 +26,7 @@ fn weights(kernel: Kernel, distance: f64) -> Weights {
 }
 
 pub(super) fn smooth(points: &Points, kernel: Kernel, estimator: Estimator, width: f64) -> Smooth {
-    let (data, places) = Condensed::by_width(points, width / CELLS as f64);
+    let (data, places) = Condensed::from_cells(points, width / CELLS as f64);
     let table = Table::new(kernel);
     let own = weights(kernel, 0.0)[0];
     let values: Vec<Vec<(f64, f64)>> = (0..places.len())
@@ -44,15 +44,15 @@ pub(super) fn smooth(points: &Points, kernel: Kernel, estimator: Estimator, widt
 /// Returns the sums of the weights of all nodes within reach, for each node of a cell.
 fn around(
     data: &Condensed,
-    places: &[Place],
+    places: &[CellNodes],
     cell: usize,
     table: &Table,
     (kernel, estimator, width): (Kernel, Estimator, f64),
 ) -> Vec<Around> {
     let at = &places[cell];
-    let near = |place: &Place| place.number + FAR < at.number;
+    let near = |place: &CellNodes| place.number + FAR < at.number;
     let first = places[..cell].partition_point(near);
-    let within = |place: &&Place| place.number <= at.number + FAR;
+    let within = |place: &&CellNodes| place.number <= at.number + FAR;
     let mut sums = vec![Around::default(); at.nodes.len()];
     for other in places[first..].iter().take_while(within) {
         for (a, sum) in sums.iter_mut().enumerate() {

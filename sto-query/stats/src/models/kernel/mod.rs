@@ -8,7 +8,7 @@ mod ridge;
 use super::candidates::Why;
 use super::curve::Curve;
 use super::model::{Fitness, Model, ModelKind};
-use super::moving_average::samples;
+use super::moving_average::sampled_curve;
 use super::points::Points;
 pub use bandwidth::Bandwidth;
 pub use ridge::kernel_ridge;
@@ -132,7 +132,7 @@ impl<'a> Problem<'a> {
             points,
             kernel,
             estimator,
-            by_x: (!is_gaussian).then(|| super::condensed::Condensed::by_x(points)),
+            by_x: (!is_gaussian).then(|| super::condensed::Condensed::from_distinct_x(points)),
         })
     }
 
@@ -145,9 +145,9 @@ impl<'a> Problem<'a> {
 
     fn model(&self, kind: ModelKind, smooth: &Smooth, smoothing: f64) -> Result<Model, Why> {
         let y = super::sums::sums(self.points.y());
-        let all = (smooth.residual, y.about_mean(), y.squares);
+        let all = (smooth.residual, y.squared_deviations(), y.squares);
         let fitness = Fitness::new((self.points.len() as f64, smooth.trace), all, 0.0);
-        let curve: Curve = samples(&smooth.x, &smooth.y);
+        let curve: Curve = sampled_curve(&smooth.x, &smooth.y);
         let model = fitness.smoothed(kind, self.points, smooth.trace, smoothing, curve);
         smooth
             .residual

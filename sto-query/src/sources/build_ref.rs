@@ -9,7 +9,7 @@ use sto_core::id::ProfileId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Named {
+pub enum BuildRef {
     /// A [`Selector`](crate::select::Selector) of profiles in the store, or otherwise the path of a file. An existing
     /// path with a slash in it, or text that starts like a path, is always a file.
     Selector(String),
@@ -19,31 +19,31 @@ pub enum Named {
     Runs(Vec<ProfileId>),
 }
 
-impl Default for Named {
+impl Default for BuildRef {
     /// Returns a selector that denotes nothing.
-    fn default() -> Named {
-        Named::Selector(String::new())
+    fn default() -> BuildRef {
+        BuildRef::Selector(String::new())
     }
 }
 
-impl From<&str> for Named {
-    fn from(selector: &str) -> Named {
-        Named::Selector(selector.to_owned())
+impl From<&str> for BuildRef {
+    fn from(selector: &str) -> BuildRef {
+        BuildRef::Selector(selector.to_owned())
     }
 }
 
-impl From<&OsStr> for Named {
+impl From<&OsStr> for BuildRef {
     /// Text that is not UTF-8 can only be a path.
-    fn from(written: &OsStr) -> Named {
+    fn from(written: &OsStr) -> BuildRef {
         match written.to_str() {
             Some(text) => text.into(),
-            None => Named::File(written.into()),
+            None => BuildRef::File(written.into()),
         }
     }
 }
 
-impl From<&OsString> for Named {
-    fn from(written: &OsString) -> Named {
+impl From<&OsString> for BuildRef {
+    fn from(written: &OsString) -> BuildRef {
         written.as_os_str().into()
     }
 }
