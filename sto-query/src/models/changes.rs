@@ -153,10 +153,12 @@ pub(crate) fn compare_models(
 }
 
 fn verdict(functions: &[FunctionChange]) -> Verdict {
-    match functions.iter().any(FunctionChange::is_regression) {
-        true => Verdict::Regression,
-        false if functions.iter().any(|of| of.p.is_some()) => Verdict::Clean,
-        false => Verdict::Insufficient,
+    if functions.iter().any(FunctionChange::is_regression) {
+        Verdict::Regression
+    } else if functions.iter().any(|change| change.p.is_some()) {
+        Verdict::Clean
+    } else {
+        Verdict::Insufficient
     }
 }
 

@@ -122,13 +122,12 @@ fn send(
             request.cancel.check()?;
             let is_new = exchange.add(*id, bytes)?;
             let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
-            match is_new {
-                true => {
-                    sent.sent.push(*id);
-                    sent.bytes.0 += bytes.len() as u64;
-                }
+            if is_new {
+                sent.sent.push(*id);
+                sent.bytes.0 += bytes.len() as u64;
+            } else {
                 // Another process was faster.
-                false => sent.already_there += 1,
+                sent.already_there += 1;
             }
             progress(done.fetch_add(1, Relaxed) + 1, lacking.len());
             Ok(())

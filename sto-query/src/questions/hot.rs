@@ -258,10 +258,12 @@ impl Place {
     /// Returns the path of a file relative to the path that the user named.
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.real).unwrap_or(path);
-        let shown = match below.as_os_str().is_empty() {
-            true => self.named.clone(),
-            false if self.named == Path::new(".") => below.to_owned(),
-            false => self.named.join(below),
+        let shown = if below.as_os_str().is_empty() {
+            self.named.clone()
+        } else if self.named == Path::new(".") {
+            below.to_owned()
+        } else {
+            self.named.join(below)
         };
         shown.display().to_string()
     }

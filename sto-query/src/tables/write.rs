@@ -220,9 +220,10 @@ fn table(names: &[String], rows: &[Vec<(bool, String)>], style: Style) -> String
         for ((cell, &width), is_number) in cells.zip(&widths).zip(&numbers) {
             let cell = shorten(cell, width);
             let padding = " ".repeat(width - display_width(&cell));
-            line += &match is_number {
-                true => format!("{padding}{cell}{:GAP$}", ""),
-                false => format!("{cell}{padding}{:GAP$}", ""),
+            line += &if *is_number {
+                format!("{padding}{cell}{:GAP$}", "")
+            } else {
+                format!("{cell}{padding}{:GAP$}", "")
             };
         }
         line.truncate(line.trim_end().len());

@@ -39,7 +39,7 @@ pub enum PlaceError {
         place: String,
         /// Attempted operation, such as `write profiles/...`.
         tried: String,
-        /// Reason; [`Why::Other`] if it is unknown.
+        /// Reason; [`FailureReason::Other`] if it is unknown.
         why: FailureReason,
         /// Message of the other end or the operating system.
         said: String,

@@ -148,7 +148,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed, or if the file exceeds `most` bytes ([`Why::TooLong`]).
+    /// Returns an error if the place cannot be accessed, or if the file exceeds `most` bytes ([`FailureReason::TooLong`]).
     pub fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, PlaceError> {
         let bytes = check_name(name, false).and_then(|()| self.files.read(name, most));
         bytes.map_err(|refusal| refusal.into_place_error(&self.name, "read", name))

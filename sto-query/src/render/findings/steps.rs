@@ -160,9 +160,12 @@ impl Callers {
 
     fn line(&self, named: &BTreeSet<usize>, width: usize) -> String {
         let (first, omitted) = self.omitted;
-        let left_out = |inner: usize, outer: usize| match (inner..=outer).contains(&first) {
-            true => outer - inner + omitted,
-            false => outer - inner,
+        let left_out = |inner: usize, outer: usize| {
+            if (inner..=outer).contains(&first) {
+                outer - inner + omitted
+            } else {
+                outer - inner
+            }
         };
         let mut steps = Vec::new();
         let leave_out = |steps: &mut Vec<String>, inner: usize, outer: usize| {

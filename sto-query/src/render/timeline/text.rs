@@ -123,13 +123,14 @@ fn about(timeline: &Timeline, grid: Grid) -> String {
         ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}; "),
         _ => String::new(),
     };
-    let all = match timeline.subject.windows.is_empty() {
-        true => format!(
+    let all = if timeline.subject.windows.is_empty() {
+        format!(
             "{} from its first sample to its last, ",
             seconds(timeline.seconds)
-        ),
+        )
+    } else {
         // The header has the selected time range.
-        false => String::new(),
+        String::new()
     };
     format!("{run}{all}{} a column", seconds(grid.step()))
 }

@@ -96,9 +96,10 @@ impl Fit {
             ),
             Fit::KernelRidge(gammas) => (
                 ModelKind::KernelRidge,
-                match gammas.is_empty() {
-                    true => kernel_ridge(points, &some_gammas(points)),
-                    false => kernel_ridge(points, gammas),
+                if gammas.is_empty() {
+                    kernel_ridge(points, &some_gammas(points))
+                } else {
+                    kernel_ridge(points, gammas)
                 },
             ),
         };

@@ -136,22 +136,18 @@ fn check(
         if of == 0.0 { 0.0 } else { more / of }
     });
     let error_rate = relative.sum::<f64>() / difference.len() as f64;
-    let result = match same(&before, &after) {
-        true => ChangeKind::NoChange,
-        false if difference.y().iter().sum::<f64>() > 0.0 => {
-            if error_rate > CHANGE {
-                ChangeKind::Degradation
-            } else {
-                ChangeKind::MaybeDegradation
-            }
+    let result = if same(&before, &after) {
+        ChangeKind::NoChange
+    } else if difference.y().iter().sum::<f64>() > 0.0 {
+        if error_rate > CHANGE {
+            ChangeKind::Degradation
+        } else {
+            ChangeKind::MaybeDegradation
         }
-        false => {
-            if error_rate < -CHANGE {
-                ChangeKind::Optimisation
-            } else {
-                ChangeKind::MaybeOptimisation
-            }
-        }
+    } else if error_rate < -CHANGE {
+        ChangeKind::Optimisation
+    } else {
+        ChangeKind::MaybeOptimisation
     };
     let is_change = result != ChangeKind::NoChange;
     error_rate.is_finite().then(|| Change {
