@@ -128,11 +128,11 @@ fn command_line_overrides_benchmark_overrides_rest() {
         (0.01, 0.05, 500)
     );
     assert_eq!(all.min_share, CompareOptions::default().min_share);
-    assert_eq!(all.normalisation, NormalisationMethod::Total);
+    assert_eq!(all.normalisation, Some(NormalisationMethod::Total));
     let serve = options(Some("serve"), &nothing);
     assert_eq!((serve.alpha, serve.min_effect), (0.01, 0.2));
     let per_request = NormalisationMethod::PerMetric("requests".to_owned());
-    assert_eq!(serve.normalisation, per_request);
+    assert_eq!(serve.normalisation, Some(per_request));
     assert_eq!(options(Some("cold start"), &nothing).min_effect, 0.05);
     let set = with!(Thresholds {
         min_effect: Some(0.5),
@@ -141,7 +141,7 @@ fn command_line_overrides_benchmark_overrides_rest() {
     });
     let serve = options(Some("serve"), &set);
     assert_eq!((serve.alpha, serve.min_effect), (0.01, 0.5));
-    assert_eq!(serve.normalisation, NormalisationMethod::Tmm);
+    assert_eq!(serve.normalisation, Some(NormalisationMethod::Tmm));
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn options_round_trip_through_json() {
     let known = Ignored::new("known", Date::from_time(UnixSeconds(1_800_000_000)));
     let mut options = CompareOptions::default();
     options.alpha = 0.01;
-    options.normalisation = NormalisationMethod::PerMetric("requests".to_owned());
+    options.normalisation = Some(NormalisationMethod::PerMetric("requests".to_owned()));
     options.all = true;
     options.matching.exact_symbols = true;
     options.attribution.to_caller.modules = vec!["libc*".to_owned()];

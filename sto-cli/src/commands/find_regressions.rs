@@ -93,10 +93,15 @@ struct ThresholdArgs {
     #[arg(long, value_name = "COUNT")]
     min_samples: Option<u64>,
 
-    /// Compare cost per run, because each run did the same work; by default, the cost of most functions is assumed to
-    /// be unchanged
+    /// Compare the cost of runs, because each run did the same work. By default, a change counts if it is one both of
+    /// the cost of a run and relative to most functions, unless the recordings show that the work was the same
     #[arg(long, group = "normalisation")]
     per_run: bool,
+
+    /// Compare cost relative to most functions, because the runs did different amounts of work and most functions are
+    /// unchanged
+    #[arg(long, group = "normalisation")]
+    unequal_work: bool,
 
     /// Compare cost per unit of this metric, which every profile must have
     #[arg(long, value_name = "METRIC", group = "normalisation")]
@@ -143,6 +148,10 @@ pub(crate) fn compare_recorded(
     request.candidate = BuildRef::Runs(candidate.to_vec());
     let policy = PolicyArg::default();
     policy.ask(&mut request)?;
+    if request.policy.thresholds.normalisation.is_none() {
+        // Both commands are the user's choice, and so is that they do the same work.
+        request.thresholds.normalisation = Some(NormalisationMethod::PerRun);
+    }
     let output = FindingsOutputArgs::default();
     report(store, request, &Names::default(), &output)
 }
@@ -242,12 +251,14 @@ impl ThresholdArgs {
         thresholds.min_effect = self.min_effect.map(Percent::share);
         thresholds.min_share = self.min_share.map(Percent::share);
         thresholds.min_samples = self.min_samples;
-        thresholds.normalisation = match (self.per_run, self.shares, &self.per) {
-            (true, ..) => Some(NormalisationMethod::PerRun),
-            (_, true, _) => Some(NormalisationMethod::Total),
-            (.., Some(metric)) => Some(NormalisationMethod::PerMetric(metric.clone())),
-            _ => None,
-        };
+        let chosen = [
+            (self.per_run, NormalisationMethod::PerRun),
+            (self.unequal_work, NormalisationMethod::Tmm),
+            (self.shares, NormalisationMethod::Total),
+        ];
+        let chosen = chosen.into_iter().find(|(is_chosen, _)| *is_chosen);
+        let per = self.per.clone().map(NormalisationMethod::PerMetric);
+        thresholds.normalisation = chosen.map(|(_, method)| method).or(per);
         thresholds.x.clone_from(&self.x);
         thresholds.worse_if = self.worse_if.iter().cloned().collect();
         thresholds

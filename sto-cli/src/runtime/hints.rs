@@ -69,11 +69,13 @@ fn words(hint: Hint) -> [&'static str; 3] {
         Hint::ExplainMatch => ["; see `", "sto explain-match", "`"],
         Hint::Json => ["; ", "--format json", " has all"],
         Hint::JsonReport => ["; ", "--report json", " has all"],
+        Hint::PerRun => ["; ", "--per-run", " decides"],
         Hint::RemoveRun => ["; `", "sto prune ID", "` removes one"],
         Hint::SetTag => ["; `", "sto tag BUILD NAME", "` sets one"],
         Hint::ShowAll => ["; ", "--verbose", " shows all"],
         Hint::SourceFolder => [" with ", "--source-dir", ""],
         Hint::TopInlined => ["; see `", "sto top --inlined", "`"],
+        Hint::UnequalWork => ["; ", "--unequal-work", " decides"],
         // This command has no option for other hints.
         _ => [""; 3],
     }

@@ -58,10 +58,11 @@ fn thresholds(thresholds: &CompareOptions) -> Vec<String> {
         ),
     ]);
     words.extend(match &thresholds.normalisation {
-        NormalisationMethod::Tmm => Vec::new(),
-        NormalisationMethod::PerRun => vec!["--per-run".to_owned()],
-        NormalisationMethod::Total => vec!["--shares".to_owned()],
-        NormalisationMethod::PerMetric(metric) => vec!["--per".to_owned(), metric.clone()],
+        None => Vec::new(),
+        Some(NormalisationMethod::Tmm) => vec!["--unequal-work".to_owned()],
+        Some(NormalisationMethod::PerRun) => vec!["--per-run".to_owned()],
+        Some(NormalisationMethod::Total) => vec!["--shares".to_owned()],
+        Some(NormalisationMethod::PerMetric(metric)) => vec!["--per".to_owned(), metric.clone()],
     });
     words.extend(matching(thresholds.matching));
     for (metric, worse_if) in &thresholds.worse_if {

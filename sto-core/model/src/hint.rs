@@ -64,6 +64,8 @@ pub enum Hint {
     Json,
     /// Output a JSON report with the result for each file.
     JsonReport,
+    /// Compare the cost of runs that did the same work.
+    PerRun,
     /// Remove a run.
     RemoveRun,
     /// Tag a build.
@@ -74,6 +76,8 @@ pub enum Hint {
     SourceFolder,
     /// List the most expensive functions, with inlined functions separately.
     TopInlined,
+    /// Compare runs that did different amounts of work.
+    UnequalWork,
 }
 
 /// A message about the input, or a part of one, with an optional remedy.

@@ -1,5 +1,6 @@
 //! Tests every function, for each kind of count.
 
+use super::cause::Cause;
 use super::counts::{Counts, FunctionCounts};
 use super::functions::FunctionIx;
 use super::normalise::SizeFactors;
@@ -7,15 +8,19 @@ use super::pair::Pair;
 use super::result::{Basis, Change, CompareOptions, RunCost, RunCosts, round_for_output};
 use super::variation::Variations;
 use rayon::prelude::*;
+use sto_core::units::Unit;
 use sto_stats::{Design, Fit, Variation, benjamini_hochberg};
 
 /// The parameters of the tests, besides the counts.
 pub(super) struct TestParameters<'a> {
     pub(super) options: &'a CompareOptions,
-    pub(super) sizes: &'a SizeFactors,
+    pub(super) sizes: SizeFactors,
     pub(super) design: Design,
+    pub(super) variations: Variations,
     /// Samples of each side.
     pub(super) samples: Pair<u64>,
+    /// The event's unit.
+    pub(super) unit: Unit,
     /// Whether the sides are parts of the same runs. Their code is then the same, so nothing moved
     /// or was replaced.
     pub(super) within_runs: bool,
@@ -68,8 +73,7 @@ impl Evidence {
 /// The evidence for every function and count, by function.
 pub(super) struct Tests<'a> {
     counts: &'a FunctionCounts,
-    variations: &'a Variations,
-    setting: &'a TestParameters<'a>,
+    pub(super) setting: &'a TestParameters<'a>,
     pub(super) self_: Vec<Evidence>,
     pub(super) attributed: Vec<Evidence>,
     pub(super) total: Vec<Evidence>,
@@ -81,14 +85,10 @@ impl<'a> Tests<'a> {
     /// Findings rest on attributed self and on total counts, which are adjusted together: at most a
     /// share of `alpha` of comparisons of equal builds has any finding. Self counts are only shown,
     /// and adjusted as if they were attributed ones.
-    pub(super) fn new(
-        counts: &'a FunctionCounts,
-        variations: &'a Variations,
-        setting: &'a TestParameters<'a>,
-    ) -> Tests<'a> {
+    pub(super) fn new(counts: &'a FunctionCounts, setting: &'a TestParameters<'a>) -> Tests<'a> {
+        let variations = &setting.variations;
         let mut tests = Tests {
             counts,
-            variations,
             setting,
             self_: test(&counts.self_, &variations.self_, setting),
             attributed: test(&counts.attributed, &variations.self_, setting),
@@ -103,18 +103,27 @@ impl<'a> Tests<'a> {
         tests
     }
 
-    /// Whether the count that a finding with this basis rests on changed.
-    pub(super) fn has_changed(&self, basis: Basis, function: FunctionIx) -> bool {
+    /// Returns the direction in which the count that a finding with this basis rests on changed.
+    pub(super) fn changed(&self, basis: Basis, function: FunctionIx) -> Option<Direction> {
         let tests = match basis {
             Basis::AttributedSelf => &self.attributed,
             Basis::Total | Basis::Calls => &self.total,
         };
-        tests[function.get()].changed.is_some()
+        tests[function.get()].changed
+    }
+
+    /// Whether the cause is also found here. The callers that blame moved to only need to have shifted.
+    pub(super) fn agree_with(&self, cause: &Cause) -> bool {
+        let direction = match cause.basis {
+            Basis::Calls => self.total[cause.function.get()].shifted,
+            Basis::AttributedSelf | Basis::Total => self.changed(cause.basis, cause.function),
+        };
+        direction == Some(cause.direction)
     }
 
     /// Returns the changes of a function's self, attributed self and total counts.
     pub(super) fn changes(&self, function: usize) -> [Change; 3] {
-        let (counts, variations) = (self.counts, self.variations);
+        let (counts, variations) = (self.counts, &self.setting.variations);
         [
             (&self.self_, &counts.self_, &variations.self_),
             (&self.attributed, &counts.attributed, &variations.self_),
@@ -158,7 +167,10 @@ impl<'a> Tests<'a> {
             ..
         } = *evidence;
         let TestParameters {
-            options, design, ..
+            options,
+            design,
+            sizes,
+            ..
         } = self.setting;
         let interval =
             tested.map(|tested| variation.interval(&tested.fit, row, design, options.alpha));
@@ -167,6 +179,8 @@ impl<'a> Tests<'a> {
             candidate_share: round_for_output(share.candidate),
             baseline_samples: samples.baseline,
             candidate_samples: samples.candidate,
+            baseline_cost: sizes.cost(means.baseline),
+            candidate_cost: sizes.cost(means.candidate),
             change: (samples.baseline > 0)
                 .then(|| round_for_output(means.candidate / means.baseline)),
             change_low: interval.map(|interval| round_for_output(interval.low)),

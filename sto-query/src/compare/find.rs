@@ -3,9 +3,9 @@
 
 use super::blame::find_causes;
 use super::call_counts::CallCounts;
-use super::cause::Evidences;
+use super::cause::{Cause, Evidences};
 use super::counts::{attribute_nodes, count};
-use super::evidence::{Evidence, TestParameters, Tests};
+use super::evidence::{Direction, Evidence, TestParameters, Tests};
 use super::findings::{findings, tested_functions};
 use super::flat;
 use super::functions::{Functions, Renamed};
@@ -13,9 +13,11 @@ use super::metrics::{Compared, Side as MeasuredSide, metrics};
 use super::moved::find_partners;
 use super::normalise::SizeFactors;
 use super::pair::Pair;
+use super::partner::Partner;
+use super::readings::methods;
 use super::result::{
     CompareError, CompareOptions, Comparison, Dispersion, MetricChange, Normalisation,
-    NormalisationMethod, Side, Statistics, Tested, Verdict, round_for_output,
+    NormalisationMethod, Side, Statistics, Tested, Undecided, Verdict, round_for_output,
 };
 use super::runs::{
     Runs, are_of_same_runs, choose_sample_type, describe_side, seconds, work_amounts,
@@ -29,8 +31,8 @@ use super::verdict::{combine_with_metrics, compute_needed, verdict};
 use super::warnings::warnings;
 use crate::text::Command;
 use crate::tree::View;
+use rayon::prelude::*;
 use sto_core::units::SampleType;
-use sto_stats::Design;
 
 /// Compares two builds and reports regressions and other changes.
 ///
@@ -114,6 +116,7 @@ fn compare_sides(
         within_runs: are_of_same_runs(views),
         weak: false,
         findings: Vec::new(),
+        undecided: Vec::new(),
         curves: None,
         warnings: Vec::new(),
         command: Command::default(),
@@ -141,7 +144,7 @@ fn compare_sides(
             let earlier = earlier.zip(sample_type).and_then(|(view, t)| {
                 EarlierCounts::new(view, t, runs.baseline.counted_in, options)
             });
-            let amounts = work_amounts(views, runs, &options.normalisation)?;
+            let amounts = work_amounts(views, runs, options.normalisation.as_ref())?;
             let mut functions =
                 Functions::new(baseline, candidate, options.matching, &options.attribution);
             for pass in 1..=PASSES {
@@ -230,7 +233,6 @@ fn find(
         runs.baseline.costs.len() as f64,
         runs.candidate.costs.len() as f64,
     );
-    let mut amounts = amounts.to_vec();
     let seconds = seconds(views, runs);
     if let Some(seconds) = &seconds {
         // Parts of runs are compared by their cost per second.
@@ -239,64 +241,61 @@ fn find(
         }
         let (baseline, candidate) = seconds.split_at(runs.baseline.costs.len());
         lengths = Pair::new(baseline, candidate).map(|seconds| seconds.iter().sum());
-        if options.normalisation == NormalisationMethod::Tmm {
-            // The amount of work may differ between parts of a run.
-            let totals = counts.attributed.totals();
-            amounts = totals
-                .iter()
-                .zip(&periods)
-                .map(|(n, period)| n * period)
-                .collect();
+    }
+    let unit = comparison.unit();
+    let setting = |method: &NormalisationMethod| {
+        let sizes = match method {
+            NormalisationMethod::Tmm if seconds.is_some() => {
+                SizeFactors::of_parts(&counts.attributed, &periods)
+            }
+            _ => SizeFactors::new(&counts.attributed, &periods, amounts, method),
+        };
+        let design = sizes.design();
+        TestParameters {
+            options: &options,
+            variations: Variations::new(&counts, &design, earlier),
+            design,
+            sizes,
+            samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
+            unit,
+            within_runs: comparison.within_runs,
+            has_stacks: totals.is_none(),
         }
-    }
-    let mut sizes = SizeFactors::new(
-        &counts.attributed,
-        &periods,
-        &amounts,
-        &options.normalisation,
-    );
-    if seconds.is_some()
-        && options.normalisation == NormalisationMethod::Tmm
-        && sizes.method == NormalisationMethod::PerRun
-    {
-        sizes.method = NormalisationMethod::Total;
-    }
-    let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
-    let variations = Variations::new(&counts, &design, earlier);
-    let setting = TestParameters {
-        options: &options,
-        sizes: &sizes,
-        design,
-        samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
-        within_runs: comparison.within_runs,
-        has_stacks: totals.is_none(),
     };
-    let tests = Tests::new(&counts, &variations, &setting);
+    let methods = methods(views, runs.as_ref(), &options);
+    let mut settings: Vec<TestParameters> = methods.par_iter().map(setting).collect();
+    // If the methods agree, one test is enough.
+    settings.dedup_by(|second, first| second.sizes.factors() == first.sizes.factors());
+    let tests: Vec<Tests> = settings
+        .iter()
+        .map(|setting| Tests::new(&counts, setting))
+        .collect();
     let callers =
         tree.callers(|function| !functions.list[function.get()].is_attributed_to_caller());
-    let evidences = Evidences {
-        tree: &tree,
-        callers: &callers,
-        functions,
-        nodes: &nodes,
-        sizes: &sizes,
-        tests: &tests,
-    };
+    let evidences: Vec<Evidences> = tests
+        .iter()
+        .map(|tests| Evidences {
+            tree: &tree,
+            callers: &callers,
+            functions,
+            nodes: &nodes,
+            sizes: &tests.setting.sizes,
+            tests,
+        })
+        .collect();
     let called = CallCounts::new(
         views,
         runs.as_ref().map(|runs| &*runs.profiles),
         &tree,
         functions.list.len(),
     );
-    let causes = if setting.has_stacks {
-        find_causes(&evidences)
-    } else {
-        flat::find_causes(&evidences)
-    };
-    let partners = find_partners(&evidences, &causes, &setting, &variations.self_);
+    let (first, last) = (&evidences[0], &evidences[evidences.len() - 1]);
+    let TestParameters {
+        sizes, variations, ..
+    } = first.tests.setting;
     let dispersion = Dispersion {
-        self_: round_for_output(typical_dispersion(&tests.attributed)),
-        total: round_for_output(typical_dispersion(&tests.total)),
+        self_: round_for_output(typical_dispersion(&first.tests.attributed)),
+        total: round_for_output(typical_dispersion(&first.tests.total)),
         estimated: variations.estimated,
         earlier_build: variations.earlier_build.clone(),
     };
@@ -306,6 +305,9 @@ fn find(
     comparison.statistics = Some(Statistics {
         normalisation: Normalisation {
             method: sizes.method.clone(),
+            also_per_run: evidences.len() > 1,
+            is_same_work: options.normalisation.is_none()
+                && methods == [NormalisationMethod::PerRun],
             functions: sizes.functions,
             candidate_size: round_for_output(sizes.candidate_size()),
             candidate_cost: round_for_output(
@@ -316,9 +318,14 @@ fn find(
         dispersion,
         tested: Tested {
             functions: functions.list.len() - functions.renamed.len(),
-            shared: tests.total.iter().filter(|e| e.is_on_both_sides()).count(),
-            self_: tested(&tests.self_),
-            total: tested(&tests.total),
+            shared: first
+                .tests
+                .total
+                .iter()
+                .filter(|e| e.is_on_both_sides())
+                .count(),
+            self_: tested(&first.tests.self_),
+            total: tested(&first.tests.total),
         },
         needed,
     });
@@ -328,20 +335,35 @@ fn find(
         .map(str::to_owned)
         .collect();
     comparison.weak = !variations.estimated;
-    let (findings, in_common, replaced) = findings(
-        &evidences,
-        (causes, partners.of_cause),
-        &owners,
-        called.as_ref(),
-        &setting,
-        &variations,
-    );
+    let explained: Vec<Explained> = evidences.par_iter().map(explain).collect();
+    let mut renamed = Vec::new();
+    let mut format_count = Vec::new();
+    for (ix, (evidences, explained)) in evidences.iter().zip(explained).enumerate() {
+        let others = || tests.iter().enumerate().filter(|(other, _)| *other != ix);
+        let is_found_by_all = |(cause, partner): &(Cause, Option<Partner>)| {
+            partner.is_some_and(Partner::has_the_cost)
+                || others().all(|(_, tests)| tests.agree_with(cause))
+        };
+        let (agreed, alone) = explained.causes.into_iter().partition(is_found_by_all);
+        if ix == 0 {
+            renamed = explained.renamed;
+            format_count = agreed;
+        }
+        let found = findings(evidences, evidences.tests, alone, &owners, called.as_ref());
+        let undecided = found.0.into_iter().map(|finding| Undecided {
+            method: evidences.sizes.method.clone(),
+            finding,
+        });
+        comparison.undecided.extend(undecided);
+    }
+    let (findings, in_common, replaced) =
+        findings(first, last.tests, format_count, &owners, called.as_ref());
     comparison.findings = findings;
-    let factors = sizes.sides();
+    let factors = last.sizes.sides();
     set_size_factors(&mut comparison.baseline, factors.baseline);
     set_size_factors(&mut comparison.candidate, factors.candidate);
-    comparison.stacks = options.stacks.then(|| stacks(&evidences, &setting));
-    comparison.functions = options.all.then(|| tested_functions(&evidences));
+    comparison.stacks = options.stacks.then(|| stacks(last));
+    comparison.functions = options.all.then(|| tested_functions(last));
     let sides = [
         ("baseline", &comparison.baseline),
         ("candidate", &comparison.candidate),
@@ -351,10 +373,45 @@ fn find(
         in_common,
         replaced,
         &comparison.findings,
+        &comparison.undecided,
         needed,
         &options,
     );
-    partners.renamed
+    renamed
+}
+
+/// The causes found under one assumption.
+struct Explained {
+    causes: Vec<(Cause, Option<Partner>)>,
+    renamed: Vec<Renamed>,
+}
+
+fn explain(evidences: &Evidences) -> Explained {
+    let setting = evidences.tests.setting;
+    let mut causes = if setting.has_stacks {
+        find_causes(evidences)
+    } else {
+        flat::find_causes(evidences)
+    };
+    let mut partners = find_partners(evidences, &causes);
+    // A renamed function with unchanged cost is a finding; otherwise its callees explain the
+    // change.
+    for renamed in &evidences.functions.renamed {
+        if let Some(was) = renamed.was_cause
+            && !causes.iter().any(|cause| cause.function == renamed.new)
+            && evidences.tests.changed(was.0, renamed.new).is_none()
+        {
+            causes.push(Cause {
+                explains: was.1,
+                ..Cause::new(renamed.new, was.0, Direction::Up)
+            });
+            partners.of_cause.push(Some(Partner::Renamed(renamed.old)));
+        }
+    }
+    Explained {
+        causes: causes.into_iter().zip(partners.of_cause).collect(),
+        renamed: partners.renamed,
+    }
 }
 
 fn set_size_factors(side: &mut Side, factors: &[f64]) {

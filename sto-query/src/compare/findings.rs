@@ -2,7 +2,7 @@
 
 use super::call_counts::CallCounts;
 use super::cause::{Cause, Evidences};
-use super::evidence::{Direction, Evidence, TestParameters};
+use super::evidence::{Direction, Evidence, Tests};
 use super::functions::FunctionIx;
 use super::normalise::Replaced;
 use super::pair::Pair;
@@ -12,7 +12,6 @@ use super::result::{
     AffectedCaller, Basis, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,
     TestedFunction, round_for_output,
 };
-use super::variation::Variations;
 use super::verdict::have_little_in_common;
 use super::{callees, sentence};
 use crate::functions::key_symbol;
@@ -24,28 +23,17 @@ use std::collections::BTreeSet;
 /// Returns all findings, the most likely cause of a regression first. Also returns the share of
 /// each side's samples that ended in functions that both sides have (renamed ones included), and,
 /// if most functions were replaced, their numbers.
+///
+/// The numbers of the findings are those of `shown`.
 pub(super) fn findings(
     evidences: &Evidences,
-    (mut causes, mut partners): (Vec<Cause>, Vec<Option<Partner>>),
+    shown: &Tests,
+    causes: Vec<(Cause, Option<Partner>)>,
     owners: &[u32],
     called: Option<&CallCounts>,
-    setting: &TestParameters,
-    variations: &Variations,
 ) -> (Vec<Finding>, Pair<f64>, Option<Replaced>) {
-    // A renamed function with unchanged cost is a finding; otherwise its callees explain the
-    // change.
-    for renamed in &evidences.functions.renamed {
-        if let Some(was) = renamed.was_cause
-            && !causes.iter().any(|cause| cause.function == renamed.new)
-            && !evidences.tests.has_changed(was.0, renamed.new)
-        {
-            causes.push(Cause {
-                explains: was.1,
-                ..Cause::new(renamed.new, was.0, Direction::Up)
-            });
-            partners.push(Some(Partner::Renamed(renamed.old)));
-        }
-    }
+    let setting = evidences.tests.setting;
+    let (causes, partners): (Vec<Cause>, Vec<Option<Partner>>) = causes.into_iter().unzip();
     let in_common = if setting.within_runs {
         Pair::new(1.0, 1.0)
     } else {
@@ -68,12 +56,13 @@ pub(super) fn findings(
     let ignored = ignored(setting.options);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
-        let mut finding = finding(evidences, cause, partner, judged);
+        let mut finding = finding(evidences, shown, cause, partner, judged);
         let pair = pair(evidences, partner);
         if setting.has_stacks {
-            (finding.call_paths, finding.more_call_paths) = ends.changed(evidences, cause, setting);
+            (finding.call_paths, finding.more_call_paths) =
+                ends.changed(evidences, cause, shown.setting);
         }
-        finding.weak = !variations.estimated;
+        finding.weak = !setting.variations.estimated;
         finding.calls = called.map(|called| {
             let change = match cause.basis {
                 Basis::AttributedSelf => &finding.attributed_self,
@@ -89,7 +78,15 @@ pub(super) fn findings(
         finding.attributed_callees = callees.named;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
         let least = setting.options.min_effect;
-        finding.reason = sentence::finding(&finding, callees.have_most, unchanged, &pair, least);
+        let details = sentence::Details {
+            in_callees: callees.have_most,
+            unchanged,
+            pair,
+            least,
+            unit: setting.unit,
+            period: if setting.within_runs { "second" } else { "run" },
+        };
+        finding.reason = sentence::finding(&finding, &details);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
@@ -164,6 +161,7 @@ fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::PairRelati
 
 fn finding(
     evidences: &Evidences,
+    shown: &Tests,
     cause: &Cause,
     partner: Option<Partner>,
     judged: Judged,
@@ -195,7 +193,7 @@ fn finding(
         Direction::Down if partner.is_none() => (None, moved, None, None),
         Direction::Down => (moved, None, replaced, None),
     };
-    let [self_, attributed_self, total] = tests.changes(ix);
+    let [self_, attributed_self, total] = shown.changes(ix);
     // Moved cost makes no caller slower.
     let affected = match kind {
         FindingKind::Moved | FindingKind::Replaced => &[][..],
@@ -214,8 +212,11 @@ fn finding(
         total,
         call_paths: Vec::new(),
         more_call_paths: 0,
-        runs: tests.run_costs(cause.basis, ix),
-        affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
+        runs: shown.run_costs(cause.basis, ix),
+        affected_callers: affected
+            .iter()
+            .map(|&f| caller(evidences, shown, f))
+            .collect(),
         attributed_callees: Vec::new(),
         grown_callees: grown_callees(evidences, cause),
         calls: None,
@@ -277,7 +278,7 @@ fn kind(cause: &Cause, total: &Evidence) -> FindingKind {
     }
 }
 
-fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
+fn caller(evidences: &Evidences, shown: &Tests, function: FunctionIx) -> AffectedCaller {
     let FunctionName {
         function: symbol,
         module,
@@ -287,7 +288,7 @@ fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
         means,
         samples,
         ..
-    } = evidences.tests.total[function.get()];
+    } = shown.total[function.get()];
     AffectedCaller {
         function: symbol,
         module,

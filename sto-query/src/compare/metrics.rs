@@ -92,7 +92,7 @@ pub(super) fn metrics(
     options: &CompareOptions,
 ) -> Vec<MetricChange> {
     let per = match &options.normalisation {
-        NormalisationMethod::PerMetric(metric) => Some(metric.as_str()),
+        Some(NormalisationMethod::PerMetric(metric)) => Some(metric.as_str()),
         _ => None,
     };
     let names = sides.map(|side| -> BTreeSet<&String> {
@@ -101,7 +101,7 @@ pub(super) fn metrics(
             .flat_map(|metrics| metrics.keys())
             .collect()
     });
-    let are_shares = options.normalisation == NormalisationMethod::Total;
+    let are_shares = options.normalisation == Some(NormalisationMethod::Total);
     let mut metrics = Vec::new();
     let has_seconds = names.baseline.iter().any(|name| *name == SECONDS)
         && names.candidate.iter().any(|name| *name == SECONDS);
@@ -122,11 +122,15 @@ pub(super) fn metrics(
             rests_on_majority,
             candidate_size,
         } = compared;
+        let numbers = sides.map(|side| side.costs(per));
         // If most functions cost more, the recording may be longer, unless the run time says
-        // otherwise.
+        // otherwise. A run then costs more if it does so even relative to most functions.
+        let is_change = |ratio: f64| ratio.ln().abs() > options.min_effect.ln_1p();
+        let growth = mean(&numbers.candidate) / mean(&numbers.baseline);
         let differ_in_length = rests_on_majority
             && !has_seconds
-            && candidate_size.ln().abs() > options.min_effect.ln_1p();
+            && is_change(candidate_size)
+            && !(is_change(growth / candidate_size) && (growth > 1.0) == (growth > candidate_size));
         let is_per_second = sides.baseline.is_per_second;
         // Different amounts of work at different times are no regression.
         let usual = if are_shares || differ_in_length || is_per_second {
@@ -135,7 +139,6 @@ pub(super) fn metrics(
             WorseIf::Higher
         };
         let worse_if = worse_if(options, TOTAL_COST, usual);
-        let numbers = sides.map(|side| side.costs(per));
         let per = if is_per_second { Some(SECOND) } else { per };
         let samples = sides.map(|side| side.mean_samples);
         let of_samples = MIN_POISSON_RATIO / samples.baseline.min(samples.candidate);
@@ -153,6 +156,10 @@ pub(super) fn metrics(
     judge(&mut metrics, options);
     excuse(&mut metrics, findings, options);
     metrics
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
 fn worse_if(options: &CompareOptions, name: &str, usual: WorseIf) -> WorseIf {

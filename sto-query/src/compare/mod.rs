@@ -10,7 +10,7 @@
 //! one tree                 union, counts                samples by function and run
 //!         |
 //!         v
-//! size factors             normalise                    expected samples of an unchanged function
+//! size factors             readings, normalise          expected samples of an unchanged function
 //!         |
 //!         v
 //! p, q and intervals       statistics, evidence         whether a difference is more than chance
@@ -63,6 +63,7 @@ mod normalise;
 mod pair;
 mod partner;
 mod paths;
+mod readings;
 mod regions;
 mod renamed;
 mod replaced;

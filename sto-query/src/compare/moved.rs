@@ -21,7 +21,7 @@
 //! pair: one was [`replaced`](super::replaced) by the other.
 
 use super::cause::{Cause, Evidences};
-use super::evidence::{Direction, TestParameters};
+use super::evidence::Direction;
 use super::functions::{FunctionIx, Renamed};
 use super::gains::{Gain, Gains};
 use super::partner::{Balance, MIN_SHARE, Partner};
@@ -32,7 +32,6 @@ use super::result::Basis;
 use super::signs::{Sign, Signs};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use sto_stats::Variation;
 
 /// The partners of all causes, and renamed functions.
 pub(super) struct Partners {
@@ -44,12 +43,8 @@ pub(super) struct Partners {
 }
 
 /// Finds the functions that the cost of causes moved from or to.
-pub(super) fn find_partners(
-    evidences: &Evidences,
-    causes: &[Cause],
-    setting: &TestParameters,
-    variation: &Variation,
-) -> Partners {
+pub(super) fn find_partners(evidences: &Evidences, causes: &[Cause]) -> Partners {
+    let setting = evidences.tests.setting;
     if setting.within_runs || !setting.has_stacks {
         return Partners {
             of_cause: vec![None; causes.len()],
@@ -59,7 +54,7 @@ pub(super) fn find_partners(
     let mut regions = Regions::new(evidences, Classes::new(evidences.functions.list.len()));
     let mut of_cause: Vec<Option<Partner>> = vec![None; causes.len()];
     let mut pairs = Pairs::new(evidences, causes);
-    let balance = Balance { setting, variation };
+    let balance = Balance { setting };
     let changed: BTreeSet<(FunctionIx, Direction)> = causes
         .iter()
         .map(|cause| (cause.function, cause.direction))

@@ -11,11 +11,13 @@
 //! stable, only these are the references, and they overrule the assumption of equal work only as
 //! far as chance does not explain the difference. If fewer than [`MIN_REFERENCES`] functions can be
 //! references, or most were [replaced](Survivors), equal work is assumed.
+//!
+//! Size factors are estimates: how much the references disagree adds to the variance of every test.
 
 use super::counts::Counts;
 use super::pair::Pair;
-use super::result::NormalisationMethod;
-use sto_stats::tmm;
+use super::result::{NormalisationMethod, round_for_output};
+use sto_stats::{Design, student_quantile, tmm};
 
 /// Minimum number of reference functions; one or two have no majority.
 const MIN_REFERENCES: usize = 3;
@@ -29,6 +31,8 @@ const SAME_WORK_FUNCTIONS: f64 = 1.0 / 4.0;
 const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
 /// Share of the reference functions that the trimmed mean averages: it leaves out 30 % at each end.
 pub(super) const AVERAGED_SHARE: f64 = 0.4;
+/// Quantile at which the error of the size factors is compared with a normal distribution's.
+const CONFIDENCE: f64 = 0.975;
 
 /// Size factors of the runs, with a geometric mean of 1.
 #[derive(Debug)]
@@ -38,6 +42,11 @@ pub(super) struct SizeFactors {
     periods: Vec<f64>,
     split: usize,
     pub(super) method: NormalisationMethod,
+    /// The cost, in the event's unit, that a sample in a run of size 1 stands for in a run of the
+    /// baseline, or in a unit of its work.
+    cost_of_sample: f64,
+    /// Variance of the error of the log ratio of the sides' sizes.
+    uncertainty: f64,
     /// Number of reference functions.
     pub(super) functions: usize,
     /// The functions that can be references, and the new and gone functions.
@@ -67,11 +76,13 @@ impl SizeFactors {
             periods: periods.to_vec(),
             split,
             method: NormalisationMethod::PerRun,
+            cost_of_sample: 1.0,
+            uncertainty: 0.0,
             functions: 0,
             stayed: Survivors::new(counts),
             without_majority: false,
         };
-        match method {
+        let mut sizes = match method {
             NormalisationMethod::PerRun => by_work,
             NormalisationMethod::PerMetric(_) => SizeFactors {
                 method: method.clone(),
@@ -86,7 +97,32 @@ impl SizeFactors {
                 }
             }
             NormalisationMethod::Tmm => by_work.corrected(counts),
+        };
+        let baseline = sizes.factors[..split].iter().zip(periods).zip(amounts);
+        let cost: f64 = baseline
+            .map(|((size, period), amount)| size * period / amount)
+            .sum();
+        sizes.cost_of_sample = cost / split as f64;
+        sizes
+    }
+
+    /// Computes size factors of parts of runs, whose work may differ: if too few functions can be
+    /// references, by totals instead of equal work.
+    pub(super) fn of_parts(counts: &Counts, periods: &[f64]) -> SizeFactors {
+        let totals = counts.totals();
+        let amounts: Vec<f64> = totals.iter().zip(periods).map(|(n, p)| n * p).collect();
+        let sizes = SizeFactors::new(counts, periods, &amounts, &NormalisationMethod::Tmm);
+        match sizes.method {
+            NormalisationMethod::PerRun => {
+                SizeFactors::new(counts, periods, &amounts, &NormalisationMethod::Total)
+            }
+            _ => sizes,
         }
+    }
+
+    /// Returns the design of a test with these sizes.
+    pub(super) fn design(&self) -> Design {
+        Design::new(self.factors.clone(), self.split).with_uncertainty(self.uncertainty)
     }
 
     /// Returns factors based on stable functions, if there are enough. `self` has the factors of
@@ -121,17 +157,52 @@ impl SizeFactors {
             return by_work;
         }
         let by_references = by_tmm(counts, references);
-        let factors = if same_work {
-            shrunk_towards(&by_work.factors, &by_references, counts, references)
+        let kept = if same_work {
+            beyond_chance(&by_work.factors, &by_references, counts, references)
         } else {
-            by_references
+            1.0
         };
-        SizeFactors {
+        let factors = by_work.factors.iter().zip(&by_references);
+        let factors = factors.map(|(work, seen)| work * (seen / work).powf(kept));
+        let factors: Vec<f64> = factors.collect();
+        let references = references.clone();
+        let sizes = SizeFactors {
             factors,
             method: NormalisationMethod::Tmm,
             functions: references.len(),
             ..by_work
+        };
+        SizeFactors {
+            uncertainty: kept * kept * sizes.disagreement(counts, &references),
+            ..sizes
         }
+    }
+
+    /// Returns the variance of the trimmed mean of the references' log ratios (K. K. Yuen, Biometrika
+    /// 61:165, 1974), widened as Student's distribution is wider than the normal one.
+    ///
+    /// References may be few, or may disagree because some of them changed. It is 0 if the candidate
+    /// has no runs.
+    fn disagreement(&self, counts: &Counts, references: &[usize]) -> f64 {
+        if self.split == self.factors.len() {
+            return 0.0;
+        }
+        let log_ratio = |&function: &usize| {
+            let means = self.means(counts.sums(function));
+            (means.candidate / means.baseline).ln()
+        };
+        let mut logs: Vec<f64> = references.iter().map(log_ratio).collect();
+        logs.sort_unstable_by(f64::total_cmp);
+        let trimmed = ((1.0 - AVERAGED_SHARE) / 2.0 * logs.len() as f64) as usize;
+        let last = logs.len() - 1 - trimmed;
+        let (low, high) = (logs[trimmed], logs[last]);
+        logs.iter_mut().for_each(|log| *log = log.clamp(low, high));
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        let df = (last - trimmed) as f64;
+        let widened =
+            student_quantile(CONFIDENCE, df) / student_quantile(CONFIDENCE, f64::INFINITY);
+        squares / ((df + 1.0) * df) * widened * widened
     }
 
     /// Returns the sum of the size factors of each side's runs.
@@ -156,6 +227,13 @@ impl SizeFactors {
         let (baseline, candidate) = costs.split_at(self.split);
         let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
         mean(candidate) / mean(baseline)
+    }
+
+    /// Returns the cost, in the event's unit, of samples in a run of size 1: in a run of the baseline,
+    /// or in a unit of its work. `None` if only shares are compared.
+    pub(super) fn cost(&self, samples: f64) -> Option<f64> {
+        let is_known = self.method != NormalisationMethod::Total;
+        is_known.then(|| round_for_output(samples * self.cost_of_sample))
     }
 
     /// Returns the size factors of each side's runs.
@@ -189,33 +267,31 @@ fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
     centred(logs).into_iter().map(f64::exp).collect()
 }
 
-/// Shrinks factors by reference functions towards those by work, as far as chance explains their
-/// difference.
+/// Returns the part of the difference between factors by reference functions and those by work that
+/// chance does not explain, from 0 to 1.
 ///
 /// With few samples, reference functions give an uncertain result: with 3,000 samples per run, it
 /// is off by 3 %, and all functions then seem to vary by that. So the difference is reduced by the
 /// share of its variance that sampling explains (as W. James and C. Stein, Proc. 4th Berkeley Symp.
 /// 1:361, 1961, shrink means).
-fn shrunk_towards(
+fn beyond_chance(
     by_work: &[f64],
     by_references: &[f64],
     counts: &Counts,
     references: &[usize],
-) -> Vec<f64> {
+) -> f64 {
     let log_ratio = |(work, references): (&f64, &f64)| (references / work).ln();
-    let logs: Vec<f64> = by_work.iter().zip(by_references).map(log_ratio).collect();
-    let runs = logs.len() as f64;
-    let seen = logs.iter().map(|log| log * log).sum::<f64>() / (runs - 1.0);
+    let logs = by_work.iter().zip(by_references).map(log_ratio);
+    let runs = by_work.len() as f64;
+    let seen = logs.map(|log| log * log).sum::<f64>() / (runs - 1.0);
     let samples = |run: &Vec<u64>| references.iter().map(|&f| run[f] as f64).sum::<f64>();
     let of_run = |run: &Vec<u64>| 1.0 / (AVERAGED_SHARE * samples(run));
     let by_chance = counts.runs.iter().map(of_run).sum::<f64>() / runs;
-    let kept = if seen > by_chance {
+    if seen > by_chance {
         1.0 - by_chance / seen
     } else {
         0.0
-    };
-    let drawn = |(work, log): (&f64, f64)| work * (kept * log).exp();
-    by_work.iter().zip(logs).map(drawn).collect()
+    }
 }
 
 /// Subtracts the mean from logarithms.

@@ -4,7 +4,6 @@ use super::evidence::{Direction, TestParameters, direction};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::regions::Caller;
-use sto_stats::Variation;
 
 /// Minimum share of a function's change that must have been gained from elsewhere, and minimum
 /// share of that gain that must have been lost under the same callers. Applies regardless of the
@@ -27,10 +26,16 @@ pub(super) enum Partner {
     PartOf(FunctionIx, FunctionIx),
 }
 
+impl Partner {
+    /// Whether the function cost no more than its partner, so that nothing got worse.
+    pub(super) fn has_the_cost(self) -> bool {
+        !matches!(self, Partner::ReplacedUnder(..))
+    }
+}
+
 /// Tests whether two sums differ significantly.
 pub(super) struct Balance<'a> {
     pub(super) setting: &'a TestParameters<'a>,
-    pub(super) variation: &'a Variation,
 }
 
 impl Balance<'_> {
@@ -49,9 +54,12 @@ impl Balance<'_> {
             (means.candidate * sizes.candidate).round(),
         ];
         let TestParameters {
-            options, design, ..
+            options,
+            design,
+            variations,
+            ..
         } = self.setting;
         direction(means, options.min_effect) == Some(towards)
-            && self.variation.p_value_of_sums(samples, design) <= options.alpha
+            && variations.self_.p_value_of_sums(samples, design) <= options.alpha
     }
 }

@@ -56,7 +56,7 @@ impl PathEnds {
     }
 
     /// Returns the paths whose cost changed in the direction of the cause, largest change first,
-    /// and the number of omitted paths.
+    /// and the number of omitted paths. Changes are normalised as in `setting`.
     pub(super) fn changed(
         &self,
         evidences: &Evidences,

@@ -136,6 +136,12 @@ impl<'a> Runs<'a> {
         self.profiles.iter().zip(&self.costs).map(total).collect()
     }
 
+    /// Returns the cost of each run.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        let costs = self.costs.iter();
+        costs.map(|costs| total_cost(costs).value as f64)
+    }
+
     /// Returns the mean cost of a run; NaN without runs.
     pub(super) fn mean_value(&self) -> f64 {
         self.cost.value as f64 / self.costs.len() as f64
@@ -180,9 +186,9 @@ const MAX_NAMED: usize = 4;
 pub(super) fn work_amounts(
     views: Pair<&View>,
     runs: &Pair<Runs>,
-    method: &NormalisationMethod,
+    method: Option<&NormalisationMethod>,
 ) -> Result<Vec<f64>, CompareError> {
-    let NormalisationMethod::PerMetric(metric) = method else {
+    let Some(NormalisationMethod::PerMetric(metric)) = method else {
         return Ok(vec![
             1.0;
             runs.baseline.costs.len() + runs.candidate.costs.len()

@@ -6,6 +6,8 @@ use super::result::{
     AttributedCallee, Basis, CallChange, CompareOptions, Finding, FindingKind, FunctionName,
     Needed, round_for_output,
 };
+use crate::text::cost;
+use sto_core::units::Unit;
 
 /// The warning for counts without stacks.
 pub(super) const NO_STACKS: &str = "These are counts by function, without stacks: callers, paths and lines are \
@@ -41,18 +43,32 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
+/// What the sentence of a finding says besides the finding.
+pub(super) struct Details {
+    /// Whether most of the change is in callees whose cost is attributed to the function.
+    pub(super) in_callees: bool,
+    /// Whether the function's own code is the same on both sides.
+    pub(super) unchanged: bool,
+    /// The function's relation to the one that it replaced or that replaced it.
+    pub(super) pair: PairRelation,
+    /// Changes below this count as unchanged.
+    pub(super) least: f64,
+    /// The event's unit.
+    pub(super) unit: Unit,
+    /// What costs are the costs of: `run` or `second`.
+    pub(super) period: &'static str,
+}
+
 /// Returns the reason of a finding.
-///
-/// `in_callees` is whether most of the change is in callees whose cost is attributed to the
-/// function, `unchanged` whether its own code is the same on both sides, and `pair` its relation to
-/// the function that it replaced or that replaced it. Changes below `least` count as unchanged.
-pub(super) fn finding(
-    finding: &Finding,
-    in_callees: bool,
-    unchanged: bool,
-    pair: &PairRelation,
-    least: f64,
-) -> String {
+pub(super) fn finding(finding: &Finding, details: &Details) -> String {
+    let Details {
+        in_callees,
+        unchanged,
+        ref pair,
+        least,
+        unit,
+        period,
+    } = *details;
     let function = short(&finding.function);
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
@@ -120,10 +136,15 @@ pub(super) fn finding(
                 .calls
                 .and_then(|calls| describe_calls(calls, least))
                 .map_or(String::new(), |called| format!("; {called}"));
-            format!(
-                "{function}{what} costs {times}: {old} of all before, {new} \
-                 now{called}{where_in}{unexplained}"
-            )
+            let costs = match change.baseline_cost.zip(change.candidate_cost) {
+                Some((before, now)) => format!(
+                    "{} a {period} before, {} now ({old} and {new} of all)",
+                    cost(before, unit),
+                    cost(now, unit)
+                ),
+                None => format!("{old} of all before, {new} now"),
+            };
+            format!("{function}{what} costs {times}: {costs}{called}{where_in}{unexplained}")
         }
     }
 }
@@ -320,6 +341,15 @@ pub(super) fn clean(findings: usize, ignored: usize, options: &CompareOptions) -
         round_for_output(options.min_effect * 100.0),
         percent(options.min_share),
     )
+}
+
+/// Describes the functions that got slower under one assumption only.
+pub(super) fn undecided(worse: usize) -> String {
+    match worse {
+        0 => String::new(),
+        1 => "; whether 1 function did depends on how much work the runs did".to_owned(),
+        _ => format!("; whether {worse} functions did depends on how much work the runs did"),
+    }
 }
 
 /// Returns the reason if the sides have no event in common.

@@ -1,21 +1,21 @@
 //! The stacks of both sides with their costs, for a differential flame graph.
 
 use super::cause::Evidences;
-use super::evidence::TestParameters;
 use super::functions::FunctionIx;
 use super::result::{StackNode, Stacks, round_for_output};
 use std::cmp::Reverse;
 
 /// Returns all stacks that have samples.
-pub(super) fn stacks(evidences: &Evidences, setting: &TestParameters) -> Stacks {
+pub(super) fn stacks(evidences: &Evidences) -> Stacks {
     let Evidences {
         tree,
         functions,
         nodes,
         sizes,
+        tests,
         ..
     } = *evidences;
-    let unit = 1.0 / sizes.means(setting.samples).baseline;
+    let unit = 1.0 / sizes.means(tests.setting.samples).baseline;
     let sums = sizes.sums();
     let stacks = (0..tree.len()).map(|node| {
         let stack = StackNode {

@@ -14,7 +14,7 @@ use super::normalise::Replaced;
 use super::pair::Pair;
 use super::result::{
     CompareOptions, Dispersion, Finding, MetricChange, MetricOutcome, Needed, SECONDS, Side,
-    TOTAL_COST, Verdict,
+    TOTAL_COST, Undecided, Verdict,
 };
 use super::sentence;
 use super::sentence::times;
@@ -34,6 +34,7 @@ pub(super) fn verdict(
     in_common: Pair<f64>,
     replaced: Option<Replaced>,
     findings: &[Finding],
+    undecided: &[Undecided],
     needed: Needed,
     options: &CompareOptions,
 ) -> (Verdict, String) {
@@ -74,7 +75,9 @@ pub(super) fn verdict(
         );
         return (Verdict::Insufficient, reason);
     }
+    let worse = undecided.iter().filter(|of| of.finding.kind.is_worse());
     let clean = sentence::clean(findings.len(), ignored.len(), options);
+    let clean = clean + &sentence::undecided(worse.count());
     let reason = match replaced {
         Some(replaced) => sentence::clean_with_most_replaced(replaced, &clean),
         None => clean,

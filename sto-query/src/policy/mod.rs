@@ -150,7 +150,7 @@ impl Thresholds {
             min_effect: self.min_effect.unwrap_or(options.min_effect),
             min_share: self.min_share.unwrap_or(options.min_share),
             min_samples: self.min_samples.unwrap_or(options.min_samples),
-            normalisation: self.normalisation.clone().unwrap_or(options.normalisation),
+            normalisation: self.normalisation.clone().or(options.normalisation),
             worse_if,
             ..options
         }

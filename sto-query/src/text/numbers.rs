@@ -98,6 +98,12 @@ pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
     }
 }
 
+/// Formats the mean cost of a run: `1.23 s`, `36.1 MB`, `198 samples`.
+pub(crate) fn cost(cost: f64, unit: Unit) -> String {
+    let value = cost.round() as u64;
+    quantity(value, unit).unwrap_or_else(|| format_count(value, "sample"))
+}
+
 /// Formats a time within a run: `2.500 s`, `12.3 ms`.
 pub(crate) fn seconds(time: Nanoseconds) -> String {
     match time.0 {

@@ -7,6 +7,8 @@
 pub struct Design {
     sizes: Vec<f64>,
     split: usize,
+    /// Variance of the error of the logarithm of candidate sizes / baseline sizes.
+    uncertainty: f64,
 }
 
 impl Design {
@@ -21,7 +23,24 @@ impl Design {
             sizes.iter().all(|size| size.is_finite() && *size > 0.0),
             "a run's size is a positive number"
         );
-        Design { sizes, split }
+        Design {
+            sizes,
+            split,
+            uncertainty: 0.0,
+        }
+    }
+
+    /// Sets the variance of log(candidate sizes / baseline sizes), if the sizes are estimates. It is 0 otherwise.
+    pub fn with_uncertainty(self, variance: f64) -> Design {
+        Design {
+            uncertainty: variance,
+            ..self
+        }
+    }
+
+    /// Variance of the error of log(candidate sizes / baseline sizes).
+    pub(super) fn uncertainty(&self) -> f64 {
+        self.uncertainty
     }
 
     /// Returns the size factors, by run.

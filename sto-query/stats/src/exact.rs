@@ -18,11 +18,11 @@ pub(super) fn p_value(samples: [f64; 2], design: &Design, dispersion: f64) -> f6
         return 1.0;
     }
     let ([s1, s2], [r1, r2]) = (design.sums(), design.effective_runs());
-    // Variance of the difference of the means: rate x poisson + dispersion x rate^2 x between.
+    // Variance of the difference of the means: rate x poisson + rate^2 x (dispersion x between + uncertainty).
     let rate = (baseline + candidate) / (s1 + s2);
     let poisson = 1.0 / s1 + 1.0 / s2;
     let between = 1.0 / r1 + 1.0 / r2;
-    let design_effect = 1.0 + dispersion * rate * between / poisson;
+    let design_effect = 1.0 + rate * (dispersion * between + design.uncertainty()) / poisson;
 
     let (x1, x2) = (baseline / design_effect, candidate / design_effect);
     let at_least = |x: f64, other: f64, chance: f64| {

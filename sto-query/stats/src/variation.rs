@@ -204,10 +204,28 @@ impl Fit {
     }
 
     /// Returns the F statistic for equal means on both sides.
+    ///
+    /// F is the squared log ratio of the means over its variance, to which the error of the size factors adds.
     fn f(&self, counts: &[f64], design: &Design) -> f64 {
         let by_side = deviance_of_sides(counts, design, self.dispersion);
         let together = deviance(counts, design.sizes(), self.dispersion);
-        (together - by_side).max(0.0) / self.quasi_posterior
+        let f = (together - by_side).max(0.0) / self.quasi_posterior;
+        if design.uncertainty() == 0.0 {
+            return f;
+        }
+        let variance = self.variance_of_ratio(counts, design);
+        f * variance / (variance + design.uncertainty())
+    }
+
+    /// Returns the variance of the log ratio of the sides' means if nothing changed.
+    fn variance_of_ratio(&self, counts: &[f64], design: &Design) -> f64 {
+        let mean = negbin::mean(counts, design.sizes(), self.dispersion);
+        let of_side = |sizes: &[f64]| {
+            let information = |size: &f64| size * mean / (1.0 + self.dispersion * size * mean);
+            1.0 / sizes.iter().map(information).sum::<f64>()
+        };
+        let [baseline, candidate] = design.sides(design.sizes()).map(of_side);
+        self.quasi_posterior * (baseline + candidate)
     }
 
     /// Returns the p-value of the F statistic with one and `df_total` degrees of freedom.

@@ -258,7 +258,7 @@ fn with_metric(mut view: View, requests: &[f64]) -> View {
 
 fn per_request() -> CompareOptions {
     with!(CompareOptions {
-        normalisation: NormalisationMethod::PerMetric("requests".to_owned()),
+        normalisation: Some(NormalisationMethod::PerMetric("requests".to_owned())),
     })
 }
 

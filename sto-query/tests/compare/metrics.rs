@@ -147,7 +147,7 @@ fn cost_per_metric_divides_time_and_cost() {
     set(&mut v1, "requests", &[100.0; 5]);
     set(&mut v2, "requests", &[200.0; 5]);
     let options = with!(CompareOptions {
-        normalisation: NormalisationMethod::PerMetric("requests".to_owned()),
+        normalisation: Some(NormalisationMethod::PerMetric("requests".to_owned())),
     });
     let comparison = compared(&v1, &v2, &options);
     let seconds = &comparison.metrics[0];
@@ -171,7 +171,11 @@ fn longer_recording_is_regression_only_for_same_work() {
         .collect();
     let v2 = view("v2", &[&twice[..]; 5]);
     let comparison = compared(&v1, &v2, &CompareOptions::default());
-    let method = |normalisation| with!(CompareOptions { normalisation });
+    let method = |method| {
+        with!(CompareOptions {
+            normalisation: Some(method),
+        })
+    };
     // None of the four functions is stable, so all are references.
     assert_eq!(found(&comparison, TOTAL_COST).change, Some(2.0));
     assert_eq!(found(&comparison, TOTAL_COST).worse_if, WorseIf::Never);

@@ -123,7 +123,7 @@ fn compares_shares_and_cost_per_run_on_request() {
     );
     let findings = |normalisation: NormalisationMethod| {
         let options = with!(CompareOptions {
-            normalisation: normalisation.clone(),
+            normalisation: Some(normalisation.clone()),
         });
         let comparison =
             compare(&baseline, &candidate, &options).expect("the options are in range");

@@ -3,17 +3,16 @@
 use super::splits::Split;
 use super::thin::EqualBuilds;
 use crate::compare::counts::{Counts, FunctionCounts};
-use crate::compare::evidence::{Evidence, TestParameters, Tests};
-use crate::compare::functions::Functions;
+use crate::compare::evidence::{TestParameters, Tests};
+use crate::compare::functions::{FunctionIx, Functions};
 use crate::compare::metrics::{Compared, Side, metrics};
 use crate::compare::normalise::SizeFactors;
 use crate::compare::pair::Pair;
-use crate::compare::result::{CompareOptions, MetricOutcome, NormalisationMethod, WorseIf};
+use crate::compare::result::{Basis, CompareOptions, MetricOutcome, NormalisationMethod, WorseIf};
 use crate::compare::runs::Metrics;
 use crate::compare::variation::Variations;
 use std::cmp::Ordering;
 use sto_core::units::Unit;
-use sto_stats::Design;
 
 /// Samples of one run, by function.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
@@ -97,39 +96,49 @@ impl SampleTable {
         split: &Split,
         (functions, unit): (&Functions, Unit),
         watched: &[usize],
-        options: &CompareOptions,
+        (methods, options): (&[NormalisationMethod], &CompareOptions),
     ) -> EqualComparison {
         let counts = self.counts(split);
         let runs = || split.iter().flatten().map(|&run| &self.runs[run]);
         let periods: Vec<f64> = runs().map(|run| run.period).collect();
         let amounts: Vec<f64> = runs().map(|run| run.amount).collect();
-        let method = &options.normalisation;
-        let sizes = SizeFactors::new(&counts.attributed, &periods, &amounts, method);
-        let design = Design::new(sizes.factors().to_vec(), split[0].len());
-        let variations = Variations::new(&counts, &design, None);
         let samples = |side: &[usize]| -> u64 {
             let samples: f64 = side.iter().map(|&run| self.runs[run].samples()).sum();
             samples as u64
         };
-        let setting = TestParameters {
-            options,
-            sizes: &sizes,
-            design,
-            samples: Pair::new(samples(&split[0]), samples(&split[1])),
-            within_runs: false,
-            has_stacks: true,
+        let setting = |method: &NormalisationMethod| {
+            let sizes = SizeFactors::new(&counts.attributed, &periods, &amounts, method);
+            let design = sizes.design();
+            TestParameters {
+                options,
+                variations: Variations::new(&counts, &design, None),
+                design,
+                sizes,
+                samples: Pair::new(samples(&split[0]), samples(&split[1])),
+                unit,
+                within_runs: false,
+                has_stacks: true,
+            }
         };
-        let tests = Tests::new(&counts, &variations, &setting);
-        let has_changed = |evidence: &Evidence| evidence.changed.is_some();
+        let settings: Vec<TestParameters> = methods.iter().map(setting).collect();
+        let tests: Vec<Tests> = settings
+            .iter()
+            .map(|setting| Tests::new(&counts, setting))
+            .collect();
+        let has_changed = |basis, function| {
+            let mut changes = tests.iter().map(|tests| tests.changed(basis, function));
+            let first = changes.next().flatten();
+            first.is_some() && changes.all(|change| change == first)
+        };
         let is_reported = |&f: &usize| {
-            has_changed(&tests.attributed[f])
-                || !functions.list[f].is_attributed_to_caller() && has_changed(&tests.total[f])
+            let function = FunctionIx(f as u32);
+            has_changed(Basis::AttributedSelf, function)
+                || !functions.list[f].is_attributed_to_caller()
+                    && has_changed(Basis::Total, function)
         };
         let equal = EqualBuilds {
             counts: &counts,
-            variations: &variations,
-            setting: &setting,
-            tests: &tests,
+            tests: &tests[0],
         };
         let least_change = |(watch, &function): (usize, &usize)| {
             let below: Vec<&Vec<u64>> = split[0]
@@ -141,8 +150,8 @@ impl SampleTable {
         let least_changes = watched.iter().enumerate().map(least_change).collect();
         let compared = Compared {
             unit,
-            rests_on_majority: sizes.method == NormalisationMethod::Tmm,
-            candidate_size: sizes.candidate_size(),
+            rests_on_majority: settings[0].sizes.method == NormalisationMethod::Tmm,
+            candidate_size: settings[0].sizes.candidate_size(),
         };
         let sides = [&split[0], &split[1]].map(|side| self.measured(side));
         let measured = metrics(

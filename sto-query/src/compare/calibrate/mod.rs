@@ -30,6 +30,7 @@ use super::call_counts;
 use super::counts::{Counts, attribute_nodes, count};
 use super::functions::Functions;
 use super::pair::Pair;
+use super::readings::methods;
 use super::result::{CompareError, CompareOptions, MetricOutcome, round_for_output};
 use super::runs::{Runs, work_amounts};
 use super::union::UnionTree;
@@ -114,8 +115,7 @@ pub fn calibrate(
     let runs_a_side = options.runs.unwrap_or(runs.baseline.costs.len() / 2);
     let period = call_counts::period(views, event, runs.baseline.mean_value(), runs_a_side);
     let runs = runs.map(|runs| runs.with_period(period));
-    let normalisation = &options.compare.normalisation;
-    let amounts = work_amounts(views, &runs, normalisation)?;
+    let amounts = work_amounts(views, &runs, options.compare.normalisation.as_ref())?;
     let runs = runs.baseline;
     calibration.runs = runs.costs.len();
     calibration.runs_a_side = runs_a_side;
@@ -174,11 +174,17 @@ fn fill_in(
     let totals = runs.totals(view);
     let table = SampleTable::new(counts, below, &runs.periods, amounts, totals);
 
+    let methods = methods(
+        Pair::new(view, view),
+        Pair::new(runs, runs),
+        &options.compare,
+    );
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
     let judge = |split| {
         options.compare.cancel.check()?;
         let functions = (&functions, unit);
-        Ok(table.compare_split(split, &splits[split], functions, &watched, &options.compare))
+        let how = (&*methods, &options.compare);
+        Ok(table.compare_split(split, &splits[split], functions, &watched, how))
     };
     let judged = (0..splits.len()).into_par_iter().map(judge);
     let judged: Vec<EqualComparison> = judged.collect::<Result<_, Cancelled>>()?;

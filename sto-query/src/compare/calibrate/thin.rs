@@ -9,7 +9,6 @@
 use crate::compare::counts::FunctionCounts;
 use crate::compare::evidence::{Direction, Evidence, TestParameters, Tests, direction};
 use crate::compare::pair::Pair;
-use crate::compare::variation::Variations;
 use sto_stats::Random;
 use sto_stats::{Variation, benjamini_hochberg};
 
@@ -21,8 +20,6 @@ const STEPS: usize = 12;
 /// A comparison of equal builds in which functions are made slower.
 pub(super) struct EqualBuilds<'a> {
     pub(super) counts: &'a FunctionCounts,
-    pub(super) variations: &'a Variations,
-    pub(super) setting: &'a TestParameters<'a>,
     pub(super) tests: &'a Tests<'a>,
 }
 
@@ -67,17 +64,19 @@ impl EqualBuilds<'_> {
                 .collect();
             let mut has_grown = self.has_grown(&row);
             let mut p_values = equal.clone();
-            p_values[function] = Some(self.p(&self.variations.self_, &row));
+            p_values[function] = Some(self.p(&self.tests.setting.variations.self_, &row));
             for &caller in &callers {
                 let mut row = self.counts.total.samples_by_run(caller);
                 for ((count, below), kept) in row.iter_mut().zip(below).zip(&kept) {
                     *count -= (below[caller] as f64 * (1.0 - kept)).round();
                 }
                 has_grown |= caller == function && self.has_grown(&row);
-                p_values[functions + caller] = Some(self.p(&self.variations.total, &row));
+                p_values[functions + caller] =
+                    Some(self.p(&self.tests.setting.variations.total, &row));
             }
             let q = benjamini_hochberg(&p_values);
-            let is_significant = |ix: usize| q[ix].is_some_and(|q| q <= self.setting.options.alpha);
+            let is_significant =
+                |ix: usize| q[ix].is_some_and(|q| q <= self.tests.setting.options.alpha);
             has_grown && (is_significant(function) || is_significant(functions + function))
         };
         if !is_found(LARGEST) {
@@ -96,8 +95,8 @@ impl EqualBuilds<'_> {
     }
 
     fn p(&self, variation: &Variation, row: &[f64]) -> f64 {
-        let fit = variation.fit(row, &self.setting.design);
-        variation.p_value(&fit, row, &self.setting.design)
+        let fit = variation.fit(row, &self.tests.setting.design);
+        variation.p_value(&fit, row, &self.tests.setting.design)
     }
 
     /// Whether a count is large enough, and grew enough, to be reported.
@@ -107,7 +106,7 @@ impl EqualBuilds<'_> {
             sizes,
             samples,
             ..
-        } = self.setting;
+        } = self.tests.setting;
         let (baseline, candidate) = row.split_at(self.counts.attributed.split);
         let sum = |side: &[f64]| side.iter().sum::<f64>() as u64;
         let sums = Pair::new(sum(baseline), sum(candidate));

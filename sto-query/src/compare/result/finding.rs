@@ -1,5 +1,6 @@
 //! Findings: changed functions, and the evidence for each change.
 
+use super::NormalisationMethod;
 use crate::text::{Command, Date};
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,18 @@ impl Finding {
             None => file.clone(),
         })
     }
+}
+
+/// A change that was found under one assumption about the work of the runs, and not under the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Undecided {
+    /// The method that found it: choosing it counts the change.
+    #[serde(flatten)]
+    pub method: NormalisationMethod,
+    /// The change, normalised by that method.
+    pub finding: Finding,
 }
 
 /// A call path to a finding's function, with the count that the finding rests on there: the
@@ -219,6 +232,11 @@ pub struct Change {
     pub baseline_samples: u64,
     /// Samples in all runs of the candidate.
     pub candidate_samples: u64,
+    /// Mean cost of a run of the baseline, or of a unit of its work, in the event's unit; of a
+    /// second if parts of runs are compared. `None` if only shares are compared.
+    pub baseline_cost: Option<f64>,
+    /// The same for the candidate, normalised: `baseline_cost` times `change`.
+    pub candidate_cost: Option<f64>,
     /// Normalised candidate / baseline; `None` if the baseline has no samples.
     pub change: Option<f64>,
     /// Lower bound of the confidence interval of the change, at a confidence of 1 - `alpha`; `None`

@@ -5,6 +5,7 @@ mod metrics;
 mod options;
 mod stacks;
 
+pub(crate) use finding::Undecided;
 pub(crate) use finding::{AffectedCaller, AttributedCallee, CallChange, FunctionName, RunCosts};
 pub use finding::{Basis, CallPath, Change, Finding, FindingKind, Ignored, RunCost};
 pub(crate) use metrics::{Measured, MetricUnit};
@@ -20,7 +21,7 @@ use crate::models::ModelChanges;
 use crate::text::Command;
 use crate::tree::RunWindow;
 use serde::{Deserialize, Serialize};
-use sto_core::units::{Nanoseconds, SampleType};
+use sto_core::units::{Nanoseconds, SampleType, Unit};
 
 /// The outcome of [`compare`](super::compare).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,6 +70,10 @@ pub struct Comparison {
     /// The findings: regressions and new functions first, then moved and replaced ones, then
     /// improvements and gone ones; among them, the largest explained change first.
     pub findings: Vec<Finding>,
+    /// Changes that were found under one assumption only: that most functions are unchanged, or that
+    /// each run did the same work. They do not count for the verdict. Omitted from JSON if empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<Undecided>,
     /// Functions whose cost scales differently with the input size; `None` if not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curves: Option<ModelChanges>,
@@ -85,6 +90,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Returns the unit of the event that is compared.
+    pub(crate) fn unit(&self) -> Unit {
+        self.sample_type.as_ref().map_or(Unit::Samples, |t| t.unit)
+    }
+
     /// Returns the name of the benchmark, for tables of several comparisons.
     pub fn benchmark_name(&self) -> &str {
         self.benchmark.as_deref().unwrap_or("(none)")
@@ -226,6 +236,14 @@ pub struct Normalisation {
     /// The method.
     #[serde(flatten)]
     pub method: NormalisationMethod,
+    /// Whether findings were also found per run, which their changes then refer to, because nothing
+    /// shows whether each run did the same work. Omitted from JSON if `false`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub also_per_run: bool,
+    /// Whether costs are compared per run because the recordings show that each run did the same
+    /// work. Omitted from JSON if `false`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_same_work: bool,
     /// Number of functions that the size factors rest on.
     pub functions: usize,
     /// Cost of an unchanged function in a candidate run, relative to its cost in a baseline run: 1

@@ -26,8 +26,10 @@ pub struct CompareOptions {
     /// Minimum samples of each side for the verdict `clean`. Default 200: with fewer, a function
     /// with a tenth of them has fewer than 20, so even its doubling goes unnoticed.
     pub min_samples: u64,
-    /// How counts of different runs are made comparable. The result says which method was used.
-    pub normalisation: NormalisationMethod,
+    /// How counts of different runs are made comparable. By default per run, if the recordings show
+    /// that each run did the same work; otherwise, a change must be found both per run and by
+    /// [`Tmm`](NormalisationMethod::Tmm). The result says what was used.
+    pub normalisation: Option<NormalisationMethod>,
     /// Whether the result includes every tested function.
     pub all: bool,
     /// Whether the result includes the stacks of both sides, for drawings.
@@ -112,7 +114,7 @@ impl Default for CompareOptions {
             min_effect: 0.10,
             min_share: 0.005,
             min_samples: 200,
-            normalisation: NormalisationMethod::Tmm,
+            normalisation: None,
             all: false,
             stacks: false,
             matching: KeyOptions::default(),

@@ -2,14 +2,13 @@
 //! it.
 
 use super::steps::{callers, steps};
-use super::words::{ignore_reason, interval, q, ratio};
+use super::words::{Costs, ignore_reason, interval, q, ratio};
 use crate::compare::FindingKind;
 use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
 use crate::text::names::shorten_name;
 use crate::text::{
-    Cell, Column, Style, Table, display_width, format_count, group_digits, paragraph, percent,
-    printable, shell,
+    Cell, Column, Style, Table, display_width, format_count, paragraph, percent, printable, shell,
 };
 use std::fmt::Write;
 use std::iter::zip;
@@ -47,9 +46,15 @@ const PATH_ENDS: usize = 8;
 const PATH_INDENT: usize = 5;
 
 /// Returns a finding with its number in the comparison.
-pub(super) fn details(number: usize, finding: &Finding, style: Style, detail: Detail) -> String {
+pub(super) fn details(
+    number: usize,
+    finding: &Finding,
+    costs: Costs,
+    style: Style,
+    detail: Detail,
+) -> String {
     let mut text = head(number, finding, style);
-    text += &changes(finding, style);
+    text += &changes(finding, costs, style);
     text += &call_paths(finding, style, detail);
     text += &affected(&finding.affected_callers, style, detail);
     // The commands of other findings differ only in the function.
@@ -141,7 +146,7 @@ fn command_line(finding: &Finding, style: Style) -> String {
 }
 
 /// Returns a table of self, attributed self if it differs, and total.
-fn changes(finding: &Finding, style: Style) -> String {
+fn changes(finding: &Finding, costs: Costs, style: Style) -> String {
     let Finding {
         self_,
         attributed_self: attributed,
@@ -151,9 +156,9 @@ fn changes(finding: &Finding, style: Style) -> String {
     let mut table = Table::new(vec![
         Column::text(""),
         Column::number("before"),
-        Column::number("samples").with_drop_rank(2),
+        Column::number(costs.of).with_drop_rank(2),
         Column::number("now"),
-        Column::number("samples").with_drop_rank(2),
+        Column::number(costs.of).with_drop_rank(2),
         Column::number("change").with_drop_rank(1),
         Column::number("interval").with_drop_rank(3),
         Column::text("q"),
@@ -164,9 +169,9 @@ fn changes(finding: &Finding, style: Style) -> String {
         table.add_row(vec![
             Cell::from(label),
             Cell::from(percent(change.baseline_share)),
-            Cell::from(group_digits(change.baseline_samples)),
+            Cell::from(costs.format(change.baseline_cost)),
             Cell::from(percent(change.candidate_share)),
-            Cell::from(group_digits(change.candidate_samples)),
+            Cell::from(costs.format(change.candidate_cost)),
             Cell::from(ratio(change.change, change.candidate_samples > 0)),
             Cell::from(interval(change)),
             Cell::from(q(change)),

@@ -5,11 +5,11 @@ use super::metrics;
 use super::notes::notes;
 use super::steps::steps;
 use super::words::{
-    MAX_IN_FULL, ROWS, RankedFinding, basis, facts, group, has_weak_evidence, ignore_reason,
-    interval, is_weak, label, q, rank_findings, ratio, reason, side_name, verdict_word, warnings,
-    weakness,
+    Assumed, Costs, MAX_IN_FULL, ROWS, RankedFinding, UNDECIDED, assumptions, basis, facts, group,
+    has_weak_evidence, ignore_reason, interval, is_weak, label, q, rank_findings, ratio, reason,
+    side_name, verdict_word, warnings, weakness,
 };
-use crate::compare::{Comparison, Verdict};
+use crate::compare::{Comparison, Finding, Verdict};
 use crate::text::{Command, Words, format_count, percent, printable, shorten};
 use std::fmt::Write;
 use sto_core::Hint;
@@ -82,8 +82,8 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     });
     if !findings.is_empty() {
         let head = format!(
-            "| |{heading} function | share before | share now | change | interval | q |\n\
-             |---|{line}---|---:|---:|---:|---:|---:|\n"
+            "| |{heading} function | a run | share before | share now | change | interval | q |\n\
+             |---|{line}---|---:|---:|---:|---:|---:|---:|\n"
         );
         let rows: Vec<String> = shown.iter().map(|&f| finding_row(f, is_one)).collect();
         page.table(&head, rows.into_iter(), "finding");
@@ -96,6 +96,25 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
             "… and {more}{}.\n",
             words.hint_phrase(", which `", Hint::CheckInFull, "` lists")
         );
+    }
+    for comparison in comparisons {
+        for Assumed { found, head } in assumptions(comparison, words) {
+            let named = |finding: &&Finding| {
+                let change = basis(finding);
+                let is_now = change.candidate_samples > 0;
+                let function = code(&finding.function);
+                format!("{function} ({})", ratio(change.change, is_now))
+            };
+            let mut names: Vec<String> = found.iter().take(UNDECIDED).map(named).collect();
+            if found.len() > UNDECIDED {
+                names.push(format!("{} more", found.len() - UNDECIDED));
+            }
+            page.pieces(std::iter::once(format!(
+                "- {} {}\n",
+                prose(&head),
+                names.join(", ")
+            )));
+        }
     }
     let in_full = shown.into_iter().filter(|f| group(f.finding) == 0);
     let in_full: Vec<RankedFinding> = in_full.take(MAX_IN_FULL).collect();
@@ -238,11 +257,12 @@ fn finding_row(
 ) -> String {
     let change = basis(finding);
     format!(
-        "| {}{} |{} {} | {} | {} | {} | {} | {} |\n",
+        "| {}{} |{} {} | {} | {} | {} | {} | {} | {} |\n",
         finding.kind.name(),
         finding.ignored.as_ref().map_or("", |_| ", ignored"),
         benchmark_cell(comparison, is_one),
         code(&finding.function),
+        Costs::new(comparison).before_and_now(change),
         percent(change.baseline_share),
         percent(change.candidate_share),
         ratio(change.change, change.candidate_samples > 0),

@@ -31,8 +31,11 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
             "Counts are compared by {unit}, as if each {unit} did the same work{}. In total, \
              {of_candidate} costs {:.3} times as much.",
             match thresholds.normalisation {
-                NormalisationMethod::Tmm => ": too few functions are stable to serve as references",
-                _ => "",
+                None if normalisation.is_same_work =>
+                    ": the same command, with the same arguments, at a steady cost",
+                None | Some(NormalisationMethod::Tmm) =>
+                    ": too few functions are stable to serve as references",
+                Some(_) => "",
             },
             normalisation.candidate_cost
         ),
@@ -48,6 +51,13 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
             normalisation.candidate_cost
         ),
     });
+    if normalisation.also_per_run {
+        notes.push(
+            "Findings were also found per run, in case each run did the same work; their changes are \
+             those of the cost of a run."
+                .to_owned(),
+        );
+    }
     notes.push(if comparison.within_runs && dispersion.estimated { format!(
             "From one part of a side's time to the next, functions vary by {} in their self and {} in their total \
              counts, sampling aside (less than 2% is never assumed). Changes from minute to minute, such as the \

@@ -6,8 +6,8 @@ use super::details::{Detail, brief, details, mark_of};
 use super::metrics;
 use super::notes::notes;
 use super::words::{
-    MAX_IN_FULL, ROWS, facts, group, ignore_reason, is_weak, measured, q, ratio, reason, side_name,
-    verdict_word, weakness,
+    Assumed, Costs, MAX_IN_FULL, ROWS, UNDECIDED, assumptions, facts, group, ignore_reason,
+    is_weak, measured, q, ratio, reason, side_name, verdict_word, weakness,
 };
 use crate::check::Check;
 use crate::compare::{Change, Comparison, Finding, Side, TestedFunction, Verdict};
@@ -27,9 +27,6 @@ const MAX_WITH_COUNTS: usize = 3;
 
 /// Maximum width of a benchmark's name.
 const LONGEST_NAME: usize = 30;
-
-/// Explains a column of the tables.
-const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
 
 /// Returns a check as text. A single comparison is formatted by [`findings_text`].
 pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
@@ -104,6 +101,7 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
         text += &format!("\n{}\n{functions}", style.bold(&heading));
     }
     let left_out = Findings::new(comparison).write(&mut text, style, detail);
+    text += &undecided(comparison, style);
     if let Some(functions) = &comparison.functions {
         text += &all(functions, style);
     }
@@ -177,6 +175,7 @@ struct Findings<'a> {
     worse: Vec<Numbered<'a>>,
     /// Moved costs, improvements, and ignored findings.
     others: [Vec<Numbered<'a>>; 3],
+    costs: Costs,
 }
 
 impl<'a> Findings<'a> {
@@ -184,6 +183,7 @@ impl<'a> Findings<'a> {
         let mut findings = Findings {
             worse: Vec::new(),
             others: Default::default(),
+            costs: Costs::new(comparison),
         };
         for numbered in (1..).zip(&comparison.findings) {
             match group(numbered.1) {
@@ -211,7 +211,7 @@ impl<'a> Findings<'a> {
                 format_count(self.worse.len() as u64, "function")
             );
             *text += &format!("\n{}\n", style.bold(&heading));
-            *text += &table(shown(0), style);
+            *text += &table(shown(0), self.costs, style);
         }
         if !others.is_empty() {
             let names = ["moved", "got better", "ignored"];
@@ -223,10 +223,7 @@ impl<'a> Findings<'a> {
                 .map(|(name, group)| format!("{} {name}", group.len()))
                 .collect();
             *text += &format!("\n{}\n", style.bold(&counts.join(", ")));
-            *text += &table(&others, style);
-        }
-        if self.worse.len() > 1 || !others.is_empty() {
-            *text += &paragraph(style, "", ATTRIBUTED, 0);
+            *text += &table(&others, self.costs, style);
         }
         let in_full = match detail {
             Detail::Short => self.worse.iter().take(MAX_IN_FULL).copied().collect(),
@@ -237,7 +234,7 @@ impl<'a> Findings<'a> {
             *text += &if detail == Detail::Short && self.worse.len() > MAX_WITH_COUNTS {
                 brief(*number, finding, style)
             } else {
-                details(*number, finding, style, detail)
+                details(*number, finding, self.costs, style, detail)
             };
         }
         let mut left_out = Vec::new();
@@ -255,15 +252,15 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Returns a row for each finding: its kind, its attributed self and total on both sides, and the
-/// change of the count it is based on.
-fn table(findings: &[Numbered], style: Style) -> String {
+/// Returns a row for each finding: its kind, then the cost of a run, the share and the change of the
+/// count that it is based on.
+fn table(findings: &[Numbered], costs: Costs, style: Style) -> String {
     let mut table = Table::new(vec![
         Column::number("#").with_drop_rank(2),
         Column::text("kind"),
-        Column::number("attributed").with_drop_rank(3),
-        Column::number("total"),
-        Column::number("change").with_drop_rank(1),
+        Column::number(costs.of).with_drop_rank(1),
+        Column::number("share").with_drop_rank(3),
+        Column::number("change"),
         Column::number("q").with_drop_rank(4),
         Column::text("function"),
     ]);
@@ -277,8 +274,8 @@ fn table(findings: &[Numbered], style: Style) -> String {
         table.add_row(vec![
             Cell::from(number.to_string()),
             Cell::from(finding.kind.name()).with_style(mark_of(finding.kind)),
-            Cell::from(before_and_now(&finding.attributed_self)),
-            Cell::from(before_and_now(&finding.total)),
+            Cell::from(costs.before_and_now(basis)),
+            Cell::from(before_and_now(basis)),
             Cell::from(ratio(basis.change, basis.candidate_samples > 0)),
             Cell::from(q(basis)),
             Cell::from(function),
@@ -289,6 +286,22 @@ fn table(findings: &[Numbered], style: Style) -> String {
         }
     }
     table.render(style)
+}
+
+/// Returns the changes that were found under one assumption only, and the option that decides.
+fn undecided(comparison: &Comparison, style: Style) -> String {
+    let costs = Costs::new(comparison);
+    let mut text = String::new();
+    for Assumed { found, head, .. } in assumptions(comparison, style.words) {
+        text += &format!("\n{}", paragraph(style, "", &head, 0));
+        let numbered: Vec<Numbered> = (1..).zip(found.iter().take(UNDECIDED).copied()).collect();
+        text += &table(&numbered, costs, style);
+        if found.len() > UNDECIDED {
+            let more = format_count((found.len() - UNDECIDED) as u64, "more function");
+            text += &paragraph(style, "", &format!("and {more}"), 0);
+        }
+    }
+    text
 }
 
 /// Formats the shares of the two sides: ` 6.8 → 41.8%`.

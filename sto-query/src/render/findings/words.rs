@@ -1,14 +1,17 @@
 //! Words, numbers and the order of findings, which are the same in all outputs.
 
-use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
+use crate::compare::{
+    Basis, Change, Comparison, Finding, Ignored, NormalisationMethod, Side, Verdict,
+};
 use crate::models::ModelChanges;
 use crate::render::header::window_text;
 use crate::select::shortened_revision;
 
 pub(super) use crate::check::reason;
-use crate::text::{format_count, printable, probability, quantity};
+use crate::text::{Words, cost, format_count, printable, probability, quantity};
 use std::fmt::Write;
-use sto_core::units::SampleType;
+use sto_core::Hint;
+use sto_core::units::{SampleType, Unit};
 
 /// Returns the verdict as the heading of a report.
 pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
@@ -158,6 +161,77 @@ fn runs(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
         facts.push(format!("on {}", side.hosts.join(", ")));
     }
     facts
+}
+
+/// Maximum number of undecided changes that an output lists for each assumption.
+pub(super) const UNDECIDED: usize = 3;
+
+/// The changes that were found under one assumption about the work of the runs, and not under the
+/// other.
+pub(super) struct Assumed<'a> {
+    /// The changes, the largest first.
+    pub(super) found: Vec<&'a Finding>,
+    /// A sentence that introduces them, and names the option that decides.
+    pub(super) head: String,
+}
+
+/// Returns the undecided changes by assumption.
+pub(super) fn assumptions(comparison: &Comparison, words: Words) -> Vec<Assumed<'_>> {
+    let by = [
+        (
+            NormalisationMethod::Tmm,
+            "the runs did different amounts of work, and most functions are unchanged",
+            Hint::UnequalWork,
+        ),
+        (
+            NormalisationMethod::PerRun,
+            "each run did the same work",
+            Hint::PerRun,
+        ),
+    ];
+    let assumed = by.into_iter().filter_map(|(method, assumption, hint)| {
+        let of = comparison.undecided.iter().filter(|of| of.method == method);
+        let found: Vec<&Finding> = of.map(|of| &of.finding).collect();
+        let changed = format_count(found.len() as u64, "more function");
+        let head = format!(
+            "Not format_count: {changed} changed if {assumption}{}:",
+            words.hint_phrase(" (", hint, ")")
+        );
+        (!found.is_empty()).then_some(Assumed { found, head })
+    });
+    assumed.collect()
+}
+
+/// Formats the costs of a run that a finding's counts stand for.
+#[derive(Clone, Copy)]
+pub(super) struct Costs {
+    unit: Unit,
+    /// What they are the costs of: `a run` or `a second`.
+    pub(super) of: &'static str,
+}
+
+impl Costs {
+    pub(super) fn new(comparison: &Comparison) -> Costs {
+        Costs {
+            unit: comparison.unit(),
+            of: if comparison.within_runs {
+                "a second"
+            } else {
+                "a run"
+            },
+        }
+    }
+
+    /// Formats a cost: `4.1 ms`; `-` if only shares are known.
+    pub(super) fn format(self, value: Option<f64>) -> String {
+        value.map_or("-".to_owned(), |value| cost(value, self.unit))
+    }
+
+    /// Formats the costs of both sides: `4.1 ms → 4.4 ms`.
+    pub(super) fn before_and_now(self, change: &Change) -> String {
+        let [before, now] = [change.baseline_cost, change.candidate_cost].map(|of| self.format(of));
+        format!("{before} → {now}")
+    }
 }
 
 /// Formats the confidence interval of a change.

@@ -4,9 +4,9 @@
 use crate::compare::{Change, Comparison, Finding, MetricOutcome};
 use crate::render::findings::metrics;
 use crate::render::findings::notes::threshold;
-use crate::render::findings::words::{basis, q, ratio};
+use crate::render::findings::words::{Costs, basis, q, ratio};
 use crate::render::html::{number_head, numbers};
-use crate::text::{group_digits, percent};
+use crate::text::percent;
 use maud::{Markup, html};
 
 /// Returns a table of time, total cost and other metrics of whole runs, if there are any.
@@ -46,11 +46,12 @@ pub(super) fn runs_table(comparison: &Comparison) -> Markup {
 /// Returns the head of a table of a function's counts, with the meaning of each column.
 pub(super) fn head(comparison: &Comparison) -> Markup {
     let confidence = threshold(1.0 - comparison.thresholds.alpha);
+    let Costs { of, .. } = Costs::new(comparison);
     html! {
         thead { tr {
             td {}
-            (number_head("Baseline", "share, and samples"))
-            (number_head("Candidate", "share, and samples"))
+            (number_head("Baseline", &format!("share, and cost of {of}")))
+            (number_head("Candidate", &format!("share, and cost of {of}")))
             (number_head("Change", &format!("normalised, with its {confidence} interval")))
             (number_head("q", "false discovery rate"))
         } }
@@ -58,25 +59,25 @@ pub(super) fn head(comparison: &Comparison) -> Markup {
 }
 
 /// Returns a row for each count.
-pub(super) fn rows([own, attributed, total]: [&Change; 3]) -> Markup {
+pub(super) fn rows(costs: Costs, [own, attributed, total]: [&Change; 3]) -> Markup {
     let differs = (own.baseline_samples, own.candidate_samples)
         != (attributed.baseline_samples, attributed.candidate_samples);
     let meaning = "with the library code and the unchanged modules it calls";
     html! {
-        (row("self", "in its own code", own))
-        @if differs { (row("attributed", meaning, attributed)) }
-        (row("total", "with all that it calls", total))
+        (row("self", "in its own code", own, costs))
+        @if differs { (row("attributed", meaning, attributed, costs)) }
+        (row("total", "with all that it calls", total, costs))
     }
 }
 
-fn row(name: &str, meaning: &str, change: &Change) -> Markup {
+fn row(name: &str, meaning: &str, change: &Change, costs: Costs) -> Markup {
     let change_shown = ratio(change.change, change.candidate_samples > 0);
     html! {
         tr {
             th scope="row" { (name) small { (meaning) } }
             @for (shown, detail) in [
-                (percent(change.baseline_share), group_digits(change.baseline_samples)),
-                (percent(change.candidate_share), group_digits(change.candidate_samples)),
+                (percent(change.baseline_share), costs.format(change.baseline_cost)),
+                (percent(change.candidate_share), costs.format(change.candidate_cost)),
                 (change_shown, interval(change)),
             ] {
                 td.number { (shown) small { (detail) } }
@@ -86,17 +87,14 @@ fn row(name: &str, meaning: &str, change: &Change) -> Markup {
     }
 }
 
-/// Returns table cells with attributed self and total on both sides, and the change that the
+/// Returns table cells with the cost of a run, the share and the change of the count that the
 /// finding is based on.
-pub(super) fn cells(finding: &Finding) -> Markup {
+pub(super) fn cells(finding: &Finding, costs: Costs) -> Markup {
     let change = basis(finding);
-    let shares = |change: &Change| {
-        let (before, now) = (change.baseline_share, change.candidate_share);
-        format!("{} → {}", percent(before), percent(now))
-    };
+    let (before, now) = (change.baseline_share, change.candidate_share);
     numbers([
-        &shares(&finding.attributed_self),
-        &shares(&finding.total),
+        &costs.before_and_now(change),
+        &format!("{} → {}", percent(before), percent(now)),
         &ratio(change.change, change.candidate_samples > 0),
         &q(change),
     ])

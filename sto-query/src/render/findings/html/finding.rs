@@ -4,7 +4,7 @@
 use super::{Section, changes};
 use crate::compare::{CallPath, Finding, FindingKind};
 use crate::render::findings::steps::{Step, folded_steps, links};
-use crate::render::findings::words::{ignore_reason, ratio};
+use crate::render::findings::words::{Costs, ignore_reason, ratio};
 use crate::render::html::{folded, name, number_head, numbers, short_name, step, whole_name};
 use crate::text::{format_count, group_digits, percent};
 use maud::{Markup, html};
@@ -36,7 +36,7 @@ impl Section<'_> {
                 p { (finding.reason) }
                 @if let Some(why) = ignore_reason(finding) { p.soft { "It " (why) } }
                 (self.plot(finding))
-                table.changes { (changes::head(self.comparison)) tbody { (changes::rows(counts)) } }
+                table.changes { (changes::head(self.comparison)) tbody { (changes::rows(Costs::new(self.comparison), counts)) } }
                 (call_paths(finding))
                 (callees(finding))
                 (callers(finding))

@@ -10,6 +10,7 @@ mod tested;
 mod verdict;
 
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
+use crate::render::findings::words::{Assumed, Costs, UNDECIDED, assumptions};
 use crate::render::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use crate::render::html::{Page, name};
 use crate::text::{Words, format_count};
@@ -98,7 +99,7 @@ impl Section<'_> {
                 }
                 @if let Some(curves) = &comparison.curves { (curves::section(comparison, curves)) }
                 h3 { "Findings" }
-                (self.findings())
+                (self.findings(words))
                 (self.flame_graph())
                 @if let Some(functions) = &comparison.functions { (self.functions(functions)) }
                 (tested::statistics_section(comparison, words))
@@ -128,7 +129,28 @@ impl Section<'_> {
         }
     }
 
-    fn findings(&self) -> Markup {
+    fn findings(&self, words: Words) -> Markup {
+        html! {
+            (self.counted())
+            @for Assumed { found, head } in assumptions(self.comparison, words) {
+                p { (head) }
+                table.list {
+                    (self.table_head())
+                    tbody {
+                        @for finding in found.into_iter().take(UNDECIDED) {
+                            tr {
+                                td { (finding::kind(finding)) }
+                                td { (name(&finding.function)) }
+                                (changes::cells(finding, Costs::new(self.comparison)))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn counted(&self) -> Markup {
         let findings = &self.comparison.findings;
         if findings.is_empty() {
             let none = match self.comparison.verdict {
@@ -170,25 +192,31 @@ impl Section<'_> {
     }
 
     fn table(&self, findings: &[&Numbered]) -> Markup {
-        let attributed = "Self, with the library code and the unchanged modules it calls";
         html! {
             table.list {
-                thead { tr {
-                    th scope="col" { "Kind" }
-                    th scope="col" { "Function" }
-                    th.number scope="col" title=(attributed) { "Attributed self" }
-                    @for head in ["Total", "Change", "q"] { th.number scope="col" { (head) } }
-                } }
+                (self.table_head())
                 tbody {
                     @for &&(number, finding) in findings {
                         tr {
                             td { (finding::kind(finding)) }
                             td { a href={ "#" (self.finding_id(number)) } { (name(&finding.function)) } }
-                            (changes::cells(finding))
+                            (changes::cells(finding, Costs::new(self.comparison)))
                         }
                     }
                 }
             }
+        }
+    }
+
+    fn table_head(&self) -> Markup {
+        let Costs { of, .. } = Costs::new(self.comparison);
+        html! {
+            thead { tr {
+                th scope="col" { "Kind" }
+                th scope="col" { "Function" }
+                th.number scope="col" { "Cost of " (of) }
+                @for head in ["Share", "Change", "q"] { th.number scope="col" { (head) } }
+            } }
         }
     }
 
@@ -204,11 +232,10 @@ impl Section<'_> {
                             tr { th colspan="5" scope="rowgroup" {
                                 (name(&function.function)) " " small { (function.module) }
                             } }
-                            (changes::rows([
-                                &function.self_,
-                                &function.attributed_self,
-                                &function.total,
-                            ]))
+                            (changes::rows(
+                                Costs::new(self.comparison),
+                                [&function.self_, &function.attributed_self, &function.total],
+                            ))
                         }
                     }
                 }

@@ -1,0 +1,68 @@
+//! The assumptions under which the counts of different runs are compared.
+//!
+//! Counts alone do not tell whether a run did more work, or did the same work more slowly. So a
+//! change must hold under both readings, "each run did the same work" and "most functions are
+//! unchanged", unless the user chose one or the recordings show that the work was the same.
+
+use super::pair::Pair;
+use super::result::{CompareOptions, NormalisationMethod, SECONDS};
+use super::runs::{Runs, are_of_same_runs};
+use crate::tree::View;
+use sto_core::model::Profile;
+use sto_stats::Group;
+
+/// Largest standard deviation of the total cost of a side's runs, relative to its mean, of runs that
+/// did the same work.
+const STEADY: f64 = 0.1;
+
+/// Returns the methods under which a change must be found. The first attributes it to functions, and
+/// the last gives its size.
+pub(super) fn methods(
+    views: Pair<&View>,
+    runs: Pair<&Runs>,
+    options: &CompareOptions,
+) -> Vec<NormalisationMethod> {
+    match &options.normalisation {
+        Some(chosen) => vec![chosen.clone()],
+        // A program has more work at one time than at another.
+        None if are_of_same_runs(views) => vec![NormalisationMethod::Tmm],
+        None if did_same_work(views, runs) => vec![NormalisationMethod::PerRun],
+        None => vec![NormalisationMethod::Tmm, NormalisationMethod::PerRun],
+    }
+}
+
+/// Whether the recordings show that each run did the same work: `sto record` ran the same command
+/// with the same arguments, several times a side, at about the same cost within each side.
+fn did_same_work(views: Pair<&View>, runs: Pair<&Runs>) -> bool {
+    let sides = [
+        (views.baseline, runs.baseline),
+        (views.candidate, runs.candidate),
+    ];
+    let profiles = sides.iter().flat_map(|(view, runs)| {
+        let profiles = &view.selection.profiles;
+        runs.profiles.iter().map(|&ix| &profiles[ix].profile)
+    });
+    let mut work = profiles.map(work);
+    let first = work.next().flatten();
+    first.is_some()
+        && work.all(|other| other == first)
+        && sides.iter().all(|side| is_steady(side.1))
+}
+
+/// Returns the arguments of the command that `sto record` ran to its end, which measures its
+/// seconds. The program may be in another folder for each build.
+fn work(profile: &Profile) -> Option<&str> {
+    profile.metrics.get(SECONDS)?;
+    let (_, command) = profile.origin.command.as_ref()?.split_once(" -- ")?;
+    Some(
+        command
+            .split_once(' ')
+            .map_or("", |(_, arguments)| arguments),
+    )
+}
+
+fn is_steady(runs: &Runs) -> bool {
+    let costs: Vec<f64> = runs.values().collect();
+    let group = Group::from_numbers(&costs);
+    group.is_some_and(|of| of.deviation.is_some_and(|d| d <= STEADY * of.mean))
+}
