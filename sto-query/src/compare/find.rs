@@ -265,7 +265,7 @@ fn find(
     let methods = methods(views, runs.as_ref(), &options);
     let mut settings: Vec<TestParameters> = methods.par_iter().map(setting).collect();
     // If the methods agree, one test is enough.
-    settings.dedup_by(|second, first| second.sizes.factors() == first.sizes.factors());
+    settings.dedup_by(|second, first| second.sizes.equals(&first.sizes));
     let tests: Vec<Tests> = settings
         .iter()
         .map(|setting| Tests::new(&counts, setting))

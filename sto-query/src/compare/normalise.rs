@@ -229,6 +229,12 @@ impl SizeFactors {
         mean(candidate) / mean(baseline)
     }
 
+    /// Whether the factors are the same but for rounding.
+    pub(super) fn equals(&self, other: &SizeFactors) -> bool {
+        let mut factors = self.factors.iter().zip(&other.factors);
+        factors.all(|(a, b)| (a / b).ln().abs() < 1e-9)
+    }
+
     /// Returns the cost, in the event's unit, of samples in a run of size 1: in a run of the baseline,
     /// or in a unit of its work. `None` if only shares are compared.
     pub(super) fn cost(&self, samples: f64) -> Option<f64> {

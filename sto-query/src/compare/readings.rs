@@ -14,6 +14,9 @@ use sto_stats::Group;
 /// Largest standard deviation of the total cost of a side's runs, relative to its mean, of runs that
 /// did the same work.
 const STEADY: f64 = 0.1;
+/// Standard deviation of the total cost of a side's runs, relative to its mean, above which they
+/// cannot have done the same work.
+const UNSTEADY: f64 = 0.3;
 
 /// Returns the methods under which a change must be found. The first attributes it to functions, and
 /// the last gives its size.
@@ -26,6 +29,7 @@ pub(super) fn methods(
         Some(chosen) => vec![chosen.clone()],
         // A program has more work at one time than at another.
         None if are_of_same_runs(views) => vec![NormalisationMethod::Tmm],
+        None if did_different_work(runs) => vec![NormalisationMethod::Tmm],
         None if did_same_work(views, runs) => vec![NormalisationMethod::PerRun],
         None => vec![NormalisationMethod::Tmm, NormalisationMethod::PerRun],
     }
@@ -44,9 +48,10 @@ fn did_same_work(views: Pair<&View>, runs: Pair<&Runs>) -> bool {
     });
     let mut work = profiles.map(work);
     let first = work.next().flatten();
+    let is_steady = |runs| deviation(runs).is_some_and(|d| d <= STEADY);
     first.is_some()
         && work.all(|other| other == first)
-        && sides.iter().all(|side| is_steady(side.1))
+        && sides.iter().all(|(_, runs)| is_steady(runs))
 }
 
 /// Returns the arguments of the command that `sto record` ran to its end, which measures its
@@ -61,8 +66,16 @@ fn work(profile: &Profile) -> Option<&str> {
     )
 }
 
-fn is_steady(runs: &Runs) -> bool {
+/// Whether the runs of a side differ so much in cost that they cannot have done the same work.
+fn did_different_work(runs: Pair<&Runs>) -> bool {
+    let deviations = [runs.baseline, runs.candidate].map(deviation);
+    deviations.into_iter().flatten().any(|d| d > UNSTEADY)
+}
+
+/// Returns the standard deviation of the total cost of a side's runs, relative to its mean; `None`
+/// with fewer than two runs.
+fn deviation(runs: &Runs) -> Option<f64> {
     let costs: Vec<f64> = runs.values().collect();
-    let group = Group::from_numbers(&costs);
-    group.is_some_and(|of| of.deviation.is_some_and(|d| d <= STEADY * of.mean))
+    let group = Group::from_numbers(&costs)?;
+    Some(group.deviation? / group.mean)
 }

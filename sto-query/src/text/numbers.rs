@@ -98,9 +98,12 @@ pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
     }
 }
 
-/// Formats the mean cost of a run: `1.23 s`, `36.1 MB`, `198 samples`.
+/// Formats the mean cost of a run: `1.23 s`, `36.1 MB`, `198 samples`, `0`.
 pub(crate) fn cost(cost: f64, unit: Unit) -> String {
     let value = cost.round() as u64;
+    if value == 0 {
+        return "0".to_owned();
+    }
     quantity(value, unit).unwrap_or_else(|| format_count(value, "sample"))
 }
 

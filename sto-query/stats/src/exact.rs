@@ -36,3 +36,21 @@ pub(super) fn p_value(samples: [f64; 2], design: &Design, dispersion: f64) -> f6
     let tail = at_least(x2, x1, in_candidate).min(at_least(x1, x2, 1.0 - in_candidate));
     (2.0 * tail).min(1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_of_the_sizes_is_variation_that_all_runs_of_a_side_share() {
+        let design = Design::new(vec![1.0, 1.5, 0.8, 1.2], 2);
+        let uncertain = design.clone().with_uncertainty(0.01);
+        let [r1, r2] = design.effective_runs();
+        let between = 1.0 / r1 + 1.0 / r2;
+        let samples = [1000.0, 1300.0];
+        let with_error = p_value(samples, &uncertain, 0.02);
+        let with_variation = p_value(samples, &design, 0.02 + 0.01 / between);
+        assert!((with_error / with_variation - 1.0).abs() < 1e-9);
+        assert!(with_error > 10.0 * p_value(samples, &design, 0.02));
+    }
+}

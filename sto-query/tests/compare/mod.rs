@@ -11,6 +11,7 @@ mod html;
 mod keys;
 mod metrics;
 mod paths;
+mod readings;
 mod render;
 mod runs;
 mod sentences;
