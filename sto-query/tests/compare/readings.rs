@@ -75,9 +75,6 @@ fn counts_a_slower_function_of_a_longer_recording() {
         (cost.change.unwrap() - 6.0).abs() < 0.1,
         "of a run: {cost:?}"
     );
-    let only_longer = undecided(&comparison);
-    assert_eq!(only_longer.len(), 12);
-    assert!(only_longer.contains(&(NormalisationMethod::PerRun, "f0")));
 }
 
 #[test]
