@@ -138,8 +138,9 @@ fn id(split: &Split) -> String {
     format!("{hash:016x}")
 }
 
-/// Returns sto's verdict with its defaults, and the smallest `alpha` at which it would report
-/// anything, or a slower target, with minimum effects of 1 and of 10 %.
+/// Makes a comparison, and returns its row of `sto.csv`: the verdict with sto's defaults, then the
+/// smallest `alpha` at which sto would report anything (`any_1`, `any_10`) or a slower target
+/// (`target_1`, `target_10`), with minimum effects of 1 and 10 %.
 fn judge(runs: &View, split: &Split) -> Result<String, Failure> {
     let (baseline, candidate) = (
         side(runs, &split.baseline, "baseline"),
@@ -206,7 +207,8 @@ fn side(runs: &View, places: &[usize], build_id: &str) -> View {
     }
 }
 
-/// Returns the smallest q of the counts behind findings, over these functions that shifted; 1 if none did.
+/// Returns the smallest q of the self and total counts of these functions, among the counts that have the minimum share
+/// and have shifted; 1 if there are none.
 fn least_alpha(
     comparison: &Comparison,
     of: impl Fn(&TestedFunction) -> bool,

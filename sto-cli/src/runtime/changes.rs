@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 use sto_core::units::UnixSeconds;
 
-/// When each file was last changed before a given time.
+/// When each file was last changed, within [`LOOK_BACK`] before a given time.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     before: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Changes {
     last: HashMap<String, u64>,
 }
 
-/// Ten half-lives: an older change counts less than a thousandth.
+/// Ten times the `HALF_LIFE` of sto-query, in seconds: older changes count less than a thousandth.
 const LOOK_BACK: u64 = 150 * 86_400;
 
 impl Changes {
@@ -38,8 +38,9 @@ impl Changes {
         }
     }
 
-    /// How long before that time a file was last changed. The profile's path of the file may have more folders
-    /// than the path in the work tree, or fewer.
+    /// How long before that time a file was last changed; `None` if no change is known. `file` is a path in a
+    /// profile, which may have more or fewer leading folders than the path in the work tree. If several files
+    /// match, the last change of any of them counts.
     pub(crate) fn age(&self, file: &str) -> Option<Duration> {
         let is_same = |path: &str| {
             let (long, short) = if path.len() < file.len() {

@@ -112,7 +112,7 @@ impl Progress {
         }
     }
 
-    /// Shows the display after the delay, if no thread does so.
+    /// Shows the display if the delay has passed and there is no thread that shows it.
     fn show_if_late(&self) {
         let is_late = self.begun.elapsed() >= Self::DELAY;
         if self.waiting.is_none() && is_late && self.bar.is_hidden() && io::stderr().is_terminal() {

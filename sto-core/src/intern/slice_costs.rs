@@ -10,6 +10,9 @@ use sto_model::tree::{
 use sto_model::units::Nanoseconds;
 
 /// Divides the time of a recording's samples into slices. A single slice needs no timestamps.
+///
+/// # Errors
+/// Returns an error if there are several slices and a sample has no timestamp.
 pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid, InternError> {
     let samples = &recording.samples;
     let untimed = samples
@@ -26,7 +29,7 @@ pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid
     })
 }
 
-/// Returns the costs of the kept samples by context, slice and node.
+/// Returns the costs of the kept samples by context, slice and node. Samples with a cost of zero are left out.
 pub(super) fn slice_costs(
     recording: &Recording,
     nodes: &StackNodes,
@@ -71,7 +74,7 @@ pub(super) fn costs_from_sums(costs: CostSums<(ContextIx, SliceIx, NodeIx)>) -> 
 }
 
 /// Returns the distinct contexts of the kept samples in ascending order, and for each thread of the recording the index
-/// of its context.
+/// of its context, or `u32::MAX` if none of its samples are kept.
 fn contexts<'s>(
     recording: &Recording,
     kept: impl Iterator<Item = &'s Sample>,

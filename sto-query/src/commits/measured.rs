@@ -97,14 +97,15 @@ impl MeasuredCommits {
     }
 }
 
-/// Returns `true` if the program failed.
+/// Returns `true` if the program's exit status is known and not 0.
 fn has_failed(run: &StoredProfile) -> bool {
     let status = run.profile.metrics.get(EXIT_STATUS);
     status.is_some_and(|&status| status != 0.0)
 }
 
-/// Returns the number of stored runs of each commit, optionally only of one program and benchmark. Failed runs do not
-/// count, and if a metric is given, neither do runs in which it has another value.
+/// Returns the number of stored runs of each commit, optionally only of one program and benchmark. If a metric is
+/// given, only runs in which it has exactly this value count. Failed runs do not count. Commits without a counted run are
+/// left out.
 ///
 /// # Errors
 ///

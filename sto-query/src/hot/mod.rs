@@ -210,7 +210,8 @@ impl HotIndex {
         self.subject.profiles.len()
     }
 
-    /// Revision of the work tree from which the build was made.
+    /// [Revision](sto_core::model::Build::revision) of the work tree from which the build was made,
+    /// if known.
     pub fn revision(&self) -> Option<&str> {
         self.revision.as_deref()
     }

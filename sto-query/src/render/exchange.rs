@@ -4,7 +4,8 @@ use super::merge::write_rest;
 use crate::exchange::{Pulled, Pushed};
 use crate::text::{Style, bytes, format_count};
 
-/// Returns the report of a push: `sent 12 profiles (84 kB) to /srv/profiles; 38 were there`.
+/// Returns the report of a push as one line: `sent 12 profiles (84 kB) to /srv/profiles; 38 were
+/// there`. A dry run's says what would be sent, without a size.
 pub fn push(report: &Pushed, _: Style) -> String {
     let (place, there) = (&report.place, report.already_there);
     let profiles = format_count(report.sent.len() as u64, "profile");

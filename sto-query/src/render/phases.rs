@@ -12,8 +12,8 @@ use crate::text::{
 const FUNCTIONS: usize = 2;
 const MAX_WITH_SEVERAL_FUNCTIONS: usize = 6;
 
-/// Returns the report as text: how the run repeats, then its phases with the differences between
-/// them.
+/// Returns the report as text: how the run repeats, if it does, then its phases, each with its
+/// differences from the previous one.
 pub fn text(report: &Phases, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     if report.runs > 1 {

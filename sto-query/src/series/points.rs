@@ -35,7 +35,7 @@ pub struct FunctionSeries {
     pub functions: Vec<HistoryFunction>,
     /// The unit of observation.
     pub by: Observation,
-    /// Number of observations before a build that expectations are based on.
+    /// Maximum number of observations before a build that its expectation is based on.
     pub window: usize,
     /// The observations, oldest first.
     pub points: Vec<SeriesPoint>,
@@ -67,7 +67,7 @@ pub struct SeriesPoint {
     pub samples: u64,
     /// Value of these samples, in the sample type's unit.
     pub value: u64,
-    /// Share of these samples, from 0 to 1.
+    /// Share of these samples in the cost of all samples, from 0 to 1.
     pub share: f64,
     /// Mean share of the observations before its build; `None` if there are fewer than two.
     pub mean: Option<f64>,
@@ -159,8 +159,8 @@ pub fn series(
     }
 }
 
-/// Returns the mean variance of the share due to sampling: a count of k samples has the variance k,
-/// and is k / share of the whole.
+/// Returns the mean variance of the share due to sampling. A count of k samples has the variance k,
+/// so a share s with k samples has the variance s² / k.
 fn sampling_variance(points: &[SeriesPoint]) -> f64 {
     let sampled = points.iter().filter(|point| point.samples > 0);
     let sum: f64 = sampled

@@ -126,7 +126,8 @@ impl Suspect {
 }
 
 impl Suspects {
-    /// Finds the suspects of the judged runs in a history. Fewer than two earlier runs yield no suspects.
+    /// Finds the suspects of the judged runs in a history, at most `options.limit`. Without two runs in the window
+    /// before the judged runs, there are none.
     pub fn find(history: &History, judged: Judged, options: SuspectOptions) -> Suspects {
         let of_scores = ScoreOptions {
             min_share: options.min_share,

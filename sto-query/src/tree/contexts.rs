@@ -30,15 +30,15 @@ pub(crate) struct RunSlices {
     pub(crate) costs: Vec<Vec<SliceCost>>,
 }
 
-/// The nodes of a view by caller and last frame.
+/// The nodes of a view by the node of the caller and the last frame.
 pub(super) struct Nodes<'v> {
     view: &'v View,
     nodes: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
 }
 
 impl View {
-    /// Returns the costs of all runs of a view in each context, over their whole time; `None` if
-    /// the time slices of a run were not kept.
+    /// Returns the summed costs of all runs of a view in each context, in the part of their time
+    /// that the view has; `None` if the time slices of a run were not kept.
     ///
     /// # Errors
     ///
@@ -94,7 +94,8 @@ impl<'v> Nodes<'v> {
         }
     }
 
-    /// Returns the costs of a run in each context, in the part of its time that the view has.
+    /// Returns the costs of a run in each context, in the part of its time that the view has; `None`
+    /// if its time slices were not kept.
     pub(super) fn context_costs(
         &self,
         store: &Snapshot,

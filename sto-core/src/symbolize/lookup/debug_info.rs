@@ -96,7 +96,7 @@ pub(super) struct Call<'a> {
     pub(super) name: &'a [u8],
     /// Path of the source file of the line; empty if unknown.
     pub(super) file: &'a str,
-    /// The line that runs or calls the next function.
+    /// The line of the address, or, if the next function is inlined here, of the call to it.
     pub(super) line: Option<u32>,
 }
 
@@ -339,8 +339,8 @@ impl<'a> DebugInfo<'a> {
         found
     }
 
-    /// Returns the start of the function's range that has an address. `last` caches the ranges of the previous function,
-    /// as consecutive addresses are mostly in one function.
+    /// Returns the start of the range with this address, among the ranges of the function that was not inlined. `last`
+    /// caches the ranges of the previous function, as consecutive addresses are mostly in one function.
     pub(super) fn start_of(&self, address: u64, last: &mut Option<Ranges>) -> Option<u64> {
         let mut function = None;
         self.each_frame(address, |frame| function = frame.dw_die_offset)

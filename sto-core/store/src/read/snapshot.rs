@@ -81,7 +81,7 @@ impl Snapshot {
         guarded(|| work(&self.0.rows)).map_err(|error| error.at(self.path(), "read"))
     }
 
-    /// The store's lock state, for operations on other stores.
+    /// How operations take turns at this store's file, for operations that write another file.
     pub(crate) fn turn(&self) -> &Turn {
         &self.0.turn
     }
@@ -104,7 +104,7 @@ impl Snapshot {
         self.read(|rows| rows.has_record(Record::Profile, profile.0))
     }
 
-    /// The profile of a source in a build, if any, and its origin.
+    /// The profile of a recording in a build, and the profile's origin; `None` if the store has no such profile.
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.
@@ -116,8 +116,8 @@ impl Snapshot {
         Ok(found.map(|found| (found.profile, found.from)))
     }
 
-    /// All builds with their profiles, ordered by executable name, then by first recording, then
-    /// by version.
+    /// All builds with their profiles, ordered by executable name, then by the time of their first
+    /// recording, then by version.
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.
@@ -170,7 +170,7 @@ impl Snapshot {
         self.read(|rows| builds::load_build(rows, build, Some(profiles)))
     }
 
-    /// Loads all frames of the store, in their order.
+    /// Loads all frames of the store, ordered as [`Frame`](sto_model::Frame)s.
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.

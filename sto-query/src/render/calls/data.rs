@@ -1,4 +1,7 @@
 //! The data for the page's script: the records of a run as lists of numbers.
+//!
+//! A record is a long call, or an [expression](sto_core::trace::Expression) of consecutive short
+//! calls.
 
 use super::command::PartCommand;
 use super::records::Numbers;
@@ -167,7 +170,8 @@ impl Data {
     }
 }
 
-/// Returns the shortest duration of records that fit on the page.
+/// Returns the duration below which records are left out so that the others fit on the page; 0 if
+/// all fit.
 fn least_duration(run: &CallTrace) -> Nanoseconds {
     let records = run.calls.threads.iter().flat_map(|thread| &thread.records);
     let mut durations: Vec<u64> = Vec::new();

@@ -61,8 +61,8 @@ impl Spool {
         self.threads.fetch_add(1, Relaxed);
     }
 
-    /// Whether a thread holds its share of `all`, clamped to `bounds`. For speed, this is only checked if `held` is
-    /// a multiple of the lower bound.
+    /// Whether a thread that holds `held` items has reached its limit: an equal share of `all`, clamped to `bounds`.
+    /// For speed, this is only checked if `held` is a multiple of the lower bound.
     #[inline]
     pub(super) fn is_full(&self, held: usize, all: usize, bounds: RangeInclusive<usize>) -> bool {
         let reaches_share = || {
@@ -72,7 +72,7 @@ impl Spool {
         held.is_multiple_of(*bounds.start()) && reaches_share()
     }
 
-    /// Stores a chunk.
+    /// Stores a chunk: in memory if all chunks so far fit there, otherwise in the file.
     pub(crate) fn write(&self, chunk: &[u8]) -> Result<StoredChunk, SpoolError> {
         let length = chunk.len() as u64;
         let fits = self.total_size.fetch_add(length, Relaxed) + length <= self.max_in_memory;
