@@ -62,6 +62,7 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
         focus: stacks.focus,
         ignore: stacks.ignore,
         matching: args.matching.options(),
+        growth: stacks.growth,
         note: stacks.new_outliers.clone().unwrap_or_default(),
         ..args.drawing.options()
     };

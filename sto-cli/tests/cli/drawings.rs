@@ -35,6 +35,25 @@ fn each_option_of_a_drawing_changes_it() {
 }
 
 #[test]
+fn a_difference_has_no_colour_where_only_others_changed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", "main;parse 500\nmain;write 1000\n");
+    sandbox.write("b.folded", "main;parse 1500\nmain;write 1000\n");
+    let svg = sandbox
+        .sto(&["diff", "a.folded", "b.folded"])
+        .succeeds()
+        .stdout;
+    assert!(
+        svg.contains("write (1,000 samples, 40.00%; +0.00%)"),
+        "{svg}"
+    );
+    assert!(
+        svg.contains("parse (1,500 samples, 60.00%; +40.00%)"),
+        "{svg}"
+    );
+}
+
+#[test]
 fn a_drawing_is_a_page_if_its_file_name_ends_in_html() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", "main;work;hash 60\nmain;old 40\n");

@@ -1,6 +1,6 @@
 //! Findings in the formats of CI systems, and the commands they suggest.
 
-use crate::support::{AFTER, BEFORE, Run, Sandbox};
+use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use sto_test_support::missing;
 
 #[test]
@@ -22,6 +22,34 @@ fn every_format_contains_the_finding_and_has_the_same_exit_status() {
         let run = sandbox.sto(&[&too_little[..], &["--format", format]].concat());
         assert_eq!(run.status, Some(3), "{run:?}");
     }
+}
+
+#[test]
+fn a_change_that_depends_on_the_work_of_runs_names_the_option_that_decides() {
+    let sandbox = Sandbox::new();
+    for run in 1..=6 {
+        for program in ["calc", "calc2"] {
+            let file = repository().join(format!("testdata/readings/{program}-{run}.pb.gz"));
+            let file = file.to_str().unwrap();
+            let ingest = ["ingest", file, "--exe", program, "--build", program];
+            sandbox.sto(&ingest).succeeds();
+        }
+    }
+    let compare = |more: &[&str]| {
+        let sides = ["find-regressions", "calc@calc", "calc2@calc2"];
+        sandbox.sto(&[&sides[..], more].concat())
+    };
+    let both = compare(&[]).stdout;
+    assert!(both.contains("Not counted: 1 function changed if each run did the same work"));
+    assert!(both.contains("(--per-run):"), "{both}");
+    assert!(!both.contains("1. regression"), "{both}");
+    let per_run = compare(&["--per-run"]).stdout;
+    assert!(
+        per_run.contains("main costs 41% more: 148 ms a run before, 210"),
+        "{per_run}"
+    );
+    let unequal = compare(&["--unequal-work"]);
+    assert!(!unequal.stdout.contains("Not counted"), "{unequal:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::calls::new_outliers;
-use crate::compare::{CompareOptions, Focus};
+use crate::compare::{CompareOptions, Focus, compare};
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{RootsBy, View, Window};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct DiffStacks {
     pub focus: Option<Focus>,
     /// The functions of [`DrawnStacks::ignore`].
     pub ignore: Option<Focus>,
+    /// The cost of a run of the candidate relative to one of the baseline, after the normalisation
+    /// of [`compare`]; `None` if the sides cannot be compared.
+    pub growth: Option<f64>,
     /// For traces of calls, a sentence about functions whose calls took unusually long only in the
     /// candidate.
     pub new_outliers: Option<String>,
@@ -120,7 +123,9 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, Quer
         ),
     };
     let both = views.each_ref();
+    let comparison = compare(both[0], both[1], &CompareOptions::default())?;
     Ok(DiffStacks {
+        growth: comparison.normalised_growth(),
         focus: functions(stacks.focus.as_deref(), sources, &both)?,
         ignore: functions(stacks.ignore.as_deref(), sources, &both)?,
         views,

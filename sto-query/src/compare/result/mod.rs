@@ -95,6 +95,19 @@ impl Comparison {
         self.sample_type.as_ref().map_or(Unit::Samples, |t| t.unit)
     }
 
+    /// Returns the cost of a run of the candidate relative to one of the baseline, after the
+    /// normalisation that the sizes of changes rest on.
+    pub(crate) fn normalised_growth(&self) -> Option<f64> {
+        let Normalisation {
+            candidate_cost,
+            candidate_size,
+            also_per_run,
+            ..
+        } = self.statistics.as_ref()?.normalisation;
+        let size = if also_per_run { 1.0 } else { candidate_size };
+        Some(candidate_cost / size)
+    }
+
     /// Returns the name of the benchmark, for tables of several comparisons.
     pub fn benchmark_name(&self) -> &str {
         self.benchmark.as_deref().unwrap_or("(none)")

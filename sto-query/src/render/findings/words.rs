@@ -192,9 +192,9 @@ pub(super) fn assumptions(comparison: &Comparison, words: Words) -> Vec<Assumed<
     let assumed = by.into_iter().filter_map(|(method, assumption, hint)| {
         let of = comparison.undecided.iter().filter(|of| of.method == method);
         let found: Vec<&Finding> = of.map(|of| &of.finding).collect();
-        let changed = format_count(found.len() as u64, "more function");
+        let changed = format_count(found.len() as u64, "function");
         let head = format!(
-            "Not format_count: {changed} changed if {assumption}{}:",
+            "Not counted: {changed} changed if {assumption}{}:",
             words.hint_phrase(" (", hint, ")")
         );
         (!found.is_empty()).then_some(Assumed { found, head })

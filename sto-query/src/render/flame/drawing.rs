@@ -68,6 +68,8 @@ pub(super) struct Drawing {
     /// Whether only stacks that the candidate lacks are drawn.
     pub(super) is_elided: bool,
     pub(super) is_cut: bool,
+    /// Cost of each side's runs relative to the baseline's.
+    relative_cost: [f64; 2],
 }
 
 impl Drawing {
@@ -86,6 +88,7 @@ impl Drawing {
             side: Side::Candidate,
             is_elided: false,
             is_cut: false,
+            relative_cost: [1.0, options.growth.unwrap_or(1.0)],
         };
         let mut chosen = Vec::with_capacity(views.len());
         for (&(side, (view, sample_type)), labels) in views.iter().zip(labels) {
@@ -196,6 +199,15 @@ impl Drawing {
     /// Returns the share of a view's cost in the selected stacks.
     pub(super) fn share_drawn(&self, side: Side) -> f64 {
         share(self.drawn[side as usize], self.whole[side as usize])
+    }
+
+    /// Returns how much more a node costs in the candidate, as a share of the drawn stacks.
+    pub(super) fn growth(&self, node: &Node) -> f64 {
+        let cost = |side: Side| {
+            self.relative_cost[side as usize] * share(node.totals[side as usize], self.whole(side))
+        };
+        let drawn = self.relative_cost[self.side as usize] * self.share_drawn(self.side);
+        (cost(Side::Candidate) - cost(Side::Baseline)) / drawn
     }
 
     /// Returns a note if the deepest calls are not drawn.

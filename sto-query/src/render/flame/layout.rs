@@ -121,15 +121,14 @@ impl Drawing {
         share(cost, self.drawn[self.side as usize])
     }
 
-    /// Returns how much wider a frame is in the candidate than in the baseline.
+    /// Returns how much more a frame costs in the candidate than in the baseline.
     fn change(&self, node: usize) -> f64 {
         let node = &self.nodes[node];
         if self.is_elided && node.is_in(Side::Candidate) {
             // A caller that still exists, of which only the elided callees are drawn.
             return 0.0;
         }
-        let part = |side: Side| share(node.totals[side as usize], self.whole(side));
-        (part(Side::Candidate) - part(Side::Baseline)) / self.share_drawn(self.side)
+        self.growth(node)
     }
 
     /// Describes how often a function was called in each run of a trace of calls, and how the

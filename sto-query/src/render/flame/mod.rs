@@ -35,7 +35,7 @@ use picture::Picture;
 pub(super) use run_figure::{FrameLabels, draw_frames};
 use sto_core::units::Unit;
 
-/// Change of share that has the full colour, unless a larger change is drawn. Without this minimum
+/// Change, as a share of the drawn stacks, that has the full colour, unless a larger change is drawn. Without this minimum
 /// the largest change would be bright red even if all changes were noise.
 const FULL_COLOR_SHARE: f64 = 0.05;
 
@@ -84,12 +84,11 @@ pub fn svg(
     Ok(draw(&title, notes, &drawing, &labels, &subject, options))
 }
 
-/// Draws the difference between two views, each in its sample type. Colours show how a stack's
-/// share of the whole changed: red for an increase, blue for a decrease.
+/// Draws the difference between two views, each in its sample type. Colours show how the cost of a
+/// stack changed: red for an increase, blue for a decrease.
 ///
-/// Stacks are matched by function, as in [`compare`](crate::compare::compare). Shares are compared
-/// instead of costs, so that runs can have different lengths. They are shares of all stacks, even
-/// if the options select only some. The subtitle gives the share of stacks that only one side has,
+/// Stacks are matched by function, as in [`compare`](crate::compare::compare). Costs are those of a
+/// run, by [`FlameOptions::growth`], or otherwise shares of all stacks. The subtitle gives the share of stacks that only one side has,
 /// if they cannot be drawn.
 ///
 /// # Errors
@@ -130,7 +129,7 @@ pub fn diff_svg(
     let title = difference_title(&before, &after);
     let times = window_text(&before.windows).zip(window_text(&after.windows));
     let times = times.map_or(String::new(), |(old, new)| format!("{old} → {new}. "));
-    let notes = times + &chosen + order_note(options) + &width_note(&drawing, options.palette);
+    let notes = times + &chosen + order_note(options) + &width_note(&drawing, options);
     Ok(draw(&title, notes, &drawing, &labels, &after, options))
 }
 
@@ -174,8 +173,13 @@ fn order_note(options: &FlameOptions) -> &'static str {
 }
 
 /// Explains the widths and colours of a difference, and which stacks have no width.
-fn width_note(drawing: &Drawing, palette: Palette) -> String {
-    let [more, less] = palette.change_color_names();
+fn width_note(drawing: &Drawing, options: &FlameOptions) -> String {
+    let [more, less] = options.palette.change_color_names();
+    let costs = if options.growth.is_some() {
+        "a run costs more in the candidate"
+    } else {
+        "a larger share in the candidate"
+    };
     if drawing.is_elided {
         return format!(
             "Width: share in the baseline. {less}: stacks that the candidate lacks, {}.",
@@ -187,7 +191,7 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
         Side::Baseline => ("baseline", "candidate"),
     };
     format!(
-        "Width: share in the {side}. {more}: more in the candidate. {less}: less. Not drawn: stacks that only the {other} has, {}.",
+        "Width: share in the {side}. {more}: {costs}. {less}: less. Not drawn: stacks that only the {other} has, {}.",
         percent(drawing.exclusive_share(drawing.side.other())),
     )
 }

@@ -25,6 +25,9 @@ pub struct FlameOptions {
     pub matching: KeyOptions,
     /// Whether to draw an HTML page, which fits narrow windows and paper, instead of an SVG.
     pub as_page: bool,
+    /// In a difference, the cost of a run of the candidate relative to one of the baseline, after
+    /// the normalisation of [`compare`](crate::compare::compare). `None` compares shares.
+    pub growth: Option<f64>,
     /// A sentence to add to the notes above the drawing.
     pub note: String,
 }
