@@ -13,7 +13,8 @@ use sto_core::ingest::{
 use sto_core::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
 use sto_core::recording::{
-    Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, RecordingParts,
+    Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording,
+    RecordingParts,
 };
 use sto_core::store::{Added, Store};
 use sto_core::trace::{
@@ -133,6 +134,26 @@ fn names_builds_after_the_largest_program_and_its_build_id() {
         "the profile is of the whole recording"
     );
     assert_eq!(interned.costs.len(), 2);
+}
+
+#[test]
+fn names_builds_after_the_recorded_program_even_if_its_helpers_cost_more() {
+    let recording = three_programs().edit(|recording| {
+        set_build_id(recording, 10, 1);
+        set_build_id(recording, 30, 3);
+        let client = |process: &Process| process.pid == 30;
+        let client = recording.processes.iter().position(client).unwrap();
+        recording.recorded = Some(ProcessIx(client as u32));
+    });
+    let recording = recording.unwrap();
+    let prepared = prepare_one(&recording, &IngestOptions::default());
+    assert_eq!(names(&[prepared]), [("client", "03030303", 7)]);
+    let options = IngestOptions {
+        executable: Some("server".to_owned()),
+        ..IngestOptions::default()
+    };
+    let named = prepare_one(&recording, &options);
+    assert_eq!(names(&[named]), [("server", "01010101", 7)]);
 }
 
 #[test]

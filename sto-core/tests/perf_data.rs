@@ -200,6 +200,40 @@ fn program_is_the_executed_file() {
     assert!(main.build_id.is_some());
 }
 
+/// The program of the recorded process, if there is one.
+fn recorded(file: &str) -> Option<String> {
+    let recording = read_testdata(file);
+    let process = &recording.processes[recording.recorded?.get()];
+    Some(process.program.clone())
+}
+
+#[test]
+fn recorded_program_is_the_one_that_starts_all_others() {
+    let recorded = |file| recorded(file);
+    assert_eq!(recorded("demo/v1.perf.data").as_deref(), Some("demo-v1"));
+    assert_eq!(
+        recorded("perf-data/script.perf.data").as_deref(),
+        Some("dash")
+    );
+    for file in [
+        "perf-data/system-wide.perf.data",
+        "perf-data/counters-all.perf.data",
+        "perf-data/ran-before.perf.data",
+    ] {
+        assert_eq!(recorded(file), None, "{file}");
+    }
+}
+
+#[test]
+fn program_is_not_the_loader_that_was_executed() {
+    let recording = read_testdata("perf-data/loader.perf.data");
+    let recorded = &recording.processes[recording.recorded.unwrap().get()];
+    assert_eq!(recorded.program, "hot");
+    let main = &recording.modules[recorded.main_module.unwrap().get()];
+    let build_id = main.build_id.as_ref().unwrap().to_string();
+    assert!(build_id.starts_with("a133f5c6"), "{build_id}");
+}
+
 #[test]
 fn process_started_before_the_recording_is_not_its_parent() {
     let recording = read_testdata("perf-data/ran-before.perf.data");

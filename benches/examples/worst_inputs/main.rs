@@ -163,6 +163,7 @@ fn look_up(name: &str, folder: &Path) {
         origin: Origin::default(),
         sample_types: Vec::new(),
         processes: Vec::new(),
+        recorded: None,
         threads: Vec::new(),
         modules: vec![module],
         locations: (first..first + count)

@@ -380,6 +380,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
             program: name(16),
             main_module: None,
         }],
+        recorded: None,
         threads: [(0, Vec::new()), (1, vec![label])].map(thread).to_vec(),
         modules: vec![Module {
             path: name(17),

@@ -247,6 +247,7 @@ fn add(store: &Store, build: u64, run: u64) {
             program: "sound".to_owned(),
             main_module: None,
         }],
+        recorded: None,
         threads: (10..).zip(labels).map(thread).collect(),
         modules: Vec::new(),
         locations,

@@ -14,7 +14,8 @@ pub(crate) struct About {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     build: Option<String>,
 
-    /// Name the executable; by default the program with most samples
+    /// Name the executable; by default the program that was recorded or, if the recording does not tell, the
+    /// program with most samples
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     exe: Option<String>,
 

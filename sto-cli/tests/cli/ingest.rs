@@ -239,6 +239,20 @@ fn ingests_every_profile_in_a_folder() {
 }
 
 #[test]
+fn builds_are_named_after_the_recorded_program() {
+    for (file, build) in [
+        ("loader.perf.data", "hot@a133f5c6"),
+        // `demo-v1`, which the script starts, has most samples.
+        ("script.perf.data", "dash@"),
+    ] {
+        let sandbox = Sandbox::new();
+        let path = repository().join("testdata/perf-data").join(file);
+        let run = sandbox.sto(&["ingest", path.to_str().unwrap()]).succeeds();
+        assert!(run.stdout.starts_with(build), "{run:?}");
+    }
+}
+
+#[test]
 fn folder_with_a_trace_of_calls_is_one_profile() {
     let sandbox = Sandbox::new();
     sandbox.write(

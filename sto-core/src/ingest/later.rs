@@ -191,6 +191,7 @@ fn to_recording(
             program: String::new(),
             main_module: None,
         }],
+        recorded: None,
         threads: vec![Thread {
             tid: 0,
             name: String::new(),

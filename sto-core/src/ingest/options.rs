@@ -16,7 +16,8 @@ use sto_model::units::{Bytes, TimeOffset};
 /// Options of [`ingest`](super::ingest()): how a file is read, and the metadata of its profiles.
 #[derive(Clone, Debug, Default)]
 pub struct IngestOptions {
-    /// Name of the executable; by default the program with most samples.
+    /// Name of the executable; by default the program that was recorded, or the one with most samples if the recording
+    /// does not tell.
     ///
     /// Frames of the main program's own file have this name as their module, whatever the file is called. With
     /// `split_processes`, each profile has the name of its program instead.

@@ -16,6 +16,8 @@ use sto_model::{Hint, Notice};
 /// The programs that ran, most samples first, then by name.
 pub(super) struct Programs {
     programs: Vec<Program>,
+    /// Index of the main program.
+    main: usize,
     /// For each thread of the recording, the index of its program.
     by_thread: Vec<usize>,
     /// The name for processes without a name.
@@ -85,8 +87,11 @@ impl Programs {
         let by_thread = threads
             .map(|thread| index[name_of(thread.process.get())])
             .collect();
+        let recorded = recording.recorded;
+        let main = recorded.map_or(0, |process| index[name_of(process.get())]);
         Programs {
             programs,
+            main,
             by_thread,
             default_name,
         }
@@ -112,12 +117,13 @@ impl Programs {
         (with_samples.count() > 1).then(|| &*self.programs[program].name)
     }
 
-    /// Returns the main program: the one that the user names if it ran, otherwise the one with most samples.
+    /// Returns the main program: the one that the user names if it ran, otherwise the one that was recorded, otherwise
+    /// the one with most samples.
     fn main(&self, options: &IngestOptions) -> Option<&Program> {
         let named = options.executable.as_ref();
         named
             .and_then(|name| self.programs.iter().find(|program| program.name == *name))
-            .or(self.programs.first())
+            .or(self.programs.get(self.main))
     }
 
     /// Returns the profile of the whole recording; the main program determines its build.

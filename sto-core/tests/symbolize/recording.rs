@@ -20,6 +20,7 @@ pub(crate) fn recording(modules: Vec<Module>, locations: Vec<Location>) -> Recor
         origin: Origin::default(),
         sample_types: Vec::new(),
         processes: Vec::new(),
+        recorded: None,
         threads: Vec::new(),
         modules,
         locations,

@@ -11,6 +11,7 @@ mod check;
 mod digesting_reader;
 mod events;
 mod expansion;
+mod lineage;
 mod metrics;
 mod processes;
 mod records;
@@ -139,6 +140,7 @@ fn read_records(
     builder.origin.duration = builder.duration();
     builder.lost = records.lost();
     let mut processes = records.processes;
+    builder.recorded = processes.recorded();
     builder.modules = processes.take_modules();
     builder.processes = processes.processes;
     builder.threads = processes.threads;

@@ -1,5 +1,6 @@
 //! The program and mappings of each process at the time of a sample.
 
+use super::lineage::Lineage;
 use crate::recording::{
     Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
 };
@@ -32,6 +33,7 @@ pub(super) struct Processes {
     build_ids: HashMap<String, GnuBuildId>,
     kernel: Arc<AddressSpace>,
     live: HashMap<u32, Live>,
+    lineage: Lineage,
     thread_of: HashMap<u32, ThreadIx>,
     comm_of: HashMap<u32, String>,
     /// Folders to search for jitdumps.
@@ -64,6 +66,7 @@ impl Processes {
 
     /// Starts a new program in a process, with nothing mapped yet.
     pub(super) fn exec(&mut self, pid: u32) {
+        self.lineage.add(pid);
         self.live.insert(pid, Live::default());
     }
 
@@ -72,6 +75,7 @@ impl Processes {
         if exec {
             self.exec(pid);
         }
+        self.lineage.add(pid);
         self.comm_of.insert(tid, name.to_owned());
         if let Some(&thread) = self.thread_of.get(&tid) {
             name.clone_into(&mut self.threads[thread.0 as usize].name);
@@ -95,8 +99,16 @@ impl Processes {
         }
     }
 
+    /// Notes that a process started another one during the recording.
+    pub(super) fn add_child(&mut self, pid: u32, parent: u32) {
+        if pid != parent {
+            self.lineage.add_child(pid, parent);
+        }
+    }
+
     /// Handles `PERF_RECORD_MMAP2`, or `PERF_RECORD_MMAP` of old kernels, in user space.
     pub(super) fn map_user(&mut self, mapped: Mapped<'_>) {
+        self.lineage.add(mapped.pid);
         let end = mapped.start.saturating_add(mapped.length);
         if !mapped.executable {
             let live = self.live.entry(mapped.pid).or_default();
@@ -138,8 +150,15 @@ impl Processes {
         };
         let live = self.live.entry(mapped.pid).or_default();
         Arc::make_mut(&mut live.space).map(mapping);
-        // The kernel maps the program before its loader and libraries.
-        if live.main_module.is_none() && kind == ModuleKind::File && path != VDSO {
+        if kind != ModuleKind::File || path == VDSO {
+            return;
+        }
+        // The kernel maps the program before its loader and libraries. A loader that is executed itself maps the
+        // program, and perf lists the mappings of a process that already runs by address.
+        let takes_place = live.main_module.is_none_or(|main| {
+            is_library(&self.modules[main.get()]) && !is_library(&self.modules[module.get()])
+        });
+        if takes_place {
             live.main_module = Some(module);
             if let Some(process) = live.process {
                 let process = &mut self.processes[process.0 as usize];
@@ -256,7 +275,20 @@ impl Processes {
         thread
     }
 
+    /// Returns the process that the user recorded, as the last program that it ran, and adds it if it has no samples.
+    /// `None` if several processes were recorded.
+    pub(super) fn recorded(&mut self) -> Option<ProcessIx> {
+        let program = |pid| {
+            let main = self.live.get(&pid).and_then(|live| live.main_module);
+            main.map_or("", |main| self.modules[main.get()].name())
+        };
+        let pid = self.lineage.recorded(program)?;
+        let is_known = self.live.get(&pid)?.main_module.is_some();
+        is_known.then(|| self.process(pid))
+    }
+
     fn process(&mut self, pid: u32) -> ProcessIx {
+        self.lineage.add(pid);
         let live = self.live.entry(pid).or_default();
         if let Some(process) = live.process {
             return process;
@@ -305,6 +337,12 @@ pub(super) const KERNEL: &str = "[kernel.kallsyms]";
 const VDSO: &str = "[vdso]";
 /// perf's name for process 0.
 const IDLE: &str = "swapper";
+
+/// Whether a file is a shared library or a dynamic loader, by its name: `libc.so.6`, `ld-linux-x86-64.so.2`.
+fn is_library(module: &Module) -> bool {
+    let name = module.file_name();
+    name.ends_with(".so") || name.contains(".so.")
+}
 
 fn program_of(main: &Module) -> String {
     let mut name = main.name().to_owned();

@@ -174,6 +174,8 @@ pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> 
             // follow.
             if record.misc & constants::PERF_RECORD_MISC_FORK_EXEC != 0 && fork.pid != fork.ppid {
                 processes.exec(pid);
+            } else {
+                processes.add_child(pid, fork.ppid as u32);
             }
         }
         EventRecord::Mmap(mmap) => {

@@ -59,8 +59,10 @@ pub struct RecordingParts {
     pub origin: Origin,
     /// The measured events.
     pub sample_types: Vec<SampleType>,
-    /// The sampled processes.
+    /// The sampled processes, and the recorded one.
     pub processes: Vec<Process>,
+    /// The process that the user recorded, if it is known. All others are processes that it started.
+    pub recorded: Option<ProcessIx>,
     /// The sampled threads.
     pub threads: Vec<Thread>,
     /// The files that code was loaded from.
@@ -173,6 +175,9 @@ impl RecordingParts {
                 let at = format_args!("processes[{row}].main_module");
                 check_index(at, main.0, modules)?;
             }
+        }
+        if let Some(recorded) = self.recorded {
+            check_index("recorded", recorded.0, processes)?;
         }
         for (row, &location) in self.locations.iter().enumerate() {
             let at = format_args!("locations[{row}]");
