@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, run_time};
+use sto_core::formats::{
+    Format, FormatError, ReadOptions, group_pieces, read, read_bytes, read_pieces, run_time,
+};
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::MetricKind;
 use sto_core::recording::{Location, ModuleKind, Recording};
@@ -232,6 +234,26 @@ fn program_is_not_the_loader_that_was_executed() {
     let main = &recording.modules[recorded.main_module.unwrap().get()];
     let build_id = main.build_id.as_ref().unwrap().to_string();
     assert!(build_id.starts_with("a133f5c6"), "{build_id}");
+}
+
+#[test]
+fn pieces_of_one_recording_are_read_as_one() {
+    let names = ["perf.data.2026112713425748", "perf.data.2026112713425469"];
+    let pieces = names.map(|name| testdata("perf-data/rotated").join(name));
+    let other = testdata("demo/v1.perf.data");
+    let paths = [&*pieces[0], &*other, &*pieces[1]];
+    assert_eq!(group_pieces(&paths), [vec![2, 0], vec![1]]);
+
+    let in_order = [pieces[1].clone(), pieces[0].clone()];
+    let whole = read_pieces(&in_order, &ReadOptions::default()).unwrap();
+    let parts = in_order.map(|piece| read(&piece, &ReadOptions::default()).unwrap());
+    let samples = |recording: &Recording| recording.samples.len();
+    assert_eq!(samples(&whole), samples(&parts[0]) + samples(&parts[1]));
+    assert_eq!(whole.processes.len(), 1);
+    assert_eq!(whole.processes[0].program, "hot");
+    let other = [pieces[1].clone(), other];
+    let error = read_pieces(&other, &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("has other events"), "{error}");
 }
 
 #[test]

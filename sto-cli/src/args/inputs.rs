@@ -3,12 +3,15 @@
 use crate::runtime::CliError;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sto_core::formats::is_recording;
+use std::slice;
+use sto_core::formats::{group_pieces, is_recording};
 
 /// A file to read.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
+    /// The other pieces of the recording, if perf wrote it in several files.
+    pub(crate) more: Vec<PathBuf>,
     /// Whether the file was found in a folder, and so may not be a profile.
     pub(crate) is_found: bool,
 }
@@ -24,14 +27,23 @@ impl Input {
         if self.is_stdin() {
             "standard input".to_owned()
         } else {
-            self.path.display().to_string()
+            let name = self.path.display().to_string();
+            match self.more.len() {
+                0 => name,
+                more => format!("{name} and {more} more"),
+            }
         }
+    }
+
+    /// All files of the recording, in order of time.
+    pub(crate) fn pieces(&self) -> Vec<PathBuf> {
+        [slice::from_ref(&self.path), &self.more].concat()
     }
 }
 
 /// Expands the paths to files; folders are searched recursively, in order of names.
 ///
-/// A folder that is itself one recording is returned as is. Hidden entries are skipped, and links to folders
+/// A folder that is itself one recording is returned as is, and files that are pieces of one recording are one input. Hidden entries are skipped, and links to folders
 /// are not followed.
 pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
     let standard = paths.iter().filter(|path| path.as_os_str() == "-");
@@ -45,11 +57,33 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
         } else {
             inputs.push(Input {
                 path: path.clone(),
+                more: Vec::new(),
                 is_found: false,
             });
         }
     }
+    if inputs.len() > 1 {
+        inputs = join_pieces(inputs);
+    }
     Ok(inputs)
+}
+
+/// Makes one input of the files that are pieces of one recording.
+fn join_pieces(inputs: Vec<Input>) -> Vec<Input> {
+    let paths: Vec<&Path> = inputs.iter().map(|input| &*input.path).collect();
+    let joined = |group: Vec<usize>| {
+        let mut pieces = group.iter().map(|&piece| &inputs[piece]);
+        let first = pieces.next()?;
+        Some(Input {
+            path: first.path.clone(),
+            is_found: first.is_found,
+            more: pieces.map(|piece| piece.path.clone()).collect(),
+        })
+    };
+    group_pieces(&paths)
+        .into_iter()
+        .filter_map(joined)
+        .collect()
 }
 
 fn find(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), CliError> {
@@ -71,6 +105,7 @@ fn find(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), CliError> {
         } else if kind.is_dir() || path.is_file() {
             inputs.push(Input {
                 path,
+                more: Vec::new(),
                 is_found: true,
             });
         }

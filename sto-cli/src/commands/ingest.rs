@@ -32,7 +32,8 @@ Examples:
 ///
 /// Reads perf.data, JDK Flight Recorder recordings, pprof, OTLP, Callgrind output, the output of `perf
 /// script`, folded stacks, files for the Firefox Profiler, speedscope and Chrome, and reports of other
-/// profilers (`--format` lists all). A file that is already stored is not stored again.
+/// profilers (`--format` lists all). A file that is already stored is not stored again. Files that perf wrote for one
+/// recording (`--switch-output`) are one run if they are given together.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IngestArgs {
@@ -190,6 +191,11 @@ impl IngestArgs {
             ..options.clone()
         };
         let mut show = |stage| progress.stage(stage);
+        if !input.more.is_empty() {
+            progress.stage(Stage::Reading);
+            let recording = formats::read_pieces(&input.pieces(), &options.read_options())?;
+            return prepare((&input.path, recording), &options, &mut show);
+        }
         if !input.is_stdin() {
             return prepare(&input.path, &options, &mut show);
         }

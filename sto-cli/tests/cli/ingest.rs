@@ -239,6 +239,37 @@ fn ingests_every_profile_in_a_folder() {
 }
 
 #[test]
+fn files_of_one_recording_are_one_run() {
+    let sandbox = Sandbox::new();
+    let folder = repository().join("testdata/perf-data/rotated");
+    let [first, last] = ["perf.data.2026112713425469", "perf.data.2026112713425748"];
+    let [first, last] = [first, last].map(|name| folder.join(name));
+    let paths = [folder, last, first];
+    let [folder, last, first] = paths.each_ref().map(|path| path.to_str().unwrap());
+    // These files have no build ids.
+    let build = ["--build", "v1"];
+    let run = sandbox
+        .sto(&[&["ingest", last, first][..], &build].concat())
+        .succeeds();
+    assert!(
+        run.stdout.contains(&format!(" from {first} and 1 more\n")),
+        "{run:?}"
+    );
+    assert!(run.stdout.starts_with("hot@v1: "), "{run:?}");
+    let again = sandbox
+        .sto(&[&["ingest", folder][..], &build].concat())
+        .succeeds();
+    assert!(again.stdout.contains("already stored"), "{again:?}");
+    assert_eq!(
+        sandbox.json(&["ls"])["builds"][0]["profiles"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
 fn builds_are_named_after_the_recorded_program() {
     for (file, build) in [
         ("loader.perf.data", "hot@a133f5c6"),

@@ -95,7 +95,7 @@ pub use error::{FormatError, Salvage};
 pub use metric_trace::{is_column_of_times, is_missing};
 pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 #[cfg(feature = "symbols")]
-pub use perf_data::run_time;
+pub use perf_data::{group_pieces, read_pieces, run_time};
 pub use read::{is_recording, read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
 #[doc(hidden)]

@@ -88,7 +88,7 @@ fn read_file(
     }
 }
 
-fn written(metadata: &Metadata) -> Option<UnixSeconds> {
+pub(crate) fn written(metadata: &Metadata) -> Option<UnixSeconds> {
     let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(UnixSeconds(since_1970.as_secs()))
 }

@@ -13,6 +13,7 @@ mod events;
 mod expansion;
 mod lineage;
 mod metrics;
+mod pieces;
 mod processes;
 mod records;
 mod run_time;
@@ -22,6 +23,7 @@ mod stacks;
 mod walk;
 
 pub(super) use check::matches;
+pub use pieces::{group_pieces, read_pieces};
 pub use run_time::run_time;
 
 use crate::error::FormatError;
@@ -36,7 +38,7 @@ use linux_perf_data::linux_perf_event_reader::RecordType;
 use rayon::prelude::*;
 use records::{Records, take_event};
 use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large_error};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -56,12 +58,22 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
     let digested = DigestingReader::new(file);
-    let builder = match read_records(path, file, &digested, options) {
+    let piece = Piece {
+        path,
+        file,
+        walked: &digested,
+    };
+    let builder = match read_records(&[piece], options) {
         Err(error) if options.allow_truncated && !matches!(error, FormatError::Cancelled(_)) => {
             let Some(whole) = salvage::salvage(file) else {
                 return Err(error);
             };
-            let mut builder = read_records(path, &whole, &whole, options)?;
+            let piece = Piece {
+                path,
+                file: &whole,
+                walked: &whole,
+            };
+            let mut builder = read_records(&[piece], options)?;
             builder.warnings.push(format!(
                 "The file is cut off or damaged after byte {}: {} bytes were left out, and with them \
                  the names of events and the description of the machine.",
@@ -76,20 +88,39 @@ pub(super) fn read(
     Ok(builder.finish(Format::PerfData, source, Bytes(file.size())))
 }
 
-/// Reads the records of a file. `walked` has the same bytes as the file and is read from beginning
-/// to end.
+/// A file, or one of several files, of a recording.
+struct Piece<'a> {
+    path: &'a Path,
+    file: &'a dyn ReadAt,
+    /// The same bytes as the file; they are read from beginning to end.
+    walked: &'a dyn ReadAt,
+}
+
+/// Reads the records of a recording's pieces, which are in order of time.
 fn read_records(
-    path: &Path,
-    file: &dyn ReadAt,
-    walked: &dyn ReadAt,
+    pieces: &[Piece<'_>],
     options: &ReadOptions,
 ) -> Result<RecordingBuilder, FormatError> {
-    let (mode, records) = check::check(path, walked)?;
-    let header = records::header(path, file, mode)?;
-    let origin = records::origin(&header);
+    let open = |piece: &Piece<'_>| {
+        let (mode, records) = check::check(piece.path, piece.walked)?;
+        Ok((
+            records::header(piece.path, piece.file, mode)?,
+            mode,
+            records,
+        ))
+    };
+    let opened = pieces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let (Some(&Piece { path, file, .. }), Some((header, mode, _))) =
+        (pieces.first(), opened.first())
+    else {
+        return Err(FormatError::Empty {
+            path: PathBuf::new(),
+        });
+    };
+    let origin = records::origin(header);
     let arch = origin.arch.as_deref().unwrap_or("x86_64");
     let machine = Machine::from_name(arch);
-    let events = Events::new(path, &header, file, mode, machine)?;
+    let events = Events::new(path, header, file, *mode, machine)?;
     if machine == Machine::Other && events.save_stacks() {
         let problem = format!(
             "has copies of stacks of {arch} (`--call-graph dwarf`); sto unwinds those of x86_64 and aarch64. Record \
@@ -100,11 +131,28 @@ fn read_records(
             problem,
         });
     }
-    let walk = Walk::new(path, walked, records, &header, &options.on_read);
-    let records = Records::new(&header, &options.symbols);
+    let mut records = Records::new(header, &options.symbols);
+    let mut walks = Vec::with_capacity(pieces.len());
+    for (piece, (own, _, range)) in pieces.iter().zip(&opened) {
+        if pieces::events(own) != pieces::events(header) {
+            let problem = format!(
+                "has other events than {}, so it is no piece of that recording",
+                path.display()
+            );
+            return Err(FormatError::unsupported(piece.path, problem));
+        }
+        records.add_build_ids(own);
+        walks.push(Walk::new(
+            piece.path,
+            piece.walked,
+            range.clone(),
+            own,
+            &options.on_read,
+        ));
+    }
     let files = UnwindFiles::new(machine, &options.symbols);
     let worker = || Worker::new(path, &events, &files);
-    let (records, located) = locate(path, walk, records, worker)?;
+    let (records, located) = locate(path, walks, records, worker)?;
     let Numbered {
         locations,
         stacks,
@@ -186,7 +234,7 @@ type LocatedBatches = (Vec<(usize, LocatedBatch)>, Vec<LocationTable>);
 /// Walks over the records on this thread while other threads locate samples.
 fn locate<'a>(
     path: &Path,
-    walk: Walk<'_>,
+    walks: Vec<Walk<'_>>,
     records: Records,
     worker: impl Fn() -> Worker<'a> + Sync,
 ) -> Result<(Records, LocatedBatches), FormatError> {
@@ -214,7 +262,7 @@ fn locate<'a>(
             // This fails only if every worker has ended early; joining them returns the error.
             None => drop(full.send(batch)),
         };
-        let records = feed(path, walk, records, give);
+        let records = feed(path, walks, records, give);
         let joined: Vec<_> = threads.into_iter().map(join).collect();
         let parts = joined.into_iter().chain(here.map(Worker::finish));
         let records = records?;
@@ -241,23 +289,25 @@ fn locate<'a>(
 /// mappings.
 fn feed(
     path: &Path,
-    mut walk: Walk<'_>,
+    walks: Vec<Walk<'_>>,
     mut records: Records,
     mut give: impl FnMut(Batch),
 ) -> Result<Records, FormatError> {
     let mut batch = Batch::new(0, records.processes.kernel());
-    while let Some(record) = walk.next()? {
-        if record.kind == RecordType::SAMPLE {
-            batch.push(records.sample(record));
-        } else if take_event(&walk.raw(&record), &mut records).is_none() {
-            return Err(record.malformed(path));
-        }
-        let kernel = records.processes.kernel();
-        if batch.is_full() || !batch.has_kernel(kernel) {
-            let next = Batch::new(batch.number + 1, kernel);
-            let done = std::mem::replace(&mut batch, next);
-            if !done.is_empty() {
-                give(done);
+    for mut walk in walks {
+        while let Some(record) = walk.next()? {
+            if record.kind == RecordType::SAMPLE {
+                batch.push(records.sample(record));
+            } else if take_event(&walk.raw(&record), &mut records).is_none() {
+                return Err(record.malformed(path));
+            }
+            let kernel = records.processes.kernel();
+            if batch.is_full() || !batch.has_kernel(kernel) {
+                let next = Batch::new(batch.number + 1, kernel);
+                let done = std::mem::replace(&mut batch, next);
+                if !done.is_empty() {
+                    give(done);
+                }
             }
         }
     }

@@ -35,19 +35,24 @@ pub(super) struct Records {
 impl Records {
     /// The state before the first record.
     pub(super) fn new(header: &PerfFile, options: &SymbolOptions) -> Records {
-        let mut processes = Processes::new(options);
+        let mut records = Records {
+            processes: Processes::new(options),
+            ..Records::default()
+        };
+        records.add_build_ids(header);
+        records
+    }
+
+    /// Adds the build ids that the header of a file lists.
+    pub(super) fn add_build_ids(&mut self, header: &PerfFile) {
         for (key, info) in header.build_ids().unwrap_or_default() {
             let path = match key {
                 DsoKey::Kernel => Cow::Borrowed(KERNEL),
                 _ => String::from_utf8_lossy(&info.path),
             };
             if let Some(build_id) = GnuBuildId::from_bytes(&info.build_id) {
-                processes.add_build_id(&path, build_id);
+                self.processes.add_build_id(&path, build_id);
             }
-        }
-        Records {
-            processes,
-            ..Records::default()
         }
     }
 
@@ -118,17 +123,22 @@ pub(super) fn origin(file: &PerfFile) -> Origin {
     }
 }
 
-/// The command line, or `None` if its section is too short for its number of strings.
 fn command(file: &PerfFile) -> Option<String> {
+    let mut command = arguments(file)?.join(" ");
+    truncate_text(&mut command, MAX_NAME);
+    Some(command)
+}
+
+/// The words of the command line, or `None` if its section is too short for its number of strings.
+pub(super) fn arguments(file: &PerfFile) -> Option<Vec<String>> {
     let section = file.feature_section_data(Feature::CMDLINE)?;
     let count = u32::from_le_bytes(section.first_chunk::<4>().copied()?);
     // Each string takes at least the four bytes of its length.
     if count as usize > section.len() / 4 {
         return None;
     }
-    let mut command = file.cmdline().ok()??.join(" ");
-    truncate_text(&mut command, MAX_NAME);
-    Some(command)
+    let words = file.cmdline().ok()??;
+    Some(words.into_iter().map(str::to_owned).collect())
 }
 
 /// Applies a record to the state. Returns `None` if the record is too short.
