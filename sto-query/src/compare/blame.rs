@@ -89,8 +89,10 @@ pub(super) fn find_causes(evidences: &Evidences) -> Vec<Cause> {
 }
 
 /// Drops unchanged modules and code without symbols once another cause of the same direction is
-/// known. They only are causes because a broken stack leaves them without a caller.
+/// known. They only are causes because a broken stack leaves them without a caller. Code without
+/// symbols that has symbols on the other side is neither new nor gone, and never a cause.
 pub(super) fn drop_bystanders(functions: &Functions, causes: &mut Vec<Cause>) {
+    causes.retain(|cause| !functions.list[cause.function.get()].unnamed);
     let is_bystander = |cause: &Cause| functions.list[cause.function.get()].is_bystander();
     for direction in [Direction::Up, Direction::Down] {
         let known = |cause: &Cause| cause.direction == direction && !is_bystander(cause);

@@ -3,12 +3,14 @@
 use super::modules::UnchangedModules;
 use super::pair::Pair;
 use super::result::{Basis, FunctionName};
+use super::unnamed::Unnamed;
 use crate::functions::{
     Attribution, FunctionKey, KeyOptions, LibraryCode, UNRESOLVED, function_key,
 };
 use crate::select::main_modules;
 use crate::tree::View;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
@@ -35,6 +37,8 @@ pub(super) struct Function {
     pub(super) unchanged: bool,
     /// Whether it is code of a standard library or runtime that is not known to have changed.
     pub(super) library: bool,
+    /// Whether it is code without symbols that the other side has under its names.
+    pub(super) unnamed: bool,
 }
 
 impl Function {
@@ -83,6 +87,12 @@ impl Functions {
         let views = Pair::new(baseline, candidate);
         let mut members = members(baseline, Member::Baseline, keys);
         members.extend(self::members(candidate, Member::Candidate, keys));
+        let unnamed = Unnamed::new(views);
+        for ((symbol, module), _) in &mut members {
+            if unnamed.contains(*module) {
+                *symbol = Cow::Borrowed(UNRESOLVED);
+            }
+        }
         members.par_sort_unstable();
 
         let unchanged = UnchangedModules::new(baseline, candidate);
@@ -96,7 +106,10 @@ impl Functions {
                     Member::Candidate(frame) => of_frame.candidate[frame.get()] = function,
                 }
             }
-            list.push(new_function(members, views, &unchanged, attribution));
+            let mut function = new_function(members, views, &unchanged, attribution);
+            let module = members[0].0.1;
+            function.unnamed = function.symbol == UNRESOLVED && unnamed.is_partly_named(module);
+            list.push(function);
         }
         Functions {
             list,
@@ -197,5 +210,6 @@ fn new_function(
         kernel: frames.iter().any(|frame| frame.kind == FrameKind::Kernel),
         unchanged: (frames.iter()).all(|frame| unchanged.contains(*module, frame.kind)),
         library: frames.iter().all(is_library),
+        unnamed: false,
     }
 }

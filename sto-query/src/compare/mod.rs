@@ -74,6 +74,7 @@ mod signs;
 mod stacks;
 mod statuses;
 mod union;
+mod unnamed;
 mod variation;
 mod verdict;
 mod warnings;

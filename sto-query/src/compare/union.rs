@@ -302,6 +302,7 @@ mod tests {
             kernel: false,
             unchanged: false,
             library: false,
+            unnamed: false,
         };
         Functions {
             list: (0..frames).map(function).collect(),

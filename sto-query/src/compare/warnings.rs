@@ -4,6 +4,7 @@ use super::pair::Pair;
 use super::result::{Comparison, NormalisationMethod};
 use super::runs::profiles;
 use super::sentence;
+use super::unnamed::not_comparable;
 use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::model::Profile;
@@ -65,6 +66,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     if views.baseline.runs.is_empty() || views.candidate.runs.is_empty() {
         return warnings;
     }
+    warnings.extend(not_comparable(views, comparison.matching.options));
     let events = views.map(|view| &view.sample_types);
     let lacks = |a: &[SampleType], b: &[SampleType]| a.iter().any(|t| t.index_in(b).is_none());
     let (old, new) = (events.baseline, events.candidate);

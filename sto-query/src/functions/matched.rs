@@ -39,10 +39,14 @@ pub(crate) fn function_key<'a>(
     main: &BTreeSet<&str>,
     options: KeyOptions,
 ) -> FunctionKey<'a> {
-    let module = if main.contains(frame.module) {
+    (key_of(frame, options), module_key(frame, main))
+}
+
+/// Returns the module of a frame. `main` has the names of the program's own file.
+pub(crate) fn module_key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>) -> ModuleKey<'a> {
+    if main.contains(frame.module) {
         ModuleKey::MainProgram
     } else {
         ModuleKey::Named(frame.module)
-    };
-    (key_of(frame, options), module)
+    }
 }

@@ -28,6 +28,6 @@ pub(crate) use choice::{SymbolAndKey, symbols_of};
 pub(crate) use keys::outside_of_closures;
 pub use keys::{KeyOptions, RULES_VERSION, Rule, SymbolMatch, explain_match, key_symbol};
 pub(crate) use keys::{Matching, SymbolKey};
-pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of};
+pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of, module_key};
 #[cfg(any(feature = "lake", feature = "sql"))]
 pub(crate) use numbered::Functions;

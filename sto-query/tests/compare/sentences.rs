@@ -25,6 +25,28 @@ fn compared(baseline: &View, candidate: &View, options: &CompareOptions) -> Comp
 }
 
 #[test]
+fn says_once_which_side_lacks_symbols_of_a_module() {
+    let addresses = "main;[kernel]![kernel+0x10];[kernel]![kernel+0x20] 900\nmain;compute 3000";
+    let names = "main;[kernel]!do_syscall;[kernel]!copy_page 910\nmain;compute 3000";
+    let sides = [addresses, names].map(|folded| view("v", &[folded, folded]));
+    let warning = |baseline, candidate| {
+        let comparison = compared(baseline, candidate, &CompareOptions::default());
+        assert_eq!(comparison.findings.len(), 0, "{:?}", comparison.findings);
+        let warnings = comparison.warnings.into_iter();
+        let warnings = warnings.filter(|warning| warning.contains("symbols"));
+        warnings.collect::<Vec<_>>()
+    };
+    let said = |side: &str| {
+        [format!(
+            "2 functions of [kernel] cannot be compared, as the {side} has no symbols of that code; it counts as \
+             one function of each module."
+        )]
+    };
+    assert_eq!(warning(&sides[0], &sides[1]), said("baseline"));
+    assert_eq!(warning(&sides[1], &sides[0]), said("candidate"));
+}
+
+#[test]
 fn names_untrustworthy_side_and_remedy() {
     let quality = Quality {
         samples: 10_000,
