@@ -12,6 +12,9 @@ pub(crate) fn add_comparison_commands(
     options: &[String],
 ) {
     let mut words = thresholds(&comparison.thresholds);
+    if let Some(curves) = &comparison.curves {
+        words.extend(["--x".to_owned(), curves.candidate.x.clone()]);
+    }
     if let Some(benchmark) = &comparison.benchmark {
         words.extend(["--benchmark".to_owned(), benchmark.clone()]);
     }

@@ -116,6 +116,18 @@ fn a_check_by_x_fails_if_growth_changed() {
     let message = "REGRESSION: find went from O(n) to O(n²); ";
     assert!(run.stdout.starts_with(message), "{run:?}");
     assert!(run.stdout.contains("\nCost by n\ndegradation: "), "{run:?}");
+    let page = [
+        &["find-regressions", "v1", "v2", "--x", "n"][..],
+        &["--format", "html"],
+    ]
+    .concat();
+    let page = sandbox.sto(&page).stdout;
+    assert!(
+        page.contains("sto find-regressions v1 v2 --x n</code>"),
+        "{page}"
+    );
+    // There are ten runs a side.
+    assert!(!page.contains("not several runs"), "{page}");
     let run = sandbox.sto(&["find-regressions", "v1", "v1", "--x", "n"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     assert!(run.stdout.contains("grows with n as before.\n"), "{run:?}");

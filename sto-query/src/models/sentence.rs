@@ -1,6 +1,6 @@
 //! Descriptions of changes in growth as sentences.
 
-use super::change::{Commits, FunctionChange, Growth};
+use super::change::{Commits, FunctionChange, Growth, ModelChange};
 use crate::select::shortened_revision;
 use crate::text::{probability, short};
 use std::fmt::Write;
@@ -16,8 +16,8 @@ pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>
     if let Some(from) = change.matters_from {
         let _ = write!(text, ", and other from {x} = {} on", short(from));
     }
-    let grown = change.growth.map(|growth| grown(growth, x));
-    text += &grown.unwrap_or_default();
+    let growth = change.growth.filter(|_| is_significant(change));
+    text += &growth.map_or_else(String::new, |growth| grown(growth, x));
     if let Some(q) = change.q {
         let _ = write!(text, " (q {})", probability(q));
     }
@@ -25,6 +25,8 @@ pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>
 }
 
 /// Returns the growth and the ratio, which are the first two parts of the description.
+///
+/// Formulas fitted to noisy points differ easily, so only a significant change is described as a change of growth.
 pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
     let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
     let mut text = change.function.clone();
@@ -32,27 +34,37 @@ pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commit
         [Some(old), Some(new)] => otherwise([old, new], change.growth, x),
         _ => None,
     };
-    match (went, models[1]) {
-        (Some([from, to]), _) => {
+    let says_growth = match (went, models[1]) {
+        (Some([from, to]), _) if is_significant(change) => {
             let _ = write!(text, " went from {from} to {to}");
             text += &commits.map_or_else(String::new, commit);
+            true
         }
         (None, Some(new)) => {
             let _ = write!(text, " is {}, as before", growth(new, x));
+            true
         }
-        (None, None) => {}
-    }
+        _ => false,
+    };
+    let [nothing_now, times, nothing_before] = if says_growth {
+        ["; it costs", ";", "; it cost"]
+    } else {
+        [" costs", " costs", " cost"]
+    };
     let at = short(change.largest_x);
-    match change.ratio {
-        Some(0.0) => text += "; it costs nothing now",
-        Some(ratio) => {
-            let _ = write!(text, "; {} times as much at {x} = {at}", short(ratio));
-        }
-        None => {
-            let _ = write!(text, "; it cost nothing before at {x} = {at}");
-        }
-    }
+    let _ = match change.ratio {
+        Some(0.0) => write!(text, "{nothing_now} nothing now"),
+        Some(ratio) => write!(text, "{times} {} times as much at {x} = {at}", short(ratio)),
+        None => write!(text, "{nothing_before} nothing before at {x} = {at}"),
+    };
     text
+}
+
+fn is_significant(change: &FunctionChange) -> bool {
+    matches!(
+        change.result,
+        ModelChange::Degradation | ModelChange::Optimisation
+    )
 }
 
 /// Returns the growth of each side if it differs. A parabola can be nearly a line, so if the formulas agree but the

@@ -64,7 +64,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
              machine's load, are not included.",
             deviation(dispersion.self_),
             deviation(dispersion.total),
-        ) } else { variation(dispersion) });
+        ) } else { variation(comparison, dispersion) });
     let top = words.hint_phrase(", as in `", Hint::TopInlined, "`");
     let library = format!(
         "Self is without inlined functions{top}. What standard libraries and runtimes cost is \
@@ -123,7 +123,19 @@ fn deviation(dispersion: f64) -> String {
     format!("{:.0}%", dispersion.sqrt() * 100.0)
 }
 
-fn variation(dispersion: &Dispersion) -> String {
+fn variation(comparison: &Comparison, dispersion: &Dispersion) -> String {
+    let runs = comparison.baseline.runs.max(comparison.candidate.runs);
+    let (why, advice) = if runs > 1 {
+        (
+            "too few functions have samples enough in each run to estimate it from",
+            "Record longer runs",
+        )
+    } else {
+        (
+            "there are not several runs to estimate it from",
+            "Record more runs of each build",
+        )
+    };
     if dispersion.estimated {
         format!(
             "From run to run, functions vary by {} in their self and {} in their total counts, \
@@ -134,15 +146,14 @@ fn variation(dispersion: &Dispersion) -> String {
     } else if let Some(build) = &dispersion.earlier_build {
         format!(
             "From run to run, functions vary by {} in their self and {} in their total counts, \
-             sampling aside: so they did in {build}. There are not several runs of either side, so \
-             the evidence is weak. Record more runs of each build.",
+             sampling aside: so they did in {build}. The evidence is weak, as {why}. {advice}.",
             deviation(dispersion.self_),
             deviation(dispersion.total),
         )
     } else {
         format!(
-            "From run to run, functions are assumed to vary by {}, as there are not several runs \
-             to estimate it from: the evidence is weak. Record more runs of each build.",
+            "From run to run, functions are assumed to vary by {}, as {why}: the evidence is weak. \
+             {advice}.",
             deviation(dispersion.self_),
         )
     }
