@@ -429,6 +429,44 @@ fn reports_new_and_gone_functions() {
     assert_eq!(score, -81.0);
 }
 
+/// Returns the scores of a build of three runs after one of three runs, with these stacks.
+fn judge_against(before: &str, now: &str) -> Scores {
+    let store = Store::in_memory().unwrap();
+    for (day, (build, folded)) in (0..).zip([("v1", before); 3].into_iter().chain([("v2", now); 3]))
+    {
+        add(
+            &store,
+            "app",
+            build,
+            "startup",
+            day,
+            &format!("{folded}main;log {day}\n"),
+        );
+    }
+    judge(&store)
+}
+
+#[test]
+fn cause_comes_before_new_functions_and_callers_with_higher_scores() {
+    let before =
+        "main;run 2000\nmain;io 500\nmain;draw 700\nmain;old::parse 400\nmain;old::parse;lex 20\n";
+    let now =
+        "main;run 2000\nmain;io 500\nmain;draw 700\nmain;new::parse 400\nmain;new::parse;lex 320\n";
+    let report = judge_against(before, now);
+    let names: Vec<&str> = (report.functions.iter())
+        .map(|score| &*score.function.function)
+        .collect();
+    assert_eq!(names[0], "lex", "{names:?}");
+    assert!(report.functions[0].is_cause);
+    // The renamed function is one, and costs as much more as what it calls.
+    assert!(!names.contains(&"old::parse"), "{names:?}");
+    let parse = function(&report, "new::parse");
+    assert_eq!((parse.expected, parse.actual), (420.0, 720.0));
+    assert_eq!(parse.status, Status::Known);
+    let was = parse.moved_from.as_ref().unwrap();
+    assert_eq!(was.function, "old::parse");
+}
+
 #[test]
 fn finds_runs_in_which_function_takes_much() {
     let store = history(&[60, 61, 150]);

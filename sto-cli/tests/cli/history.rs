@@ -133,6 +133,12 @@ fn the_slow_release_is_found_by_its_change_points() {
     let [before, after] = ["before", "after"].map(|side| change[side].as_f64().unwrap());
     assert!(3.0 * before < after, "{change}");
 
+    // The cause comes before its callers, and before new and renamed functions with more samples.
+    let slow = json(&["regressions-over-time", "--at", &first_slow_run()]);
+    let first = &slow["functions"][0];
+    assert_eq!(first["function"], FUNCTION);
+    assert_eq!(first["is_cause"], true);
+
     let newest = json(&["regressions-over-time"]);
     let functions = newest["functions"].as_array().unwrap();
     for name in [FUNCTION, "pulldown_cmark::main"] {

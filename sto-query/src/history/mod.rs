@@ -8,6 +8,7 @@ mod functions;
 mod judged;
 mod occurrences;
 mod query;
+mod view;
 
 pub use error::HistoryError;
 

@@ -1,7 +1,7 @@
 //! Scores of the functions of a run against the runs before it, as a table.
 
 use super::series::{judged_runs, minute, single_run_warning, subject};
-use crate::series::{LevelShift, Scores};
+use crate::series::{FunctionScore, LevelShift, Scores};
 use crate::text::{Cell, Column, Style, Table, format_count, omitted_line, paragraph, title};
 
 /// Returns the report as text: one function per line, with its level shifts below.
@@ -45,7 +45,7 @@ pub fn text(report: &Scores, style: Style) -> String {
             Cell::from(format!("{:.1}", function.score)),
             Cell::from(function.q.map_or_else(|| "-".to_owned(), probability)),
             Cell::from(function.status.word()),
-            Cell::from(&function.function.function),
+            Cell::from(shown(function)),
         ]);
         for change in &function.changes {
             let lines = changed(change, style);
@@ -56,6 +56,15 @@ pub fn text(report: &Scores, style: Style) -> String {
     }
     text += &format!("\n{}", table.render(style));
     text + &omitted_line(report.omitted, "function")
+}
+
+/// Formats `new_name (was old_name)`.
+fn shown(score: &FunctionScore) -> String {
+    let names = [("was", &score.moved_from), ("now", &score.moved_to)];
+    let names = names
+        .into_iter()
+        .filter_map(|(word, name)| Some(format!(" ({word} {})", name.as_ref()?.function)));
+    names.fold(score.function.function.clone(), |text, name| text + &name)
 }
 
 fn changed(change: &LevelShift, style: Style) -> String {

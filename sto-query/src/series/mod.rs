@@ -6,10 +6,12 @@
 //!    v
 //! window                        expectation from the runs before: mean and band
 //! scores                        distance of the newest run from it, by function
+//! causes                        what a comparison with the build before says about these functions
 //! changes                       level shifts of a series
 //! ```
 #![doc = include_str!("series.md")]
 
+mod causes;
 mod changes;
 mod points;
 mod regressions;

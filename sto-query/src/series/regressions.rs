@@ -2,7 +2,7 @@
 
 use super::LevelShift;
 use crate::answer::{Answer, truncate};
-use crate::history::{History, HistoryFunction, HistorySubject, Judged, RunSummary};
+use crate::history::{FunctionIx, History, HistoryFunction, HistorySubject, Judged, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
@@ -28,8 +28,8 @@ pub struct Scores {
     pub far: usize,
     /// Minimum share of a function in some run.
     pub min_share: f64,
-    /// The functions: highest score first, then by name. With a minimum score, functions with a
-    /// level shift follow, largest change first.
+    /// The functions: first those that explain why a run costs more, then the others by what a run costs more.
+    /// With a minimum score, functions with a level shift follow, largest change first.
     pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -62,8 +62,16 @@ pub struct FunctionScore {
     pub p: Option<f64>,
     /// `p` adjusted for the number of judged functions.
     pub q: Option<f64>,
-    /// Whether the function is new or gone.
+    /// Whether the function is new, gone or moved.
     pub status: Status,
+    /// Whether the function explains why a run costs more, by the rules of `find-regressions`.
+    pub is_cause: bool,
+    /// The function that had its cost before; its own former name, if it was renamed. Omitted from JSON if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<HistoryFunction>,
+    /// The function that has its cost now. Omitted from JSON if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<HistoryFunction>,
     /// Level shifts of its samples, over the whole history.
     pub changes: Vec<LevelShift>,
 }
@@ -72,8 +80,9 @@ impl FunctionScore {
     pub(crate) fn new(history: &History, score: &Score) -> Self {
         let change =
             |change: &ChangePoint| LevelShift::new(change, (&history.runs[change.at]).into());
+        let named = |function: FunctionIx| history.functions[function.get()].clone();
         FunctionScore {
-            function: history.functions[score.function.get()].clone(),
+            function: named(score.function),
             expected: score.expected.mean,
             deviation: score.expected.deviation,
             actual: score.actual,
@@ -82,14 +91,17 @@ impl FunctionScore {
             p: score.p,
             q: score.q,
             status: score.status,
+            is_cause: score.is_cause,
+            moved_from: score.was.map(named),
+            moved_to: score.is_now.map(named),
             changes: score.changes.iter().map(change).collect(),
         }
     }
 }
 
 /// Scores the functions of the judged runs, and returns at most `limit` of them. With `min_score`,
-/// only functions with at least that score, followed by those with a level shift, largest change
-/// first.
+/// only functions with at least that score and those that explain why a run costs more, followed by those with a level
+/// shift, largest change first.
 pub fn regressions_over_time(
     history: &History,
     judged: &Judged,
@@ -102,7 +114,7 @@ pub fn regressions_over_time(
     let far = scores.iter().filter(|score| score.is_far()).count();
     if let Some(least) = min_score {
         let (far, mut changed): (Vec<Score>, Vec<Score>) =
-            scores.into_iter().partition(|score| score.score >= least);
+            (scores.into_iter()).partition(|score| score.score >= least || score.is_cause);
         changed.retain(|score| !score.changes.is_empty());
         // The sort is stable: equals keep the order of their scores.
         changed.sort_by(|a, b| b.largest_change().total_cmp(&a.largest_change()));

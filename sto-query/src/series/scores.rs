@@ -3,6 +3,7 @@
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1 and
 //! appendix A.1.
 
+use super::causes::{Causes, Found};
 use super::{ChangeOptions, ChangePoint, change_points_of_builds};
 use crate::history::{FunctionIx, History, Judged};
 use rayon::prelude::*;
@@ -29,7 +30,7 @@ impl Default for ScoreOptions {
     }
 }
 
-/// Whether a function is new or gone.
+/// Whether a function is new, gone or moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +42,8 @@ pub enum Status {
     New,
     /// Present before, but not in the judged runs.
     Gone,
+    /// Its cost moved from or to another function, and did not change.
+    Moved,
 }
 
 impl Status {
@@ -50,6 +53,7 @@ impl Status {
             Status::Known => "",
             Status::New => "new",
             Status::Gone => "gone",
+            Status::Moved => "moved",
         }
     }
 
@@ -82,8 +86,14 @@ pub struct Score {
     pub(crate) p: Option<f64>,
     /// `p` adjusted for the number of judged functions (Benjamini & Hochberg).
     pub(crate) q: Option<f64>,
-    /// Whether the function is new or gone.
+    /// Whether the function is new, gone or moved.
     pub(crate) status: Status,
+    /// Whether it explains why a run costs more.
+    pub(crate) is_cause: bool,
+    /// The function that had its cost before. If the function was renamed, its samples include those of this one.
+    pub(crate) was: Option<FunctionIx>,
+    /// The function that has its cost now.
+    pub(crate) is_now: Option<FunctionIx>,
     /// Level shifts of its samples, over the whole history.
     pub(crate) changes: Vec<ChangePoint>,
 }
@@ -95,6 +105,14 @@ impl Score {
     /// Whether the distance is significant, given the number of judged functions.
     pub(crate) fn is_far(&self) -> bool {
         self.q.is_some_and(|q| q <= FALSE_DISCOVERIES)
+    }
+
+    /// Returns what a run costs more, in samples; 0 if the cost moved.
+    pub(crate) fn costs_more(&self) -> f64 {
+        match self.status {
+            Status::Moved => 0.0,
+            _ => self.actual - self.expected.mean,
+        }
     }
 
     /// Returns the largest change, up or down, in samples; 0 without changes.
@@ -118,14 +136,27 @@ pub(crate) fn score(actual: f64, expected: Expected) -> f64 {
     (actual - expected.mean) / deviation
 }
 
-/// Scores the functions of the judged runs against the runs of their window: highest score first,
-/// then by function. Empty if the window has fewer than two runs.
+/// Scores the functions of the judged runs against the runs of their window. Empty if the window has fewer than two runs.
+///
+/// Functions that explain why a run costs more come first, in the order of a comparison's findings; then those that cost
+/// more than chance explains, and then the others, each by what a run costs more; then by function.
 pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<Score> {
     if judged.window.len() < 2 {
         return Vec::new();
     }
-    let functions = functions_that_matter(history, judged.all(), options.min_share);
-    let runs = history.samples_of(&functions);
+    let causes = Causes::new(history, judged, options.min_share);
+    let mut functions = functions_that_matter(history, judged.all(), options.min_share);
+    functions.retain(|&function| !causes.is_old_name(function));
+    let mut runs = history.samples_of(&functions);
+    let found: Vec<Found> = functions.iter().map(|&f| causes.of_function(f)).collect();
+    for (index, (function, found)) in functions.iter().zip(&found).enumerate() {
+        if let Some(was) = found.was.filter(|_| found.renamed) {
+            let totals = history.totals_of(&[*function, was]);
+            for (run, total) in runs.iter_mut().zip(totals) {
+                run[index] = total.samples as f64;
+            }
+        }
+    }
     let observations = history.observations();
     let mut scores: Vec<Score> = functions
         .into_par_iter()
@@ -156,6 +187,12 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
             for change in &mut changes {
                 change.at = observations[change.at].start;
             }
+            let known = found[index];
+            let status = if known.moved && !known.renamed {
+                Status::Moved
+            } else {
+                Status::new(expected.mean, actual)
+            };
             Some(Score {
                 function,
                 expected,
@@ -163,7 +200,10 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
                 score: score(actual, expected),
                 p: p(level),
                 q: None,
-                status: Status::new(expected.mean, actual),
+                status,
+                is_cause: false,
+                was: known.was,
+                is_now: known.is_now,
                 changes,
                 samples,
             })
@@ -173,9 +213,22 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
     for (score, q) in scores.iter_mut().zip(benjamini_hochberg(&p_values)) {
         score.q = q;
     }
+    let rank = |score: &Score| causes.of_function(score.function).rank;
+    for score in &mut scores {
+        score.is_cause = score.is_far() && rank(score).is_some();
+    }
+    let order = |score: &Score| {
+        let costs_more = score.is_far() && score.costs_more() > 0.0;
+        (
+            !score.is_cause,
+            rank(score).filter(|_| score.is_cause),
+            !costs_more,
+        )
+    };
     scores.sort_by(|a, b| {
-        b.score
-            .total_cmp(&a.score)
+        order(a)
+            .cmp(&order(b))
+            .then(b.costs_more().total_cmp(&a.costs_more()))
             .then(a.function.cmp(&b.function))
     });
     scores

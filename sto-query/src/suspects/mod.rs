@@ -64,7 +64,7 @@ pub struct Suspects {
     pub(crate) tested: usize,
     /// Expected samples of a whole run, from the window; `None` with fewer than two runs.
     pub expected: Option<Expected>,
-    /// The suspects: highest score first, then by name.
+    /// The suspects: first those that explain why a run costs more, then the others by what a run costs more.
     pub suspects: Vec<Suspect>,
     /// Number of suspects beyond the limit.
     pub(crate) omitted: usize,
@@ -135,9 +135,9 @@ impl Suspects {
         };
         let is_suspect = |score: &Score| {
             let is_gone = score.status == Status::Gone;
-            let score_is_far =
-                if is_gone { -score.score } else { score.score } >= options.min_score;
-            score.is_far() && score_is_far
+            let distance = if is_gone { -score.score } else { score.score };
+            let score_is_far = distance >= options.min_score || score.is_cause;
+            score.is_far() && score_is_far && score.status != Status::Moved
         };
         let scores = scores(history, &judged, of_scores);
         let tested = scores.len();
@@ -220,7 +220,12 @@ struct Inquiry<'a> {
 
 impl Inquiry<'_> {
     fn suspect(&self, score: Score) -> Suspect {
-        let own = |costs: &Vec<Cost>| costs[score.function.get()].samples as f64;
+        // The samples of a renamed function include those under its old name.
+        let names = [Some(score.function), score.was];
+        let own = |costs: &Vec<Cost>| -> f64 {
+            let names = names.iter().flatten();
+            names.map(|name| costs[name.get()].samples as f64).sum()
+        };
         let (window, judged) = self.self_costs.split_at(self.greedy.0.window.len());
         let mean = |runs: &[Vec<Cost>]| runs.iter().map(own).sum::<f64>() / runs.len() as f64;
         let contexts = (score.status != Status::Gone)

@@ -11,7 +11,7 @@ fn named<'a>(found: &'a [Suspect], name: &str) -> &'a Suspect {
 }
 
 #[test]
-fn suspects_are_sorted_by_score_and_gone_functions_come_last() {
+fn causes_come_first_then_what_costs_more_and_gone_functions_last() {
     let found = suspects(&slow("log"));
     let names: Vec<&str> = found
         .suspects
@@ -21,14 +21,17 @@ fn suspects_are_sorted_by_score_and_gone_functions_come_last() {
     assert_eq!(
         names,
         [
-            "log", "handle", "serve", "connect", "retry", "format", "cache"
+            "handle", "log", "serve", "format", "connect", "retry", "cache"
         ]
     );
-    let scores = found.suspects.windows(2);
+    // `find-regressions` has the same two, in this order.
+    let causes = found.suspects.iter().filter(|found| found.score.is_cause);
+    assert_eq!(causes.count(), 2);
+    let differences = found.suspects[2..].windows(2);
     assert!(
-        scores
+        differences
             .clone()
-            .all(|pair| pair[0].score.score >= pair[1].score.score)
+            .all(|pair| pair[0].score.difference >= pair[1].score.difference)
     );
     assert_eq!(named(&found.suspects, "retry").score.status, Status::New);
     assert_eq!(named(&found.suspects, "cache").score.status, Status::Gone);

@@ -28,8 +28,8 @@ fn suspects_can_be_read_and_searched_in_a_browser() {
         "7 functions far from expected: app, startup"
     );
     assert_eq!(facts["rows"].as_array().map(Vec::len), Some(7));
-    assert_eq!(facts["suspects"][0]["heading"], "1. log ");
-    assert_eq!(facts["suspects"][3]["heading"], "4. connect new");
+    assert_eq!(facts["suspects"][1]["heading"], "2. log ");
+    assert_eq!(facts["suspects"][4]["heading"], "5. connect new");
     assert_eq!(facts["suspects"][6]["heading"], "7. cache gone");
 
     // Each suspect, the overview and the metric have a plot of the runs.
@@ -42,14 +42,14 @@ fn suspects_can_be_read_and_searched_in_a_browser() {
         assert!(plot["band"].as_f64().unwrap() > 300.0, "{plot}");
         assert_eq!(plot["outside"], 0, "dots beyond the plot in {plot}");
     }
-    let tooltip = facts["plots"][2]["tooltip"].as_str().unwrap();
+    let tooltip = facts["plots"][3]["tooltip"].as_str().unwrap();
     assert_eq!(
         tooltip,
         "v5 2026-01-11 09:20: 530 samples, 21.46% of the run"
     );
 
     // Stacks can be folded and unfolded.
-    let traces = &facts["suspects"][0]["traces"];
+    let traces = &facts["suspects"][1]["traces"];
     assert_eq!(
         traces[0]["names"],
         json!(["log", "handle", "serve", "main"])
@@ -59,7 +59,7 @@ fn suspects_can_be_read_and_searched_in_a_browser() {
     assert!(height("unfolded") > height("folded") + 80.0, "{traces}");
 
     // By name, and with the keyboard only.
-    assert_eq!(facts["searched"], json!(["4. connect new"]));
+    assert_eq!(facts["searched"], json!(["5. connect new"]));
     assert_eq!(facts["all_again"], 7);
     assert_eq!(
         facts["walk"],
@@ -77,7 +77,7 @@ fn suspects_can_be_read_and_searched_in_a_browser() {
     );
     let found = facts["found"]["status"].as_str().unwrap();
     assert!(
-        found.starts_with("Stacks with “log”: ") && found.contains(" of an average run ("),
+        found.starts_with("Stacks with “handle”: ") && found.contains(" of an average run ("),
         "{found}"
     );
     assert_only_smuggled_script_is_refused(&facts, &console);
@@ -92,8 +92,8 @@ fn hostile_name_stays_text_in_a_browser() {
     let scripts = html(&suspects(&slow("log"))).matches("<script").count();
     let Seen { facts, console } = open(name, 1280);
     let shown = name.replace('\u{202e}', "\\u{202e}");
-    assert_eq!(facts["suspects"][0]["heading"], format!("1. {shown} "));
-    assert_eq!(facts["suspects"][0]["traces"][0]["names"][0], shown);
+    assert_eq!(facts["suspects"][1]["heading"], format!("2. {shown} "));
+    assert_eq!(facts["suspects"][1]["traces"][0]["names"][0], shown);
     assert_eq!(facts["scripts"], scripts, "no more than any page has");
     assert_eq!(facts["images"], 0);
     assert_only_smuggled_script_is_refused(&facts, &console);

@@ -105,6 +105,7 @@ pub(super) fn status(status: Status) -> Markup {
             Status::Known => {},
             Status::New => span.kind.worse { "new" },
             Status::Gone => span.kind.better { "gone" },
+            Status::Moved => span.kind { "moved" },
         }
     }
 }

@@ -90,7 +90,7 @@ fn reason(found: &Suspects) -> String {
         (1, None) => format!("the run of {}", judged.build),
         (runs, _) => format!("the {runs} runs of {}", judged.build),
     };
-    let Some(farthest) = found.suspects.first() else {
+    let Some(first) = found.suspects.first() else {
         return match found.expected {
             None => {
                 "At least two earlier runs are needed to predict a run, so nothing can be said about this one."
@@ -110,11 +110,11 @@ fn reason(found: &Suspects) -> String {
     };
     format!(
         "In {run}, {functions} of {} deviated from the mean of the {before} by more than chance explains. \
-         The farthest is {}: {} samples, where {} were expected.",
+         The first is {}: {} samples, where {} were expected.",
         found.tested,
-        short_name(&farthest.score.function.function),
-        mean(farthest.score.actual),
-        mean(farthest.score.expected),
+        short_name(&first.score.function.function),
+        mean(first.score.actual),
+        mean(first.score.expected),
     )
 }
 

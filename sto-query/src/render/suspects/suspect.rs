@@ -29,6 +29,7 @@ pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Mar
             (whole_name(function))
             @if !score.function.module.is_empty() { p.place { (score.function.module) } }
             p { (sentence(score)) }
+            @if let Some(was) = &score.moved_from { p { "It was called " (name(&was.function)) " before." } }
             p { (own(suspect)) }
             (figure(&title, found, samples.collect(), &score.changes))
             @for change in &score.changes {
@@ -65,7 +66,7 @@ fn sentence(score: &FunctionScore) -> String {
             "{} in a run of the window, on average, and none in the judged: it is gone.",
             mean_samples(score.expected)
         ),
-        Status::Known => format!(
+        Status::Known | Status::Moved => format!(
             "{}, where {} ± {} were expected: a difference of {}, which is {} standard deviations.",
             mean_samples(score.actual),
             mean(score.expected),
