@@ -17,7 +17,8 @@ pub(crate) const TIME: &str = "time";
 
 impl View {
     /// Returns the view with each run split by the numeric label `x` of its samples, or by time if
-    /// `x` is `time`. Each part is a run with the metric `x`. Runs that cannot be split stay whole.
+    /// `x` is `time`. Each part is a run with the metric `x`. If `x` is not `time` and no sample has
+    /// the label, all runs stay whole.
     ///
     /// # Errors
     ///
