@@ -226,7 +226,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "[thresholds]\nnormalisation = \"luck\"",
         2,
-        "expected one of `tmm`, `shares`, `per-run`",
+        "expected one of `per-run`, `unequal-work`, `shares`",
     ),
     (
         "[thresholds]\nnormalisation = { per = \" \" }",

@@ -98,9 +98,9 @@ struct Entry {
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Normalisation {
-    Tmm,
-    Shares,
     PerRun,
+    UnequalWork,
+    Shares,
     /// `{ per = "requests" }`
     Per(Text),
 }
@@ -195,7 +195,7 @@ fn normalisation<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<NormalisationMethod>, D::Error> {
     Ok(Some(match Normalisation::deserialize(deserializer)? {
-        Normalisation::Tmm => NormalisationMethod::Tmm,
+        Normalisation::UnequalWork => NormalisationMethod::Tmm,
         Normalisation::Shares => NormalisationMethod::Total,
         Normalisation::PerRun => NormalisationMethod::PerRun,
         Normalisation::Per(metric) => NormalisationMethod::PerMetric(metric.0),
