@@ -8,6 +8,9 @@ use sto_query::render;
 
 /// Show which functions of a run differ from the prediction of previous runs
 ///
+/// The functions that explain why a run costs more come first, in the order of `sto find-regressions`.
+/// The others follow by what a run costs more.
+///
 /// The score of a function is how many standard deviations its samples are above their mean in
 /// previous runs; a run without the function counts as zero samples. Level shifts of a function's samples
 /// over all runs are listed below it: an old step, or a slow drift.

@@ -5,18 +5,20 @@
 //! like all code without symbols, and no function of it is new or gone.
 
 use super::pair::Pair;
-use crate::functions::{KeyOptions, ModuleKey, key_of, module_key};
+use super::result::CompareOptions;
+use crate::functions::{ModuleKey, key_of, module_key};
 use crate::select::main_modules;
 use crate::text::format_count;
 use crate::tree::View;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::FrameKind;
 
 /// The modules whose symbols only one side has.
 pub(super) struct Unnamed<'a> {
-    /// Modules of which the side has no symbols, and the other one has.
+    /// Modules without symbols on this side, and with symbols on the other one.
     modules: Pair<BTreeSet<ModuleKey<'a>>>,
-    /// Modules of which the side has some symbols, and the other one all.
+    /// Modules with some symbols on this side, and with all symbols on the other one.
     partly: Pair<BTreeSet<ModuleKey<'a>>>,
 }
 
@@ -86,28 +88,25 @@ fn symbols_of_modules(view: &View) -> BTreeMap<ModuleKey<'_>, Symbols> {
 }
 
 /// Returns a sentence for each side that lacks symbols of modules, with the number of functions that the other side has
-/// there.
-pub(super) fn not_comparable(views: Pair<&View>, keys: KeyOptions) -> Vec<String> {
+/// there. Modules with less than `min_share` of that side's samples are not worth a warning.
+pub(super) fn not_comparable(views: Pair<&View>, options: &CompareOptions) -> Vec<String> {
     let unnamed = Unnamed::new(views);
     let sides = [
         ("baseline", &unnamed.modules.baseline, views.candidate),
         ("candidate", &unnamed.modules.candidate, views.baseline),
     ];
-    let sides = sides
-        .into_iter()
-        .filter(|(_, modules, _)| !modules.is_empty());
-    sides
-        .map(|(side, modules, other)| {
-            let main = main_modules(&other.selection.build, &other.selection.profiles);
-            let frames = other.frames.iter().map(|(_, frame)| frame);
-            let named = frames.filter(|frame| {
-                frame.kind != FrameKind::Unresolved && modules.contains(&module_key(*frame, &main))
-            });
-            let functions: BTreeSet<_> = named
-                .map(|frame| (module_key(frame, &main), frame.module, key_of(frame, keys)))
-                .collect();
-            let names: BTreeSet<&str> = functions.iter().map(|&(_, name, _)| name).collect();
-            let names: Vec<&str> = names.into_iter().collect();
+    let sentence = |(side, modules, other): (&str, &BTreeSet<ModuleKey<'_>>, &View)| {
+        let main = main_modules(&other.selection.build, &other.selection.profiles);
+        let modules = with_share(other, modules, options.min_share);
+        let frames = other.frames.iter().map(|(_, frame)| frame);
+        let functions: BTreeSet<(&str, Cow<'_, str>)> = frames
+            .filter(|frame| frame.kind != FrameKind::Unresolved)
+            .filter(|frame| modules.contains(&module_key(*frame, &main)))
+            .map(|frame| (frame.module, key_of(frame, options.matching)))
+            .collect();
+        let names: BTreeSet<&str> = functions.iter().map(|(module, _)| *module).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        (!functions.is_empty()).then(|| {
             format!(
                 "{} of {} cannot be compared, as the {side} has no symbols of that code; it counts as one function \
                  of each module.",
@@ -115,5 +114,26 @@ pub(super) fn not_comparable(views: Pair<&View>, keys: KeyOptions) -> Vec<String
                 names.join(", "),
             )
         })
-        .collect()
+    };
+    let lacking = sides
+        .into_iter()
+        .filter(|(_, modules, _)| !modules.is_empty());
+    lacking.filter_map(sentence).collect()
+}
+
+/// Returns the modules in which at least this share of the samples of a side ended.
+fn with_share<'a>(
+    view: &'a View,
+    modules: &BTreeSet<ModuleKey<'_>>,
+    min_share: f64,
+) -> BTreeSet<ModuleKey<'a>> {
+    let main = main_modules(&view.selection.build, &view.selection.profiles);
+    let mut samples: BTreeMap<ModuleKey<'a>, f64> = BTreeMap::new();
+    for (node, cost) in view.tree.nodes().zip(view.self_costs(0)) {
+        let module = module_key(view.frames.frame(view.tree.frame(node)), &main);
+        *samples.entry(module).or_default() += cost.samples as f64;
+    }
+    let least = min_share * samples.values().sum::<f64>();
+    samples.retain(|module, samples| modules.contains(module) && *samples >= least);
+    samples.into_keys().collect()
 }

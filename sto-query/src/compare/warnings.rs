@@ -66,7 +66,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     if views.baseline.runs.is_empty() || views.candidate.runs.is_empty() {
         return warnings;
     }
-    warnings.extend(not_comparable(views, comparison.matching.options));
+    warnings.extend(not_comparable(views, &comparison.thresholds));
     let events = views.map(|view| &view.sample_types);
     let lacks = |a: &[SampleType], b: &[SampleType]| a.iter().any(|t| t.index_in(b).is_none());
     let (old, new) = (events.baseline, events.candidate);

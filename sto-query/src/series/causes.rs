@@ -1,4 +1,4 @@
-//! What a comparison of the judged build with the one before says about functions.
+//! Compares the judged build with the build before, to find the functions that explain a change.
 
 use crate::compare::{CompareOptions, Comparison, FindingKind, FunctionName, compare};
 use crate::history::{FunctionIx, History, HistoryFunction, Judged};
@@ -13,7 +13,7 @@ pub(super) struct Causes {
     renamed: Vec<FunctionIx>,
 }
 
-/// What a comparison says about a function.
+/// The result of a comparison for one function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     /// Its place among the functions that explain why a run costs more, if it is one.
@@ -29,7 +29,7 @@ pub(super) struct Found {
 }
 
 impl Causes {
-    /// Compares the judged runs with those of the build before, as `find-regressions` does. If there is only one build,
+    /// Compares the judged runs with the build before, as `find-regressions` does. If there is only one build,
     /// its judged run is compared with those before it.
     pub(super) fn new(history: &History, judged: &Judged, min_share: f64) -> Causes {
         let build = |run: usize| &history.runs[run].build;
@@ -46,11 +46,17 @@ impl Causes {
         let compared = compare(&views[0], &views[1], &options);
         compared.map_or_else(
             |_| Causes::default(),
-            |comparison| Causes::of(&comparison, history, [baseline, judged.runs.clone()]),
+            |comparison| {
+                Causes::from_comparison(&comparison, history, [baseline, judged.runs.clone()])
+            },
         )
     }
 
-    fn of(comparison: &Comparison, history: &History, sides: [Range<usize>; 2]) -> Causes {
+    fn from_comparison(
+        comparison: &Comparison,
+        history: &History,
+        sides: [Range<usize>; 2],
+    ) -> Causes {
         let mut causes = Causes::default();
         let [before, now] = sides.map(|runs| functions_in(history, runs));
         for (rank, finding) in comparison.findings.iter().enumerate() {
@@ -80,7 +86,7 @@ impl Causes {
         causes
     }
 
-    /// Returns what is known about a function.
+    /// Returns the result for a function; the default if it has no finding.
     pub(super) fn of_function(&self, function: FunctionIx) -> Found {
         self.by_function.get(&function).copied().unwrap_or_default()
     }
@@ -101,8 +107,8 @@ fn functions_in(history: &History, runs: Range<usize>) -> Vec<bool> {
     has
 }
 
-/// Returns the function with this name. The functions of a history are sorted, and those of the program's own file have
-/// the program's name as their module.
+/// Returns the function with this name. The functions of a history are sorted, and functions of the program's own file
+/// have the program's name as their module.
 fn find(history: &History, function: &str, module: &str) -> Option<FunctionIx> {
     let find = |module| {
         let wanted = (function, module);

@@ -6,7 +6,7 @@
 //!    v
 //! window                        expectation from the runs before: mean and band
 //! scores                        distance of the newest run from it, by function
-//! causes                        what a comparison with the build before says about these functions
+//! causes                        functions that explain the change, by a comparison with the build before
 //! changes                       level shifts of a series
 //! ```
 #![doc = include_str!("series.md")]

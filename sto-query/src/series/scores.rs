@@ -90,7 +90,7 @@ pub struct Score {
     pub(crate) status: Status,
     /// Whether it explains why a run costs more.
     pub(crate) is_cause: bool,
-    /// The function that had its cost before. If the function was renamed, its samples include those of this one.
+    /// The function that had its cost before. If the function was renamed, its samples include the samples under that name.
     pub(crate) was: Option<FunctionIx>,
     /// The function that has its cost now.
     pub(crate) is_now: Option<FunctionIx>,

@@ -26,8 +26,9 @@ fn compared(baseline: &View, candidate: &View, options: &CompareOptions) -> Comp
 
 #[test]
 fn says_once_which_side_lacks_symbols_of_a_module() {
-    let addresses = "main;[kernel]![kernel+0x10];[kernel]![kernel+0x20] 900\nmain;compute 3000";
-    let names = "main;[kernel]!do_syscall;[kernel]!copy_page 910\nmain;compute 3000";
+    let addresses = "main;[kernel]![kernel+0x10];[kernel]![kernel+0x20] 900\nmain;libx.so![libx.so+0x1] 2\nmain;compute 3000";
+    let names =
+        "main;[kernel]!do_syscall;[kernel]!copy_page 910\nmain;libx.so!rare 2\nmain;compute 3000";
     let sides = [addresses, names].map(|folded| view("v", &[folded, folded]));
     let warning = |baseline, candidate| {
         let comparison = compared(baseline, candidate, &CompareOptions::default());

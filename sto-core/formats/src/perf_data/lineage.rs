@@ -30,7 +30,7 @@ impl Lineage {
 
     /// Returns the recorded process: the one from which all others descend. A launcher's only child takes its place.
     ///
-    /// `None` if several processes have a parent that is not part of the recording, such as those of a whole system.
+    /// `None` if several processes were started by a process outside of the recording, as in one of a whole system.
     pub(super) fn recorded<'a>(&self, program: impl Fn(u32) -> &'a str) -> Option<u32> {
         let has_parent = |pid: &u32| {
             let parent = self.parents.get(pid);

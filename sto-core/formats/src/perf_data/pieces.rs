@@ -18,7 +18,7 @@ use sto_model::units::Bytes;
 /// recorded process by which two such recordings differ.
 const MAX_GAP: u64 = 1_000_000_000;
 
-/// What all pieces of a recording have in common.
+/// The properties that all pieces of a recording share.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Origin {
     host: Option<String>,
