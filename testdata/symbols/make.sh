@@ -14,8 +14,8 @@ symbols() { nm "$1" | sed -nE 's/^[0-9a-f]+ [tTwWiu] //p' | grep -E "$2" | sort 
 for build in 1 2; do
     mkdir "$work/$build"
     cd "$work/$build"
-    cp "$here"/*.c "$here"/*.cc "$here"/*.rs "$here"/*.go "$here"/*.java .
-    if [ $build = 2 ]; then sed -i 's,^\(\s*\)//2 ,\1,' ./*.c ./*.cc ./*.rs ./*.go ./*.java; fi
+    cp "$here"/*.c "$here"/*.cc "$here"/*.rs "$here"/*.go "$here"/*.java "$here"/*.ml .
+    if [ $build = 2 ]; then sed -i 's,^\(\s*\)//2 ,\1,' ./*.c ./*.cc ./*.rs ./*.go ./*.java ./*.ml; fi
 
     own='scale|length_of|checked|parse|shared_total|weigh|depth|spread|^main'
     gcc -O2 clones.c clones_lib.c -o gcc-O2 && symbols gcc-O2 "$own" > "$here/gcc-O2-$build.txt"
@@ -49,6 +49,9 @@ for build in 1 2; do
 
     GOFLAGS=-mod=mod GO111MODULE=off GOCACHE="$work/gocache" go build -o gobin closures.go
     symbols gobin '^main\.' > "$here/go-$build.txt"
+
+    ocamlopt -g stamps.ml -o ocaml
+    symbols ocaml '^camlStamps' > "$here/ocaml-$build.txt"
 
     javac Lambdas.java
     java -Xint Lambdas | grep -vE '^java\.(util|lang)\.(stream|Iterable|String)' > "$here/java-$build.txt"

@@ -5,7 +5,8 @@ use super::pair::Pair;
 use super::result::{Basis, FunctionName};
 use super::unnamed::Unnamed;
 use crate::functions::{
-    Attribution, FunctionKey, KeyOptions, LibraryCode, UNRESOLVED, function_key,
+    Attribution, BuildFunctions, FunctionKey, KeyOptions, LibraryCode, Spellings, UNRESOLVED,
+    function_key,
 };
 use crate::select::main_modules;
 use crate::tree::View;
@@ -85,14 +86,20 @@ impl Functions {
         attribution: &Attribution,
     ) -> Functions {
         let views = Pair::new(baseline, candidate);
-        let mut members = members(baseline, Member::Baseline, keys);
-        members.extend(self::members(candidate, Member::Candidate, keys));
+        let mut members = [
+            members(baseline, Member::Baseline, keys),
+            members(candidate, Member::Candidate, keys),
+        ];
         let unnamed = Unnamed::new(views);
-        for ((symbol, module), _) in &mut members {
+        for ((symbol, module), _) in members.iter_mut().flatten() {
             if unnamed.contains(*module) {
                 *symbol = Cow::Borrowed(UNRESOLVED);
             }
         }
+        if !keys.exact_symbols {
+            match_spellings(&mut members, views);
+        }
+        let mut members = members.concat();
         members.par_sort_unstable();
 
         let unchanged = UnchangedModules::new(baseline, candidate);
@@ -175,6 +182,30 @@ fn members(
         )
     });
     keyed.collect()
+}
+
+/// Replaces the keys of functions that the two sides spell differently.
+fn match_spellings<'a>(
+    members: &mut [Vec<(FunctionKey<'a>, Member)>; 2],
+    Pair {
+        baseline,
+        candidate,
+    }: Pair<&'a View>,
+) {
+    let builds: [BuildFunctions; 2] = members.each_ref().map(|members| {
+        let functions = members.iter().map(|(key, member)| {
+            let frame = match *member {
+                Member::Baseline(ix) => baseline.frames.frame(ix),
+                Member::Candidate(ix) => candidate.frames.frame(ix),
+            };
+            (key.clone(), frame.symbol)
+        });
+        functions.collect()
+    });
+    let spellings = Spellings::new(&builds);
+    for (key, _) in members.iter_mut().flatten() {
+        spellings.apply(key);
+    }
 }
 
 /// Builds a function from its frames, which are sorted. Of several modules or files, the first in

@@ -1,7 +1,7 @@
 //! Finds the source line of each finding.
 
 use super::result::{Basis, Change, Comparison, Finding};
-use crate::functions::key_of;
+use crate::functions::{key_of, other_spellings};
 use crate::select::Selection;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -98,7 +98,9 @@ impl Comparison {
         }
         let finding = |frame: Frame| {
             let key = key_of(frame, self.matching.options);
-            let finding = *finding_of.get(&(&*key, frame.module))?;
+            let named = |key: &str| finding_of.get(&(key, frame.module)).copied();
+            let other = || other_spellings(&key).iter().find_map(|key| named(key));
+            let finding = named(&key).or_else(other)?;
             // Frames of different kinds may be one function, but lines of another file do not
             // count.
             let is_there = self.findings[finding].file.as_deref() == Some(frame.file);

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! frame       symbol, module, kind, file, line
-//!    |  keys     removes the parts of symbols that compilers change from build to build
-//!    v  matched  frames without symbols, and the main program under any file name
+//!    |  keys       removes the parts of symbols that compilers change from build to build
+//!    |  matched    frames without symbols, and the main program under any file name
+//!    v  spellings  names that leave out arguments in one build and have them in the other
 //! function    key, module
 //! ```
 //!
@@ -13,11 +14,13 @@
 
 mod attribution;
 mod choice;
+mod explain;
 mod keys;
 mod library;
 mod matched;
 #[cfg(any(feature = "lake", feature = "sql"))]
 mod numbered;
+mod spellings;
 
 pub(crate) use attribution::FunctionPatterns;
 pub use attribution::{Attribution, LibraryCode};
@@ -25,9 +28,12 @@ pub(crate) use attribution::{is_library, origin};
 pub(crate) use choice::FunctionChoice;
 pub use choice::FunctionError;
 pub(crate) use choice::{SymbolAndKey, symbols_of};
+pub(crate) use explain::SymbolKey;
+pub use explain::{SymbolMatch, explain_match};
+pub(crate) use keys::Matching;
 pub(crate) use keys::outside_of_closures;
-pub use keys::{KeyOptions, RULES_VERSION, Rule, SymbolMatch, explain_match, key_symbol};
-pub(crate) use keys::{Matching, SymbolKey};
+pub use keys::{KeyOptions, RULES_VERSION, Rule, key_symbol};
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of, module_key};
 #[cfg(any(feature = "lake", feature = "sql"))]
 pub(crate) use numbered::Functions;
+pub(crate) use spellings::{BuildFunctions, Spellings, other_spellings};

@@ -1,12 +1,13 @@
 //! Functions, identified across all builds of a program.
 
-use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
+use crate::functions::{KeyOptions, ModuleKey, Spellings, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use sto_core::model::{FrameKind, FrameTable};
+use sto_core::model::{FrameIx, FrameKind, FrameTable};
+use sto_core::tree::{SelfCosts, StackTree};
 
 /// Index of a function in a [`History`](super::History).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,13 +35,44 @@ pub struct HistoryFunction {
     pub module: String,
 }
 
-/// Returns the functions in order, and the function of each frame.
+/// How the functions of a program are named.
+pub(super) struct Naming<'a> {
+    pub(super) executable: &'a str,
+    /// The files of the program itself.
+    pub(super) main_modules: &'a BTreeSet<String>,
+    pub(super) options: KeyOptions,
+}
+
+/// Returns the frames of a build's runs, in order.
+pub(super) fn frames_of_build<'a>(
+    tree: &StackTree,
+    runs: impl Iterator<Item = &'a SelfCosts>,
+) -> Vec<FrameIx> {
+    let mut is_seen = vec![false; tree.len()];
+    let mut frames = BTreeSet::new();
+    for (node, _) in runs.flatten() {
+        for node in tree.ancestors(*node) {
+            if std::mem::replace(&mut is_seen[node.get()], true) {
+                break;
+            }
+            frames.insert(tree.frame(node));
+        }
+    }
+    frames.into_iter().collect()
+}
+
+/// Returns the functions in order, and the function of each frame. `builds` has the frames of each
+/// build.
 pub(super) fn number_functions(
     frames: &FrameTable,
-    main_modules: &BTreeSet<String>,
-    executable: &str,
-    options: KeyOptions,
+    builds: &[Vec<FrameIx>],
+    naming: &Naming<'_>,
 ) -> (Vec<HistoryFunction>, Vec<FunctionIx>) {
+    let Naming {
+        executable,
+        main_modules,
+        options,
+    } = *naming;
     let symbols: HashSet<&str> = frames.iter().map(|(_, frame)| frame.symbol).collect();
     let symbols: Vec<&str> = symbols.into_iter().collect();
     let keys = symbols.par_iter();
@@ -62,7 +94,24 @@ pub(super) fn number_functions(
             _ => (keys[frame.symbol], module),
         }
     };
-    let of_frame: Vec<(&str, &str)> = frames.iter().map(|(ix, _)| key(ix)).collect();
+    let keyed = |ix| {
+        let (key, module) = key(ix);
+        (Cow::Borrowed(key), ModuleKey::Named(module))
+    };
+    let of_build = |ixs: &Vec<FrameIx>| {
+        let symbols = ixs.iter().map(|&ix| (keyed(ix), frames.frame(ix).symbol));
+        symbols.collect()
+    };
+    let spellings = match options.exact_symbols {
+        true => Spellings::default(),
+        false => Spellings::new(&builds.iter().map(of_build).collect::<Vec<_>>()),
+    };
+    let name = |(ix, _)| {
+        let (key, module) = key(ix);
+        let spelled = spellings.find(&keyed(ix));
+        (spelled.map_or(key, |(_, name)| name), module)
+    };
+    let of_frame: Vec<(&str, &str)> = frames.iter().map(name).collect();
     let mut order: Vec<usize> = (0..of_frame.len()).collect();
     order.par_sort_unstable_by_key(|&frame| of_frame[frame]);
     let mut functions = Vec::new();

@@ -20,12 +20,12 @@ pub use query::HistoryQuery;
 
 use crate::functions::KeyOptions;
 use crate::select::main_modules;
-use functions::{number_functions, outermost};
+use functions::{Naming, frames_of_build, number_functions, outermost};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::model::{Build, FrameTable};
+use sto_core::model::{Build, FrameIx, FrameTable};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, total_cost};
 use sto_core::units::{Cost, SampleType};
@@ -135,8 +135,19 @@ impl History {
         let ids: Vec<ProfileId> = runs.iter().map(|(_, profile)| profile.id).collect();
         let loaded = store.load(ExecutableId::from_name(&executable), &ids)?;
 
-        let (functions, of_frame) =
-            number_functions(&loaded.frames, &main_modules, &executable, query.matching);
+        let of_builds = runs.chunk_by(|(a, _), (b, _)| a == b);
+        let mut columns = loaded.costs.iter();
+        let builds = of_builds.map(|runs| {
+            let columns = columns.by_ref().take(runs.len());
+            frames_of_build(&loaded.tree, columns.flatten())
+        });
+        let naming = Naming {
+            executable: &executable,
+            main_modules: &main_modules,
+            options: query.matching,
+        };
+        let builds: Vec<Vec<FrameIx>> = builds.collect();
+        let (functions, of_frame) = number_functions(&loaded.frames, &builds, &naming);
         let of_frame = |node| of_frame[loaded.tree.frame(node).get()];
         let function_of: Vec<FunctionIx> = loaded.tree.nodes().map(of_frame).collect();
         let ends = loaded.tree.subtree_ends();

@@ -213,6 +213,63 @@ fn removes_numbers_of_java_names() {
 }
 
 #[test]
+fn spells_rust_paths_in_one_way() {
+    for (symbol, key) in [
+        (
+            "core::slice::<impl [T]>::sort_unstable_by",
+            "<[T]>::sort_unstable_by",
+        ),
+        (
+            "app::shop::<impl app::cart::Cart>::total",
+            "app::cart::Cart::total",
+        ),
+        (
+            "app::shop::<impl core::convert::From<app::Cart> for app::Order>::from",
+            "<app::Order as core::convert::From<app::Cart>>::from",
+        ),
+        ("<app::Cart>::add", "app::Cart::add"),
+        ("<app::Cart<u8>>::add::<u16>", "app::Cart<u8>::add<u16>"),
+        (
+            "<<app::Cart<u8>>::add::Guard as Drop>::drop",
+            "<app::Cart<u8>::add::Guard as Drop>::drop",
+        ),
+        (
+            "core::ptr::drop_in_place<(A,B)>",
+            "core::ptr::drop_in_place<(A, B)>",
+        ),
+        (
+            "<fn(A) -> B as Call<(A,)>>::call",
+            "<fn(A) -> B as Call<(A, )>>::call",
+        ),
+        ("<dyn app::Shape>::area", "<dyn app::Shape>::area"),
+        ("<u32>::pow", "<u32>::pow"),
+        ("<[u8; 4]>::concat::<u8>", "<[u8; 4]>::concat<u8>"),
+    ] {
+        is_key(symbol, key);
+    }
+}
+
+#[test]
+fn removes_what_runtimes_add() {
+    for (symbol, key) in [
+        ("camlApp__leaf_88", "App.leaf"),
+        ("camlApp__entry", "App.entry"),
+        ("camlStdlib__$40_197", "Stdlib.@"),
+        ("camlDune__exe__Main__run_12", "Dune.exe.Main.run"),
+        ("TRACE-12$Shop::total$7", "Shop::total"),
+        ("JIT$total", "total"),
+        (
+            "void [App] Cart::Sort(int32[])[PreJIT]",
+            "void [App] Cart::Sort(int32[])",
+        ),
+        ("ShopKt.total$lambda-0", "ShopKt.total$lambda"),
+        ("Shop$.$anonfun$total$2", "Shop$.$anonfun$total"),
+    ] {
+        is_key(symbol, key);
+    }
+}
+
+#[test]
 fn keeps_similar_parts_of_names() {
     for name in [
         "partition",
@@ -231,6 +288,12 @@ fn keeps_similar_parts_of_names() {
         "(anonymous namespace)::hidden",
         "_GLOBAL__sub_I_main",
         "std::string[abi:cxx11]",
+        "caml_main",
+        "camlApp",
+        "camel_case_12",
+        "App.leaf_88",
+        "TRACE-x$f",
+        "run()::<lambda(int)>::operator()",
         "[libc.so.6+0x2710]",
         "price$",
         "#1",
@@ -307,7 +370,7 @@ fn removes_only_template_arguments() {
         ),
         (
             "core::num::<impl core::fmt::Display for Wrapping<u32>>::fmt",
-            "core::num::<impl core::fmt::Display for Wrapping>::fmt",
+            "<Wrapping as core::fmt::Display>::fmt",
         ),
         ("app::run::{closure#0}::<T>", "app::run::{closure}"),
         ("<[u8; 4]>::concat::<u8>", "<[u8; 4]>::concat"),
@@ -444,6 +507,16 @@ fn reads_hostile_symbols_in_linear_time() {
         "_ZN",
         "_R",
         "a<b)c>",
+        "::<a",
+        "<impl ",
+        "a::<impl b for ",
+        "<a as ",
+        "camlA__",
+        "camlA$5e",
+        "$lambda$1",
+        "$anonfun$1",
+        "[PreJIT]",
+        "a::<b,",
     ] {
         let symbol = part.repeat(20_000);
         for options in [KeyOptions::default(), without_arguments()] {
@@ -491,6 +564,10 @@ fn pieces() -> impl Strategy<Value = String> {
         "@plt",
         "::h0123456789abcdef",
         "größe",
+        "::<impl Tr for ",
+        "::<u8>",
+        "$lambda$0",
+        "[PreJIT]",
     ]);
     proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }

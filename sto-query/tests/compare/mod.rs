@@ -12,6 +12,7 @@ mod keys;
 mod metrics;
 mod paths;
 mod readings;
+mod renamed_symbols;
 mod render;
 mod runs;
 mod sentences;

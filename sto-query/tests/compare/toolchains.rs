@@ -1,4 +1,5 @@
 //! Symbols that real compilers made, in `testdata/symbols`: `cases.txt` says which are one function.
+//! `testdata/keys.txt` lists pairs by language, and the rules that make them one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,6 +65,29 @@ fn symbols_match_as_in_table() {
     });
     let checked: String = lines.map(|line| line + "\n").collect();
     sto_test_support::assert_golden(&path("cases"), &checked);
+}
+
+#[test]
+fn pairs_match_by_the_listed_rules() {
+    let pairs = include_str!("../../../testdata/keys.txt").lines();
+    let is_pair = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let mut matched = 0;
+    for line in pairs.filter(is_pair) {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        for order in [[1, 2], [2, 1]] {
+            let [first, second] = order.map(|column| columns[column]);
+            let report = explain_match(first, second, KeyOptions::default());
+            let keys = report.symbols.each_ref().map(|symbol| &symbol.key);
+            assert_eq!(report.matches, columns[0] == "one", "{line}\n{keys:#?}");
+            let steps = report.symbols.iter().flat_map(|symbol| &symbol.steps);
+            let cited: BTreeSet<&str> = steps.map(|step| step.rule.name()).collect();
+            if let Some(rules) = columns.get(3) {
+                assert_eq!(cited, rules.split_whitespace().collect(), "{line}");
+                matched += 1;
+            }
+        }
+    }
+    assert!(matched > 70, "only {matched} pairs match");
 }
 
 /// Returns the two lists of every toolchain, build 1 first.

@@ -6,6 +6,8 @@
 //! ```text
 //! symbol      _ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.42
 //!    |  mangled         demangles the name
+//!    |  runtime_names   removes what OCaml and PHP write around a name
+//!    |  rust_paths      spells Rust paths as one of the manglings does
 //!    |  templates       removes template arguments, if they are ignored
 //!    |  numbers         removes numbers of closures and the like, anywhere
 //!    v  suffixes        removes suffixes of clones and the like, at the end
@@ -13,24 +15,25 @@
 //! ```
 //!
 //! Each step reads the symbol once, and each rule reports what it removed, as shown by
-//! [`explain_match`].
+//! [`explain_match`](super::explain_match).
 
-mod explain;
 mod numbers;
 mod rule;
+mod runtime_names;
+mod rust_paths;
 mod suffixes;
 mod templates;
 
-pub(crate) use explain::SymbolKey;
-pub use explain::{SymbolMatch, explain_match};
 pub use rule::Rule;
+pub(super) use runtime_names::without_stamp;
+pub(super) use rust_paths::is_rust;
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use sto_core::demangled;
 
 /// Version of the rules of [`key_symbol`]. It changes whenever the key of any symbol does.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// Returns the key of the function that contains a closure of Rust or Go, from the closure's key;
 /// `None` for other functions.
@@ -92,7 +95,7 @@ pub fn key_symbol(symbol: &str, options: KeyOptions) -> Cow<'_, str> {
 }
 
 /// Returns the key. `note` is called with each rule, the text that it removed, and the replacement.
-fn take_out<'a>(
+pub(super) fn take_out<'a>(
     symbol: &'a str,
     options: KeyOptions,
     note: &mut impl FnMut(Rule, &str, &str),
@@ -104,6 +107,12 @@ fn take_out<'a>(
     if let Some(demangled) = demangled(symbol) {
         note(Rule::Mangled, symbol, &demangled);
         name = Cow::Owned(demangled);
+    }
+    if let Some(source) = runtime_names::source_name(&name, note) {
+        name = Cow::Owned(source);
+    }
+    if let Some(path) = rust_paths::respelled(&name, note) {
+        name = Cow::Owned(path);
     }
     if options.ignore_template_arguments
         && let Some(shorter) = templates::without_arguments(&name, note)
@@ -118,6 +127,12 @@ fn take_out<'a>(
         return Cow::Borrowed(symbol);
     }
     key
+}
+
+/// Returns a key without arguments of templates, generic functions and types; `None` if it has
+/// none.
+pub(super) fn without_arguments(key: &str) -> Option<String> {
+    templates::without_arguments(key, &mut |_, _, _| {})
 }
 
 /// Whether a byte may be part of a name in any language, including all non-ASCII bytes.

@@ -153,16 +153,21 @@ impl<'a> Scan<'a> {
         bytes.iter().take_while(|byte| is_counted(byte)).count()
     }
 
-    /// Matches `{{closure}}`, and crate hashes such as `core[846817f741e54dfd]`: 64 bits without
+    /// Matches `{{closure}}`, `{{vtable.shim}}`, and crate hashes such as `core[846817f741e54dfd]`: 64 bits without
     /// leading zeros, so nearly always 13 digits or more.
     fn bracket(&self) -> Option<Cut> {
-        const LEGACY_CLOSURE: &str = "{{closure}}";
-        if self.name[self.at..].starts_with(LEGACY_CLOSURE) {
-            return Some(Cut {
-                range: self.at..self.at + LEGACY_CLOSURE.len(),
-                written: "{closure}",
-                rule: Rule::ClosureNumber,
-            });
+        const LEGACY: [(&str, &str); 2] = [
+            ("{{closure}}", "{closure}"),
+            ("{{vtable.shim}}", "::{shim:vtable}"),
+        ];
+        for (legacy, written) in LEGACY {
+            if self.name[self.at..].starts_with(legacy) {
+                return Some(Cut {
+                    range: self.at..self.at + legacy.len(),
+                    written,
+                    rule: Rule::ClosureNumber,
+                });
+            }
         }
         let digits = self.count(self.at + 1, u8::is_ascii_hexdigit);
         let end = self.at + 1 + digits;
@@ -236,15 +241,25 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Matches `Cart$1.run`, `lambda$total$2` and `access$100`.
+    /// Matches `Cart$1.run`, `lambda$total$2` and `access$100`; Kotlin's `total$lambda$0` and
+    /// `total$lambda-0`; Scala's `$anonfun$total$1` and `total$$anonfun$1`.
     fn java_name(&self, number: &Range<usize>) -> Option<Cut> {
-        let before = self.name[..number.start].strip_suffix('$')?;
+        let before = self.name[..number.start].strip_suffix(['$', '-'])?;
+        let is_dollar = self.byte(before.len()) == Some(b'$');
         let after = &self.name[number.end..];
         let with_dollar = before.len()..number.end;
-        let word = &before[self.word..];
+        // `-` is no part of words.
+        let word = before.get(self.word..).unwrap_or_default();
         let ends_word = !self.byte(number.end).is_some_and(is_name);
         let is_class = after.starts_with(['.', ';', '$']) || after.starts_with("::");
-        let (range, rule) = if ends_word && word.starts_with("lambda$") {
+        let ends_part = ends_word || after.starts_with('$');
+        let (range, rule) = if ends_part && before.ends_with("$lambda") {
+            (with_dollar, Rule::KotlinLambda)
+        } else if !is_dollar {
+            return None;
+        } else if ends_part && (word.starts_with("$anonfun$") || word.ends_with("$$anonfun")) {
+            (with_dollar, Rule::ScalaFunction)
+        } else if ends_word && word.starts_with("lambda$") {
             (with_dollar, Rule::JavaLambda)
         } else if ends_word && word == "access" {
             (with_dollar, Rule::JavaAccessor)

@@ -11,6 +11,14 @@ use serde::Serialize;
 pub enum Rule {
     /// Demangles a mangled name.
     Mangled,
+    /// What OCaml's compiler adds to a name: the stamp, and the spelling of paths.
+    OcamlStamp,
+    /// The number and line of a trace of PHP's just-in-time compiler.
+    PhpTrace,
+    /// The spelling of a Rust path in one of the two manglings.
+    RustPath,
+    /// Arguments and types that the other build's symbol does not have.
+    UnknownArguments,
     /// Template, generic and type arguments; only if they are ignored.
     TemplateArguments,
     /// The hash of a crate in a Rust name of the v0 mangling.
@@ -33,6 +41,10 @@ pub enum Rule {
     JavaLambda,
     /// The number of an anonymous Java class.
     JavaAnonymousClass,
+    /// The number of a Kotlin lambda.
+    KotlinLambda,
+    /// The number of an anonymous Scala function.
+    ScalaFunction,
     /// The number of a Java proxy class and its package.
     JavaProxy,
     /// The number of an accessor that reflection generated.
@@ -41,6 +53,8 @@ pub enum Rule {
     JavaHiddenClass,
     /// The version of an ELF symbol.
     SymbolVersion,
+    /// The tier at which .NET's just-in-time compiler compiled a method.
+    DotnetTier,
     /// The hash at the end of a Rust name of the legacy mangling.
     RustHash,
     /// The suffix of a clone, or of a part of a function.
@@ -54,6 +68,10 @@ impl Rule {
     pub fn name(self) -> &'static str {
         match self {
             Rule::Mangled => "mangled",
+            Rule::OcamlStamp => "ocaml-stamp",
+            Rule::PhpTrace => "php-trace",
+            Rule::RustPath => "rust-path",
+            Rule::UnknownArguments => "unknown-arguments",
             Rule::TemplateArguments => "template-arguments",
             Rule::CrateHash => "crate-hash",
             Rule::ClosureNumber => "closure-number",
@@ -65,10 +83,13 @@ impl Rule {
             Rule::GoMethodValue => "go-method-value",
             Rule::JavaLambda => "java-lambda",
             Rule::JavaAnonymousClass => "java-anonymous-class",
+            Rule::KotlinLambda => "kotlin-lambda",
+            Rule::ScalaFunction => "scala-function",
             Rule::JavaProxy => "java-proxy",
             Rule::JavaAccessor => "java-accessor",
             Rule::JavaHiddenClass => "java-hidden-class",
             Rule::SymbolVersion => "symbol-version",
+            Rule::DotnetTier => "dotnet-tier",
             Rule::RustHash => "rust-hash",
             Rule::Clone => "clone",
             Rule::LocalSymbol => "local-symbol",

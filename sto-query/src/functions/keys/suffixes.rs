@@ -80,6 +80,7 @@ fn before_suffix(name: &str) -> Option<(&str, Rule)> {
     in_demangler_brackets(name)
         .or_else(|| before_mark(name))
         .or_else(|| before_rust_hash(name).map(|before| (before, Rule::RustHash)))
+        .or_else(|| before_dotnet_tier(name).map(|before| (before, Rule::DotnetTier)))
         .or_else(|| before_method_value(name).map(|before| (before, Rule::GoMethodValue)))
 }
 
@@ -122,6 +123,27 @@ fn before_rust_hash(name: &str) -> Option<&str> {
     let (before, hash) = name.split_at_checked(name.len().checked_sub(16)?)?;
     let is_hash = hash.bytes().all(|b| b.is_ascii_hexdigit());
     before.strip_suffix("::h").filter(|_| is_hash)
+}
+
+/// Matches `instance int32 [App] Cart::Total()[OptimizedTier1]`.
+///
+/// Source: `GetJitOptimizationTierStr` and `PerfMap::LogPreCompiledMethod` in the runtime.
+fn before_dotnet_tier(name: &str) -> Option<&str> {
+    const TIERS: [&str; 9] = [
+        "MinOptJitted",
+        "Optimized",
+        "QuickJitted",
+        "OptimizedTier1",
+        "OptimizedTier1OSR",
+        "InstrumentedTier",
+        "InstrumentedTierOptimized",
+        "PreJIT",
+        "ReadyToRun",
+    ];
+    let open = name.strip_suffix(']')?;
+    let before = open.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+    let is_tier = TIERS.contains(&&open[before.len()..]);
+    before.strip_suffix('[').filter(|_| is_tier)
 }
 
 /// Matches `main.(*Cart).Add-fm`, the function of the method value `cart.Add`, which runs that

@@ -1,7 +1,7 @@
 //! Labels of frames.
 
 use super::palette::Palette;
-use crate::functions::{KeyOptions, ModuleKey, function_key};
+use crate::functions::{KeyOptions, ModuleKey, Spellings, function_key};
 use crate::select::main_modules;
 use crate::text::{printable, shorten};
 use crate::tree::View;
@@ -56,17 +56,36 @@ impl Labels {
         options: KeyOptions,
     ) -> [Vec<LabelIx>; 2] {
         let program = &views[1].selection.build.executable;
-        let functions = views.map(|view| {
+        let keyed = views.map(|view| {
             let build = &view.selection.build;
             let main = main_modules(build, &view.selection.profiles);
-            let functions = view.frames.iter().map(|(_, frame)| {
-                let (symbol, module) = function_key(frame, &main, options);
-                let name = match module {
-                    ModuleKey::MainProgram => program,
-                    ModuleKey::Named(name) => name,
-                };
-                (text(&symbol, frame.kind, name), frame.kind, module)
+            let frames = view.frames.iter();
+            let keyed = frames.map(|(_, frame)| {
+                let key = function_key(frame, &main, options);
+                (key, frame.symbol)
             });
+            keyed.collect::<Vec<_>>()
+        });
+        let spellings = match options.exact_symbols {
+            true => Spellings::default(),
+            false => Spellings::new(&keyed),
+        };
+        let mut keyed = keyed.into_iter();
+        let functions = views.map(|view| {
+            let keyed = keyed.next().into_iter().flatten();
+            let functions = view
+                .frames
+                .iter()
+                .zip(keyed)
+                .map(|((_, frame), (mut key, _))| {
+                    spellings.apply(&mut key);
+                    let (symbol, module) = key;
+                    let name = match module {
+                        ModuleKey::MainProgram => program,
+                        ModuleKey::Named(name) => name,
+                    };
+                    (text(&symbol, frame.kind, name), frame.kind, module)
+                });
             functions.collect::<Vec<_>>()
         });
         let mut modules: HashMap<String, BTreeSet<ModuleKey>> = HashMap::new();

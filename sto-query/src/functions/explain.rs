@@ -1,8 +1,10 @@
 //! Explains whether two symbols are the same function.
 
-use super::{KeyOptions, Matching, Rule, take_out};
+use super::keys::{KeyOptions, Matching, Rule, take_out};
+use super::{ModuleKey, Spellings};
 use crate::answer::Answer;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// An explanation of the keys of two symbols.
 ///
@@ -60,11 +62,34 @@ pub struct Step {
 /// assert_eq!(report.symbols[0].steps[0].taken, ".part.0");
 /// ```
 pub fn explain_match(first: &str, second: &str, options: KeyOptions) -> SymbolMatch {
-    let symbols = [first, second].map(|symbol| explain(symbol, options));
+    let mut symbols = [first, second].map(|symbol| explain(symbol, options));
+    if !options.exact_symbols {
+        match_spellings(&mut symbols);
+    }
     SymbolMatch {
         matching: options.into(),
         matches: symbols[0].key == symbols[1].key,
         symbols,
+    }
+}
+
+/// Applies the rules that need the symbols of both builds.
+fn match_spellings(symbols: &mut [SymbolKey; 2]) {
+    let names = symbols.each_ref().map(|symbol| symbol.symbol.clone());
+    let keys = symbols.each_ref().map(|symbol| symbol.key.clone());
+    let function = |side: usize| (Cow::Borrowed(&*keys[side]), ModuleKey::MainProgram);
+    let builds = [0, 1].map(|side| vec![(function(side), &*names[side])]);
+    let spellings = Spellings::new(&builds);
+    let found = [0, 1].map(|side| spellings.find(&function(side)));
+    for (symbol, found) in symbols.iter_mut().zip(found) {
+        if let Some((rule, name)) = found {
+            let name = name.to_owned();
+            symbol.steps.push(Step {
+                rule,
+                taken: std::mem::replace(&mut symbol.key, name.clone()),
+                written: name,
+            });
+        }
     }
 }
 
