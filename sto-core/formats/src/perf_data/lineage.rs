@@ -55,3 +55,67 @@ impl Lineage {
 fn only(mut pids: impl Iterator<Item = u32>) -> Option<u32> {
     pids.next().filter(|_| pids.next().is_none())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Lineage;
+
+    /// Returns the recorded process among processes with these parents and programs.
+    fn recorded(processes: &[(u32, Option<u32>, &'static str)]) -> Option<u32> {
+        let mut lineage = Lineage::default();
+        for &(pid, parent, _) in processes {
+            match parent {
+                Some(parent) => lineage.add_child(pid, parent),
+                None => lineage.add(pid),
+            }
+        }
+        lineage.recorded(|pid| {
+            let mut processes = processes.iter();
+            processes
+                .find(|(known, ..)| *known == pid)
+                .map_or("", |&(_, _, program)| program)
+        })
+    }
+
+    #[test]
+    fn helpers_do_not_take_the_place_of_the_program_that_starts_them() {
+        let fd = [(10, None, "fd"), (11, Some(10), "true")];
+        assert_eq!(recorded(&fd), Some(10));
+        let make = [
+            (10, None, "make"),
+            (11, Some(10), "cc"),
+            (12, Some(11), "as"),
+        ];
+        assert_eq!(recorded(&make), Some(10));
+    }
+
+    #[test]
+    fn only_child_takes_the_place_of_its_launcher() {
+        let timeout = [
+            (10, None, "timeout"),
+            (11, Some(10), "app"),
+            (12, Some(11), "sh"),
+        ];
+        assert_eq!(recorded(&timeout), Some(11));
+        let nested = [
+            (10, None, "sudo"),
+            (11, Some(10), "time"),
+            (12, Some(11), "app"),
+        ];
+        assert_eq!(recorded(&nested), Some(12));
+        let two = [(10, None, "time"), (11, Some(10), "a"), (12, Some(10), "b")];
+        assert_eq!(recorded(&two), Some(10));
+    }
+
+    #[test]
+    fn no_process_is_the_recorded_one_among_several_without_a_parent() {
+        assert_eq!(recorded(&[(1, None, "init"), (10, None, "app")]), None);
+        assert_eq!(
+            recorded(&[(0, None, "swapper"), (10, None, "app")]),
+            Some(10)
+        );
+        // Process ids were used again.
+        let circle = [(10, Some(11), "time"), (11, Some(10), "time")];
+        assert_eq!(recorded(&circle), None);
+    }
+}
