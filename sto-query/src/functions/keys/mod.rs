@@ -33,7 +33,7 @@ use std::borrow::Cow;
 use sto_core::demangled;
 
 /// Version of the rules of [`key_symbol`]. It changes whenever the key of any symbol does.
-pub const RULES_VERSION: u32 = 2;
+pub const RULES_VERSION: u32 = 1;
 
 /// Returns the key of the function that contains a closure of Rust or Go, from the closure's key;
 /// `None` for other functions.
