@@ -1,6 +1,5 @@
 //! Tests every function, for each kind of count.
 
-use super::cause::Cause;
 use super::counts::{Counts, FunctionCounts};
 use super::functions::FunctionIx;
 use super::normalise::SizeFactors;
@@ -112,13 +111,14 @@ impl<'a> Tests<'a> {
         tests[function.get()].changed
     }
 
-    /// Whether the cause is also found here. The callers that blame moved to only need to have shifted.
-    pub(super) fn agree_with(&self, cause: &Cause) -> bool {
-        let direction = match cause.basis {
-            Basis::Calls => self.total[cause.function.get()].shifted,
-            Basis::AttributedSelf | Basis::Total => self.changed(cause.basis, cause.function),
+    /// Whether a change that was found under another assumption is also one here. The callers that
+    /// blame moved to only need to have shifted.
+    pub(super) fn agree(&self, basis: Basis, function: FunctionIx, direction: Direction) -> bool {
+        let changed = match basis {
+            Basis::Calls => self.total[function.get()].shifted,
+            Basis::AttributedSelf | Basis::Total => self.changed(basis, function),
         };
-        direction == Some(cause.direction)
+        changed == Some(direction)
     }
 
     /// Returns the changes of a function's self, attributed self and total counts.

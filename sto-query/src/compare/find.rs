@@ -342,7 +342,8 @@ fn find(
         let others = || tests.iter().enumerate().filter(|(other, _)| *other != ix);
         let is_found_by_all = |(cause, partner): &(Cause, Option<Partner>)| {
             partner.is_some_and(Partner::has_the_cost)
-                || others().all(|(_, tests)| tests.agree_with(cause))
+                || others()
+                    .all(|(_, tests)| tests.agree(cause.basis, cause.function, cause.direction))
         };
         let (agreed, alone) = explained.causes.into_iter().partition(is_found_by_all);
         if ix == 0 {
