@@ -86,6 +86,10 @@ fn library_agrees_with_commands_on_stacks() {
     let request = json!({"baseline": {"selector": "v1"}, "candidate": {"selector": "v2"}});
     let stacks = diff(sources, &ask(request)).unwrap();
     let [baseline, candidate] = stacks.views.each_ref().map(|view| (view, EVENT));
+    let options = FlameOptions {
+        growth: stacks.growth,
+        ..FlameOptions::default()
+    };
     let drawing = diff_svg(baseline, candidate, Widths::default(), &options).unwrap();
     assert_eq!(printed(store, &["diff", "v1", "v2"]), drawing);
     let request = json!({"named": {"selector": "v1"}, "format": "speedscope"});

@@ -17,7 +17,7 @@ fn sample_labels_are_only_stored_with_slices() {
     assert!(run.stderr.contains(expected), "{run:?}");
     let run = sandbox.sto(&["flame", "v1", "--by", "label:tenant"]);
     let run = run.fails_with(&["serve@v1: no profile has a label `tenant`"]);
-    assert!(run.stderr.contains("kept with --slices 1"), "{run:?}");
+    assert!(run.stderr.contains("stored with --slices 1"), "{run:?}");
 
     let with = [
         "ingest", &path, "--exe", "serve", "--build", "v2", "--slices", "1",

@@ -35,8 +35,8 @@ pub(super) fn methods(
     }
 }
 
-/// Whether the recordings show that each run did the same work: `sto record` ran the same command
-/// with the same arguments, several times a side, at about the same cost within each side.
+/// Whether the recordings show that each run did the same work: the same command was recorded to its
+/// end with the same arguments, several times a side, at about the same cost within each side.
 fn did_same_work(views: Pair<&View>, runs: Pair<&Runs>) -> bool {
     let sides = [
         (views.baseline, runs.baseline),
@@ -54,8 +54,8 @@ fn did_same_work(views: Pair<&View>, runs: Pair<&Runs>) -> bool {
         && sides.iter().all(|(_, runs)| is_steady(runs))
 }
 
-/// Returns the arguments of the command that `sto record` ran to its end, which measures its
-/// seconds. The program may be in another folder for each build.
+/// Returns the arguments of a command that was recorded to its end, which has measured its seconds.
+/// The program may be in another folder for each build.
 fn work(profile: &Profile) -> Option<&str> {
     profile.metrics.get(SECONDS)?;
     let (_, command) = profile.origin.command.as_ref()?.split_once(" -- ")?;

@@ -120,7 +120,10 @@ fn colour_blind_palette_is_orange_and_blue() {
         ..FlameOptions::default()
     };
     let svg = difference_with(&v1, &v2, Widths::Candidate, &colorblind).unwrap();
-    assert!(svg.contains("Orange: a larger share in the candidate"), "{svg}");
+    assert!(
+        svg.contains("Orange: a larger share in the candidate"),
+        "{svg}"
+    );
     let frames = drawn(&svg);
     assert!(
         svg.contains("<svg class=\"flame alone colorblind\""),
