@@ -7,8 +7,9 @@
 //! | trait | `m::<impl Trait for Type>::f` | `<Type as Trait>::f` | `<Type as Trait>::f` |
 //! | generic | `m::f` | `m::f::<u8>` | `m::f`, `m::f<u8>` |
 //!
-//! Arguments that only one of the manglings has stay: [`merged`](super::super::merged) compares the
-//! names of both builds to match those.
+//! Arguments that only one of the manglings has stay:
+//! [`Spellings`](crate::functions::spellings::Spellings) compares the names of both builds to match
+//! those.
 
 use super::{Rule, is_name};
 use std::ops::Range;
