@@ -25,7 +25,7 @@ fn every_format_contains_the_finding_and_has_the_same_exit_status() {
 }
 
 #[test]
-fn a_change_that_depends_on_the_work_of_runs_names_the_option_that_decides() {
+fn runs_whose_functions_do_not_agree_are_compared_by_their_cost() {
     let sandbox = Sandbox::new();
     for run in 1..=6 {
         for program in ["calc", "calc2"] {
@@ -35,21 +35,39 @@ fn a_change_that_depends_on_the_work_of_runs_names_the_option_that_decides() {
             sandbox.sto(&ingest).succeeds();
         }
     }
+    let run = sandbox.sto(&["find-regressions", "calc@calc", "calc2@calc2"]);
+    assert_eq!(run.status, Some(1), "{run:?}");
+    let expected = "main costs 41% more: 148 ms a run before, 210";
+    assert!(run.stdout.contains(expected), "{run:?}");
+}
+
+#[test]
+fn a_change_that_depends_on_the_work_of_runs_names_the_option_that_decides() {
+    let sandbox = Sandbox::new();
+    let stacks = |most: u32| -> String {
+        let costs = (0..12).map(|f| (f, if f < 10 { most } else { 2000 }));
+        costs
+            .map(|(f, cost)| format!("main;f{f} {cost}\n"))
+            .collect()
+    };
+    sandbox.write("a.folded", stacks(2000));
+    sandbox.write("b.folded", stacks(1000));
     let compare = |more: &[&str]| {
-        let sides = ["find-regressions", "calc@calc", "calc2@calc2"];
+        let sides = ["find-regressions", "a.folded", "b.folded"];
         sandbox.sto(&[&sides[..], more].concat())
     };
-    let both = compare(&[]).stdout;
-    assert!(both.contains("Not counted: 1 function changed if each run did the same work"));
-    assert!(both.contains("(--per-run):"), "{both}");
-    assert!(!both.contains("1. regression"), "{both}");
-    let per_run = compare(&["--per-run"]).stdout;
+    let both = compare(&[]);
+    assert_eq!(both.status, Some(0), "{both:?}");
     assert!(
-        per_run.contains("main costs 41% more: 148 ms a run before, 210"),
-        "{per_run}"
+        both.stdout
+            .contains("Not counted: 2 functions changed if the runs"),
+        "{both:?}"
     );
+    assert!(both.stdout.contains("(--unequal-work):"), "{both:?}");
     let unequal = compare(&["--unequal-work"]);
+    assert_eq!(unequal.status, Some(1), "{unequal:?}");
     assert!(!unequal.stdout.contains("Not counted"), "{unequal:?}");
+    assert_eq!(compare(&["--per-run"]).status, Some(0));
 }
 
 #[test]

@@ -337,7 +337,7 @@ fn find(
     comparison.weak = !variations.estimated;
     let explained: Vec<Explained> = evidences.par_iter().map(explain).collect();
     let mut renamed = Vec::new();
-    let mut format_count = Vec::new();
+    let mut counted = Vec::new();
     for (ix, (evidences, explained)) in evidences.iter().zip(explained).enumerate() {
         let others = || tests.iter().enumerate().filter(|(other, _)| *other != ix);
         let is_found_by_all = |(cause, partner): &(Cause, Option<Partner>)| {
@@ -348,7 +348,7 @@ fn find(
         let (agreed, alone) = explained.causes.into_iter().partition(is_found_by_all);
         if ix == 0 {
             renamed = explained.renamed;
-            format_count = agreed;
+            counted = agreed;
         }
         let found = findings(evidences, evidences.tests, alone, &owners, called.as_ref());
         let undecided = found.0.into_iter().map(|finding| Undecided {
@@ -358,7 +358,7 @@ fn find(
         comparison.undecided.extend(undecided);
     }
     let (findings, in_common, replaced) =
-        findings(first, last.tests, format_count, &owners, called.as_ref());
+        findings(first, last.tests, counted, &owners, called.as_ref());
     comparison.findings = findings;
     let factors = last.sizes.sides();
     set_size_factors(&mut comparison.baseline, factors.baseline);

@@ -231,7 +231,10 @@ impl Hoist<'_> {
         // Allows for one standard error of a log ratio.
         let grew_with_it = |samples: Pair<f64>| {
             let error = (1.0 / (samples.baseline + 0.5) + 1.0 / (samples.candidate + 0.5)).sqrt();
-            growth(samples) + error >= GROWN_WITH_IT * grown_by
+            // A part that grew far more has become slower itself, which is no evidence of more calls.
+            let is_slower = before(samples) >= MIN_SAMPLES
+                && growth(samples) - error > grown_by / GROWN_WITH_IT;
+            growth(samples) + error >= GROWN_WITH_IT * grown_by && !is_slower
         };
         let grown: f64 = rest()
             .filter(|&(_, &samples)| grew_with_it(samples))

@@ -31,6 +31,8 @@ const SAME_WORK_FUNCTIONS: f64 = 1.0 / 4.0;
 const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
 /// Share of the reference functions that the trimmed mean averages: it leaves out 30 % at each end.
 pub(super) const AVERAGED_SHARE: f64 = 0.4;
+/// Factor by which size factors may be off before they say nothing, and equal work is assumed.
+const MAX_DISAGREEMENT: f64 = 1.5;
 /// Quantile at which the error of the size factors is compared with a normal distribution's.
 const CONFIDENCE: f64 = 0.975;
 
@@ -165,16 +167,16 @@ impl SizeFactors {
         let factors = by_work.factors.iter().zip(&by_references);
         let factors = factors.map(|(work, seen)| work * (seen / work).powf(kept));
         let factors: Vec<f64> = factors.collect();
-        let references = references.clone();
-        let sizes = SizeFactors {
+        let disagreement = by_work.disagreement(&factors, counts, references);
+        if disagreement.sqrt() > MAX_DISAGREEMENT.ln() {
+            return by_work;
+        }
+        SizeFactors {
             factors,
             method: NormalisationMethod::Tmm,
             functions: references.len(),
+            uncertainty: kept * kept * disagreement,
             ..by_work
-        };
-        SizeFactors {
-            uncertainty: kept * kept * sizes.disagreement(counts, &references),
-            ..sizes
         }
     }
 
@@ -183,13 +185,15 @@ impl SizeFactors {
     ///
     /// References may be few, or may disagree because some of them changed. It is 0 if the candidate
     /// has no runs.
-    fn disagreement(&self, counts: &Counts, references: &[usize]) -> f64 {
-        if self.split == self.factors.len() {
+    fn disagreement(&self, factors: &[f64], counts: &Counts, references: &[usize]) -> f64 {
+        let (baseline, candidate) = factors.split_at(self.split);
+        if candidate.is_empty() {
             return 0.0;
         }
+        let size = candidate.iter().sum::<f64>() / baseline.iter().sum::<f64>();
         let log_ratio = |&function: &usize| {
-            let means = self.means(counts.sums(function));
-            (means.candidate / means.baseline).ln()
+            let sums = counts.sums(function);
+            (sums.candidate as f64 / sums.baseline as f64 / size).ln()
         };
         let mut logs: Vec<f64> = references.iter().map(log_ratio).collect();
         logs.sort_unstable_by(f64::total_cmp);
