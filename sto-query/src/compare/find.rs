@@ -350,6 +350,10 @@ fn find(
             renamed = explained.renamed;
             counted = agreed;
         }
+        // The findings of no causes would still walk the whole tree.
+        if alone.is_empty() {
+            continue;
+        }
         let found = findings(evidences, evidences.tests, alone, &owners, called.as_ref());
         let undecided = found.0.into_iter().map(|finding| Undecided {
             method: evidences.sizes.method.clone(),

@@ -43,7 +43,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// What the sentence of a finding says besides the finding.
+/// Properties of a finding that its sentence describes, besides the finding.
 pub(super) struct Details {
     /// Whether most of the change is in callees whose cost is attributed to the function.
     pub(super) in_callees: bool,
@@ -55,7 +55,7 @@ pub(super) struct Details {
     pub(super) least: f64,
     /// The event's unit.
     pub(super) unit: Unit,
-    /// What costs are the costs of: `run` or `second`.
+    /// The period that costs refer to: `run` or `second`.
     pub(super) period: &'static str,
 }
 

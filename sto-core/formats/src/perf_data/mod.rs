@@ -92,7 +92,7 @@ pub(super) fn read(
 struct Piece<'a> {
     path: &'a Path,
     file: &'a dyn ReadAt,
-    /// The same bytes as the file; they are read from beginning to end.
+    /// A reader of the file that hashes its bytes; it is read from beginning to end.
     walked: &'a dyn ReadAt,
 }
 

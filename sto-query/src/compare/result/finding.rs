@@ -235,7 +235,7 @@ pub struct Change {
     /// Mean cost of a run of the baseline, or of a unit of its work, in the event's unit; of a
     /// second if parts of runs are compared. `None` if only shares are compared.
     pub baseline_cost: Option<f64>,
-    /// The same for the candidate, normalised: `baseline_cost` times `change`.
+    /// Normalised cost of the candidate: `baseline_cost` times `change`.
     pub candidate_cost: Option<f64>,
     /// Normalised candidate / baseline; `None` if the baseline has no samples.
     pub change: Option<f64>,

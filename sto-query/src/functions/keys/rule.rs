@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum Rule {
     /// Demangles a mangled name.
     Mangled,
-    /// What OCaml's compiler adds to a name: the stamp, and the spelling of paths.
+    /// The stamp that OCaml's compiler adds to a name, and its spelling of paths.
     OcamlStamp,
     /// The number and line of a trace of PHP's just-in-time compiler.
     PhpTrace,

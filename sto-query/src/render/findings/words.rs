@@ -206,7 +206,7 @@ pub(super) fn assumptions(comparison: &Comparison, words: Words) -> Vec<Assumed<
 #[derive(Clone, Copy)]
 pub(super) struct Costs {
     unit: Unit,
-    /// What they are the costs of: `a run` or `a second`.
+    /// The period that they refer to: `a run` or `a second`.
     pub(super) of: &'static str,
 }
 
