@@ -5,17 +5,16 @@ use crate::encoding::Encoding;
 use crate::error::{At, DecodeError, Decoded, FormatError, Salvage};
 use crate::recording::{Format, Recording, RecordingBuilder, known};
 use crate::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
-use crate::source::{Head, LineReader, OnRead, ProgressReader, ReadOptions};
+use crate::source::{Head, LineReader, OnRead, ProgressReader, ReadOptions, written};
 use crate::wire::json::first_keys;
 use crate::wire::text::{excerpt, read_block};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 use sto_model::files::{ByteWindow, ReadAt, RegularFile};
 use sto_model::id::{RecordingDigest, RecordingHasher};
 use sto_model::limits::MAX_LINE;
-use sto_model::units::{Bytes, UnixSeconds};
+use sto_model::units::Bytes;
 
 /// Limit to the bytes examined to recognise the format; comments before a profile are shorter.
 const MAX_HEAD: usize = 64 << 20;
@@ -86,11 +85,6 @@ fn read_file(
         }
         _ => read_from(path, ByteWindow::new(file), file.size(), options),
     }
-}
-
-pub(crate) fn written(metadata: &Metadata) -> Option<UnixSeconds> {
-    let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(UnixSeconds(since_1970.as_secs()))
 }
 
 /// Reads a profile of any supported format, which may be compressed, from memory.

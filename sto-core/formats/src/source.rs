@@ -6,13 +6,15 @@ use crate::wire::json::first_keys;
 use crate::wire::text::lines;
 use std::cell::OnceCell;
 use std::fmt;
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 use sto_model::SymbolOptions;
 use sto_model::trace::CallThresholds;
-use sto_model::units::Bytes;
+use sto_model::units::{Bytes, UnixSeconds};
 use sto_model::{CancelToken, Cancelled};
 
 /// Options for reading a profile.
@@ -84,6 +86,12 @@ impl fmt::Debug for OnRead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("OnRead").field(&self.0.is_some()).finish()
     }
+}
+
+/// Returns the time at which a file was last written.
+pub(super) fn written(metadata: &Metadata) -> Option<UnixSeconds> {
+    let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(UnixSeconds(since_1970.as_secs()))
 }
 
 /// A reader that reports progress.

@@ -5,7 +5,7 @@ use super::walk::Walk;
 use super::{Piece, check, read_records, records};
 use crate::error::FormatError;
 use crate::recording::{Format, Recording};
-use crate::source::{OnRead, ReadOptions};
+use crate::source::{OnRead, ReadOptions, written};
 use linux_perf_data::PerfFile;
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
 use std::collections::BTreeMap;
@@ -122,9 +122,7 @@ pub fn read_pieces(paths: &[PathBuf], options: &ReadOptions) -> Result<Recording
     }
     let size = files.iter().map(|file| file.metadata.len()).sum();
     let mut recording = builder.finish(Format::PerfData, source.finish(), Bytes(size));
-    let recorded = files
-        .first()
-        .and_then(|file| crate::read::written(&file.metadata));
+    let recorded = files.first().and_then(|file| written(&file.metadata));
     recording.parts_mut().origin.recorded = recorded;
     Ok(recording)
 }
