@@ -71,6 +71,11 @@ pub(crate) struct JudgementArgs {
 
     #[command(flatten)]
     matching: MatchingArgs,
+
+    /// Judge each instance of a generic function or template only by itself. By default, instances of which none
+    /// changed significantly are one function if their sum did
+    #[arg(long)]
+    instances: bool,
 }
 
 /// Thresholds below which a change is ignored, and the normalisation.
@@ -240,6 +245,7 @@ impl JudgementArgs {
     pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
         request.thresholds = self.thresholds.thresholds();
         request.matching = self.matching.options();
+        request.instances = self.instances;
         self.policy.ask(request)
     }
 }

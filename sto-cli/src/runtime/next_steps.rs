@@ -68,6 +68,7 @@ fn thresholds(thresholds: &CompareOptions) -> Vec<String> {
         Some(NormalisationMethod::PerMetric(metric)) => vec!["--per".to_owned(), metric.clone()],
     });
     words.extend(matching(thresholds.matching));
+    words.extend(thresholds.instances.then(|| "--instances".to_owned()));
     for (metric, worse_if) in &thresholds.worse_if {
         let worse_if = worse_if.name();
         words.extend(["--worse-if".to_owned(), format!("{metric}={worse_if}")]);

@@ -62,6 +62,8 @@ pub struct CheckRequest {
     pub today: Option<Date>,
     /// How functions of the two builds are matched.
     pub matching: KeyOptions,
+    /// See [`CompareOptions::instances`].
+    pub instances: bool,
     /// Whether the answer includes every tested function.
     pub all: bool,
     /// Whether the answer includes the stacks of both sides, for drawings.
@@ -162,6 +164,7 @@ impl CheckRequest {
             all: self.all,
             stacks: self.stacks,
             matching: self.matching,
+            instances: self.instances,
             cancel: self.cancel.clone(),
             ..CompareOptions::default()
         };

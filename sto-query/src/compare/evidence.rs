@@ -71,7 +71,7 @@ impl Evidence {
 
 /// The evidence for every function and count, by function.
 pub(super) struct Tests<'a> {
-    counts: &'a FunctionCounts,
+    pub(super) counts: &'a FunctionCounts,
     pub(super) setting: &'a TestParameters<'a>,
     pub(super) self_: Vec<Evidence>,
     pub(super) attributed: Vec<Evidence>,
@@ -198,7 +198,11 @@ impl<'a> Tests<'a> {
 /// A function with `min_share` on one side has at least half of it on average. Unlike the larger
 /// share, this average is independent of the test if nothing changed, so selecting by it keeps the
 /// adjustment for many tests valid (R. Bourgon et al., PNAS 107:9546, 2010).
-fn test(counts: &Counts, variation: &Variation, setting: &TestParameters) -> Vec<Evidence> {
+pub(super) fn test(
+    counts: &Counts,
+    variation: &Variation,
+    setting: &TestParameters,
+) -> Vec<Evidence> {
     let test = |function: usize| {
         let mut evidence = untested(counts.sums(function), setting);
         let Evidence { samples, share, .. } = evidence;
@@ -216,7 +220,8 @@ fn test(counts: &Counts, variation: &Variation, setting: &TestParameters) -> Vec
     (0..counts.functions()).into_par_iter().map(test).collect()
 }
 
-fn adjust(own: &mut [Evidence], total: &mut [Evidence], alpha: f64) {
+/// Adjusts both kinds of tests together, and decides which changes are significant.
+pub(super) fn adjust(own: &mut [Evidence], total: &mut [Evidence], alpha: f64) {
     let p = |evidence: &Evidence| evidence.tested.map(|tested| tested.p);
     let p_values: Vec<Option<f64>> = own.iter().chain(&*total).map(p).collect();
     for (e, q) in own

@@ -9,6 +9,7 @@ use super::evidence::{Direction, Evidence, TestParameters, Tests};
 use super::findings::{findings, tested_functions};
 use super::flat;
 use super::functions::{Functions, Renamed};
+use super::instances::{Instances, changed_together};
 use super::metrics::{Compared, Side as MeasuredSide, metrics};
 use super::moved::find_partners;
 use super::normalise::SizeFactors;
@@ -149,7 +150,7 @@ fn compare_sides(
                 Functions::new(baseline, candidate, options.matching, &options.attribution);
             for pass in 1..=PASSES {
                 options.cancel.check()?;
-                let renamed = find(
+                let merges = find(
                     views,
                     runs,
                     totals.zip(sample_type),
@@ -158,10 +159,11 @@ fn compare_sides(
                     &functions,
                     &mut comparison,
                 );
-                if renamed.is_empty() || pass == PASSES {
+                if merges.is_empty() || pass == PASSES {
                     break;
                 }
-                functions.rename(renamed);
+                functions.rename(merges.renamed);
+                functions.merge_instances(merges.generic);
             }
         }
     }
@@ -202,11 +204,24 @@ fn compare_sides(
     Ok(comparison)
 }
 
-/// Maximum number of passes. Each pass counts the functions that the previous one found to be
-/// renamed as one, which rarely reveals that their callers were renamed, too.
+/// Maximum number of passes. Each pass counts functions as one that the previous one found to be
+/// renamed, which rarely reveals that their callers were renamed, too, or to have changed together.
 const PASSES: usize = 3;
 
-/// Fills in findings and verdict, and returns the functions that turned out to be renamed. Both
+/// Functions that the next pass counts as one.
+struct Merges {
+    renamed: Vec<Renamed>,
+    /// Empty if there are renamed functions, whose costs come first.
+    generic: Vec<Instances>,
+}
+
+impl Merges {
+    fn is_empty(&self) -> bool {
+        self.renamed.is_empty() && self.generic.is_empty()
+    }
+}
+
+/// Fills in findings and verdict, and returns the functions that should be counted as one. Both
 /// sides must have samples.
 fn find(
     views: Pair<&View>,
@@ -216,7 +231,7 @@ fn find(
     earlier: Option<&EarlierCounts>,
     functions: &Functions,
     comparison: &mut Comparison,
-) -> Vec<Renamed> {
+) -> Merges {
     let options = comparison.thresholds.clone();
     let tree = UnionTree::new(views.map(|view| &view.tree), functions);
     let owners = attribute_nodes(&tree, functions);
@@ -317,7 +332,7 @@ fn find(
         },
         dispersion,
         tested: Tested {
-            functions: functions.list.len() - functions.renamed.len(),
+            functions: functions.count(),
             shared: first
                 .tests
                 .total
@@ -382,7 +397,15 @@ fn find(
         needed,
         &options,
     );
-    renamed
+    let is_by_instance = options.instances || options.matching.exact_symbols || !renamed.is_empty();
+    Merges {
+        renamed,
+        generic: if is_by_instance {
+            Vec::new()
+        } else {
+            changed_together(functions, &tests)
+        },
+    }
 }
 
 /// The causes found under one assumption.

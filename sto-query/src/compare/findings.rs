@@ -201,6 +201,7 @@ fn finding(
     };
     Finding {
         function: function.symbol.clone(),
+        instances: function.instances,
         module: function.module.clone(),
         file: function.file.clone(),
         line: None,

@@ -1,5 +1,6 @@
 //! Matches the functions of two builds.
 
+use super::instances::Instances;
 use super::modules::UnchangedModules;
 use super::pair::Pair;
 use super::result::{Basis, FunctionName};
@@ -40,6 +41,9 @@ pub(super) struct Function {
     pub(super) library: bool,
     /// Whether it is code without symbols that the other side has under its names.
     pub(super) unnamed: bool,
+    /// Number of instances of a generic function that are counted as this one; 0 if there is
+    /// nothing to merge.
+    pub(super) instances: usize,
 }
 
 impl Function {
@@ -136,6 +140,37 @@ impl Functions {
             *function = new_of[function.get()];
         }
         self.renamed.extend(renamed);
+    }
+
+    /// Merges the instances of generic functions into the first of each, which gets the name of the
+    /// generic function. The others have no frames left.
+    pub(super) fn merge_instances(&mut self, generic: Vec<Instances>) {
+        let mut first_of: Vec<FunctionIx> = (0..self.list.len() as u32).map(FunctionIx).collect();
+        for Instances { symbol, functions } in generic {
+            let first = functions[0];
+            for function in &functions {
+                first_of[function.get()] = first;
+            }
+            let generic = &mut self.list[first.get()];
+            generic.symbol = symbol;
+            generic.instances = functions.len();
+        }
+        let Pair {
+            baseline,
+            candidate,
+        } = &mut self.of_frame;
+        for function in baseline.iter_mut().chain(candidate) {
+            *function = first_of[function.get()];
+        }
+    }
+
+    /// Returns the number of functions that are compared.
+    pub(super) fn count(&self) -> usize {
+        let merged = self
+            .list
+            .iter()
+            .map(|function| function.instances.saturating_sub(1));
+        self.list.len() - self.renamed.len() - merged.sum::<usize>()
     }
 
     /// Returns the function's name in the baseline, if it differs.
@@ -242,5 +277,6 @@ fn new_function(
         unchanged: (frames.iter()).all(|frame| unchanged.contains(*module, frame.kind)),
         library: frames.iter().all(is_library),
         unnamed: false,
+        instances: 0,
     }
 }

@@ -23,6 +23,7 @@
 //!         |
 //!         v
 //! renamed functions        renamed       counted as one function; the tree is built again
+//! generic functions        instances     instances that changed only together are counted as one, too
 //!         |
 //!         v
 //! findings                 findings, sentence        what happened to each cause
@@ -55,6 +56,7 @@ mod focus;
 mod functions;
 mod gains;
 mod hoist;
+mod instances;
 mod lines;
 mod metrics;
 mod modules;

@@ -69,7 +69,10 @@ pub(super) fn finding(finding: &Finding, details: &Details) -> String {
         unit,
         period,
     } = *details;
-    let function = short(&finding.function);
+    let function = match finding.instances {
+        0 => short(&finding.function),
+        count => format!("{} ({count} instances together)", short(&finding.function)),
+    };
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
         Basis::Total | Basis::Calls => (&finding.total, " with what it calls"),

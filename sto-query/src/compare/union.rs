@@ -303,6 +303,7 @@ mod tests {
             unchanged: false,
             library: false,
             unnamed: false,
+            instances: 0,
         };
         Functions {
             list: (0..frames).map(function).collect(),

@@ -32,6 +32,7 @@ pub(crate) use explain::SymbolKey;
 pub use explain::{SymbolMatch, explain_match};
 pub(crate) use keys::Matching;
 pub(crate) use keys::outside_of_closures;
+pub(crate) use keys::without_arguments;
 pub use keys::{KeyOptions, RULES_VERSION, Rule, key_symbol};
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of, module_key};
 #[cfg(any(feature = "lake", feature = "sql"))]

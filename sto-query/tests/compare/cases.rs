@@ -104,7 +104,8 @@ fn write_sentences(text: &mut String, comparison: &Comparison) {
 }
 
 /// Parts of all sentences of findings and their verdicts.
-const SENTENCES: [&str; 24] = [
+const SENTENCES: [&str; 25] = [
+    " instances together)",
     " before, and is not more than it was",
     " now, and is not less than it was",
     "; it is a part of ",

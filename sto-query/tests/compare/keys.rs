@@ -1,9 +1,10 @@
 //! Symbols that have the same key.
 
+use super::support::{compare, compared, summary, view};
 use proptest::prelude::*;
 use proptest::sample::select;
 use sto_query::internal::functions::RULES_VERSION;
-use sto_query::questions::{KeyOptions, explain_match, key_symbol};
+use sto_query::questions::{CompareOptions, KeyOptions, explain_match, key_symbol};
 use sto_query::results::Rule;
 
 fn without_arguments() -> KeyOptions {
@@ -402,6 +403,23 @@ fn removes_only_template_arguments() {
         );
         assert_eq!(key_symbol(expected, without_arguments()), expected);
     }
+}
+
+#[test]
+fn instances_on_request_are_judged_only_one_by_one() {
+    let sort = |samples: u64| {
+        let types = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
+        let line = |of: &str| format!("main;sort<{of}> {samples}\n");
+        types.map(line).concat() + "main;compute 13000\nmain;parse 2000\nmain;write 2000"
+    };
+    let (baseline, candidate) = (view("v1", &[&sort(20)]), view("v2", &[&sort(60)]));
+    let together = compared(&baseline, &candidate);
+    assert_eq!(summary(&together), "regression sort\n");
+    assert_eq!(together.findings[0].instances, 8);
+
+    let options = with!(CompareOptions { instances: true });
+    let apart = compare(&baseline, &candidate, &options).expect("the options are in range");
+    assert_eq!(summary(&apart), "");
 }
 
 #[test]

@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// The function's symbol, as returned by [`key_symbol`](crate::functions::key_symbol).
     pub function: String,
+    /// Number of instances of a generic function or template that are counted as one, because none
+    /// of them changed significantly, but their sum did. Omitted from JSON if 0: the finding is about
+    /// a single function.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub instances: usize,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
     /// The function's source file, if known.
@@ -333,4 +338,8 @@ pub struct FunctionName {
     pub function: String,
     /// Its module.
     pub module: String,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

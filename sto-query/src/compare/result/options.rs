@@ -34,6 +34,9 @@ pub struct CompareOptions {
     pub all: bool,
     /// Whether the result includes the stacks of both sides, for drawings.
     pub stacks: bool,
+    /// Whether instances of a generic function or template are only judged one by one. By default,
+    /// instances of which none changed significantly are one function if their sum did.
+    pub instances: bool,
     /// How functions of the two builds are matched.
     pub matching: KeyOptions,
     /// Rules that attribute the cost of functions to their callers, besides the built-in ones for
@@ -117,6 +120,7 @@ impl Default for CompareOptions {
             normalisation: None,
             all: false,
             stacks: false,
+            instances: false,
             matching: KeyOptions::default(),
             attribution: Attribution::default(),
             ignored: Vec::new(),

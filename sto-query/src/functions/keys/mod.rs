@@ -131,7 +131,7 @@ pub(super) fn take_out<'a>(
 
 /// Returns a key without arguments of templates, generic functions and types; `None` if it has
 /// none.
-pub(super) fn without_arguments(key: &str) -> Option<String> {
+pub(crate) fn without_arguments(key: &str) -> Option<String> {
     templates::without_arguments(key, &mut |_, _, _| {})
 }
 
