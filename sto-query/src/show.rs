@@ -336,7 +336,7 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>, by_perf: bool) -> String 
                 .to_owned()
         }
         (_, None) => "nothing says which file ran; link it with -Wl,--build-id, and have the \
-                      profiler record that, as `perf record --buildid-all` does"
+                      profiler record that, as `perf record --buildid-mmap` does"
             .to_owned(),
         (_, Some(id)) if is_library => format!(
             "install its debug package (on Debian, find-dbgsym-packages names it), or give the \

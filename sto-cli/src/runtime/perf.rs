@@ -58,7 +58,10 @@ pub(crate) struct Perf {
 }
 
 /// Options that older versions of perf lack.
-const NEWER: [&str; 2] = [
+const NEWER: [&str; 3] = [
+    // The kernel reads the build id of each file that is mapped (Linux 5.12), while perf looks at the recorded paths when
+    // the program has ended: those may be paths in a container, or have another file by then.
+    "--buildid-mmap",
     // Build ids of files without samples (Linux 4.7): without them, the names of their frames differ between runs.
     "--buildid-all",
     // No events for BPF programs (Linux 5.1): perf waits for them up to a second at the end, and /proc/kallsyms names them, too.
@@ -216,7 +219,10 @@ impl Perf {
         // perf names the first option that it does not know.
         for option in NEWER {
             let unknown = format!("unknown option `{}'", option.trim_start_matches('-'));
-            if stderr(&output).contains(&unknown) {
+            let is_unknown = stderr(&output).contains(&unknown);
+            let kernel_lacks_it = option == "--buildid-mmap"
+                && stderr(&output).contains("no support to record build id");
+            if is_unknown || kernel_lacks_it {
                 self.newer.retain(|&known| known != option);
                 output = probe(&self.newer)?;
             }

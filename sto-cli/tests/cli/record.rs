@@ -399,6 +399,70 @@ fn records_a_running_process_until_the_command_ends() {
     }
 }
 
+/// A program that generates code, with a perf map in a `/tmp` of its own and named after the id that it knows, as in a
+/// container.
+#[cfg(target_arch = "x86_64")]
+const GENERATES_CODE: &str = "
+import ctypes, mmap, os
+# mov ecx, 100000000; dec ecx; jnz; ret
+code = bytes.fromhex('b900e1f505ffc975fcc3')
+memory = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+memory.write(code)
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+with open(f'/tmp/perf-{os.getpid()}.map', 'w') as perf_map:
+    perf_map.write(f'{address:x} {len(code):x} generated\\n')
+print(os.getpid(), flush=True)
+while True:
+    ctypes.CFUNCTYPE(None)(address)()
+";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn perf_map_in_a_container_names_generated_code() {
+    if missing(&["perf", "python3", "unshare"]) {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let script = "mount -t tmpfs none /tmp && exec python3 -c \"$1\"";
+    let args = [
+        "--map-root-user",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+    ];
+    let mut container = sandbox.program("unshare", &args);
+    container.args(["sh", "-c", script, "sh", GENERATES_CODE]);
+    let mut container = container.stdout(Stdio::piped()).spawn().unwrap();
+    let mut own_id = String::new();
+    let mut output = BufReader::new(container.stdout.take().unwrap());
+    output.read_line(&mut own_id).unwrap();
+    if own_id.is_empty() {
+        container.wait().unwrap();
+        return skip("no right to make namespaces");
+    }
+    assert_eq!(own_id, "1\n");
+    let id = container.id();
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let args = [
+        "--build",
+        "v1",
+        "-p",
+        children.trim(),
+        "--",
+        "sh",
+        "-c",
+        WORK,
+    ];
+    let run = record(&sandbox, &args);
+    container.kill().unwrap();
+    container.wait().unwrap();
+    if run.is_some() {
+        let top = sandbox.sto(&["top", "v1", "-n", "1"]).succeeds();
+        assert!(top.stdout.contains("[jit]   generated"), "{top:?}");
+    }
+}
+
 #[test]
 fn recordings_are_kept_only_on_request() {
     if missing(&["perf"]) {
@@ -494,7 +558,7 @@ fn old_perf_records_without_newer_options() {
     let path = std::env::var("PATH").unwrap();
     let script = format!(
         "PATH='{path}'\n\
-         for word; do case $word in --no-bpf-event | --buildid-all)\n\
+         for word; do case $word in --no-bpf-event | --buildid-all | --buildid-mmap)\n\
          echo \"  Error: unknown option \\`${{word#--}}'\" >&2; exit 129 ;;\n\
          esac; done\n\
          exec perf \"$@\""

@@ -5,6 +5,7 @@ use super::elf::{Detail, ElfFile};
 pub use super::found::Found;
 use super::found::{Artifact, recorded_path};
 use super::jit_files::{find_jit_dump, jit_dump_path};
+use super::symbol_folders::files_with_build_id;
 use super::without_build_id::{find_without_build_id, path_from_user};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -56,7 +57,17 @@ fn find_by_build_id(
     }
     let mut best = Best::default();
     let mut refused = None;
-    while let Some(path) = paths.pop_front() {
+    let mut is_listed = false;
+    loop {
+        let Some(path) = paths.pop_front() else {
+            // Listing the folders takes longer than trying paths.
+            if is_listed {
+                break;
+            }
+            is_listed = true;
+            paths.extend(files_with_build_id(build_id, options).iter().cloned());
+            continue;
+        };
         let file = match ElfFile::open(&path) {
             Ok(Some(file)) => file,
             Ok(None) => continue,
@@ -325,7 +336,7 @@ fn debug_link_paths(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> V
 }
 
 /// Returns a recorded path below another root, without any `..`.
-fn rebase(root: &Path, path: &Path) -> PathBuf {
+pub(super) fn rebase(root: &Path, path: &Path) -> PathBuf {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name),
         _ => None,

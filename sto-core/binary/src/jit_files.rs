@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sto_model::SymbolOptions;
-use sto_model::files::{Links, RegularFile, User, user_of_process_since};
+use sto_model::files::{Links, RegularFile, User, own_id_of_process, user_of_process_since};
 use sto_model::{Hint, Notice};
 
 /// Returns the path and the process id of the jitdump that a mapped file is (`jit-PID.dump`), or from which
@@ -24,7 +24,8 @@ pub fn jit_dump_path(path: &str) -> Option<(String, u32)> {
 /// Finds the jitdump that a process mapped from the path `recorded`.
 ///
 /// A copy in one of the user's symbol folders or next to the recording is used first. Otherwise it is the file at the
-/// recorded path, if that still has the inode number `inode` and belongs to a [trusted user](is_trusted_owner).
+/// recorded path, or at that path in the container of a running process, if it still has the inode number `inode` and
+/// belongs to a [trusted user](is_trusted_owner).
 ///
 /// # Errors
 /// Returns a notice with the problem and a remedy if there is no trusted jitdump.
@@ -40,7 +41,9 @@ pub fn find_jit_dump(
         let file = RegularFile::open(&path, Links::Follow).ok()?;
         JitDump::open(&file, &path, pid)
     });
-    copy.map_or_else(|| open_recorded(Path::new(recorded), pid, inode, options), Ok)
+    let recorded_path = Path::new(recorded);
+    copy.map_or_else(|| open_recorded(recorded_path, pid, inode, options), Ok)
+        .or_else(|why| open_in_container(recorded_path, pid, inode, options).ok_or(why))
         .map_err(|why| {
             let text = format!(
                 "{recorded} was the jitdump of process {pid}, and {why}; copy it next to the recording, or give its folder"
@@ -72,6 +75,32 @@ fn open_recorded(
         .ok_or_else(|| "the file there is not a jitdump of that process".to_owned())
 }
 
+/// Opens the jitdump in the container of a running process that has the id `own_id` there.
+fn open_in_container(
+    path: &Path,
+    own_id: u32,
+    inode: Option<u64>,
+    options: &SymbolOptions,
+) -> Option<JitDump> {
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let ids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
+    let mut in_container = ids.filter(|&id| id != own_id && own_id_of_process(id) == Some(own_id));
+    in_container.find_map(|id| {
+        let path = path_in_process(id, path)?;
+        let file = RegularFile::open(&path, Links::Refuse).ok()?;
+        let is_recorded = inode == Some(file.metadata.ino());
+        (is_recorded && is_owned_by_process(file.owner(), id, options))
+            .then(|| JitDump::open(&file, &path, own_id))?
+    })
+}
+
+/// Returns the path by which a running process's own file can be opened, even if it runs in a container; `None` if the
+/// path is not absolute.
+pub fn path_in_process(pid: u32, path: &Path) -> Option<PathBuf> {
+    let below_root = path.strip_prefix("/").ok()?;
+    Some(PathBuf::from(format!("/proc/{pid}/root")).join(below_root))
+}
+
 /// Returns a clause that says why a file of an untrusted user is ignored.
 pub fn untrusted_owner(owner: User, pid: u32) -> String {
     format!(
@@ -83,11 +112,15 @@ pub fn untrusted_owner(owner: User, pid: u32) -> String {
 ///
 /// Any user can put a file with the name of another user's process into `/tmp`.
 pub fn is_trusted_owner(owner: User, pid: u32, options: &SymbolOptions) -> bool {
-    options.trusted_users.contains(&owner)
-        || options
-            .recording_modified
-            .and_then(|recorded| user_of_process_since(pid, recorded))
-            .is_some_and(|user| user == owner)
+    options.trusted_users.contains(&owner) || is_owned_by_process(owner, pid, options)
+}
+
+/// Returns `true` if the recorded process is still running, and is the owner's.
+pub fn is_owned_by_process(owner: User, pid: u32, options: &SymbolOptions) -> bool {
+    options
+        .recording_modified
+        .and_then(|recorded| user_of_process_since(pid, recorded))
+        .is_some_and(|user| user == owner)
 }
 
 /// Returns where the user may have copied a file: into a symbol folder or next to the recording.

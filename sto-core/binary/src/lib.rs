@@ -19,6 +19,7 @@ mod machine;
 pub mod mini_debug_info;
 mod placements;
 mod signed_returns;
+mod symbol_folders;
 mod unpack;
 mod unwind;
 mod without_build_id;

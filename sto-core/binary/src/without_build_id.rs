@@ -1,9 +1,9 @@
 //! Modules recorded without a build id: which file can be trusted to be the one that ran.
 
 use super::elf::ElfFile;
+use super::find::rebase;
 use super::found::{Found, recorded_path};
 use std::path::Path;
-use std::time::SystemTime;
 use sto_model::{Hint, Notice};
 use sto_model::{Module, SymbolOptions};
 
@@ -25,7 +25,7 @@ pub fn has_path_or_name(module: &Module, file: &str) -> bool {
 /// Returns a notice with the reason and a remedy if no file can be trusted.
 pub fn find_without_build_id(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
     let Some(path) = path_from_user(module, options) else {
-        return find_by_inode(module, options.recording_modified);
+        return find_by_inode(module, options);
     };
     match ElfFile::open(path)? {
         Some(file) => Ok(Found::new(file)),
@@ -37,30 +37,46 @@ pub fn find_without_build_id(module: &Module, options: &SymbolOptions) -> Result
     }
 }
 
-/// Opens the file at the recorded path if it is still the one that was mapped.
+/// Opens the file at the recorded path, below a symbol folder or the root, if it is still the one that was mapped.
 ///
 /// Without a build id, only the inode number can show that. A file system may reuse the number of a deleted file, such
 /// as for the next output of a linker, so the file must not be newer than the recording either.
-fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found, Notice> {
-    let refuse = |why: &str| {
-        let text = format!(
-            "the recording has no build id of {}, and {why}, so no file can be trusted to be the one that ran; link the program with -Wl,--build-id and have the profiler record the id (`perf record --buildid-all`), or give its file",
-            module.path
-        );
-        Err(Notice::new(text, Hint::SymbolFolder))
-    };
+fn find_by_inode(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
+    let mut has_build_id = false;
+    let mut other = None;
     let path = Path::new(&module.path);
-    let Some(inode) = module.inode else {
-        return refuse("no inode number either");
+    if let Some(inode) = module.inode
+        && path.is_absolute()
+    {
+        let dirs = options.symbol_dirs.iter();
+        let paths = dirs.map(|dir| rebase(dir, path)).chain([path.to_owned()]);
+        for path in paths {
+            let Some(file) = ElfFile::open(&path)? else {
+                continue;
+            };
+            let recorded = options.recording_modified;
+            let is_newer = recorded.is_some_and(|recorded| file.written > Some(recorded));
+            if file.inode == inode && !is_newer {
+                return Ok(Found::new(file));
+            }
+            has_build_id = file.build_id.is_some();
+            other.get_or_insert(path);
+        }
+    }
+    let why = match (module.inode, other) {
+        (None, _) => "no inode number either".to_owned(),
+        (_, None) if !path.is_absolute() => "its path is not absolute".to_owned(),
+        (_, None) => "the file no longer exists".to_owned(),
+        (_, Some(other)) => format!("{} is another file now", other.display()),
     };
-    if !path.is_absolute() {
-        return refuse("its path is not absolute");
-    }
-    let is_newer = |file: &ElfFile| recorded.is_some_and(|recorded| file.written > Some(recorded));
-    match ElfFile::open(path) {
-        Ok(Some(file)) if file.inode == inode && !is_newer(&file) => Ok(Found::new(file)),
-        Ok(Some(_)) => refuse("the path has another file now"),
-        Ok(None) => refuse("the file no longer exists"),
-        Err(problem) => Err(problem.into()),
-    }
+    let link = if has_build_id {
+        ""
+    } else {
+        "link the program with -Wl,--build-id, "
+    };
+    let text = format!(
+        "the recording has no build id of {}, and {why}, so no file can be trusted to be the one that ran; {link}have the profiler record the id (`perf record --buildid-mmap`), or give its file",
+        module.path
+    );
+    Err(Notice::new(text, Hint::SymbolFolder))
 }

@@ -1,9 +1,10 @@
 //! Options of the search for symbols.
 
-use crate::Granularity;
 use crate::files::{TemporaryFiles, User};
+use crate::{GnuBuildId, Granularity};
+use hashbrown::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 /// The places to search for symbols. The library reads no other setting of the user or the machine.
@@ -35,6 +36,9 @@ pub struct SymbolOptions {
     pub trusted_users: Vec<User>,
     /// The unit of code that one frame represents.
     pub granularity: Granularity,
+    /// The files in `symbol_dirs` and below by build id, listed when they are first needed.
+    #[doc(hidden)]
+    pub files_in_symbol_dirs: Arc<OnceLock<HashMap<GnuBuildId, Vec<PathBuf>>>>,
 }
 
 /// debuginfod servers, which provide files by build id. Clones share the list of unreachable servers.

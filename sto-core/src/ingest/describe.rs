@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_formats::Format;
 use sto_formats::recording::{Location, LocationIx, Recording, Sample};
 use sto_model::id::RecordingDigest;
-use sto_model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
+use sto_model::{Build, FrameIx, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 
 /// Describes the profiles of a recording.
 pub(super) struct Describer<'a> {
@@ -23,6 +23,41 @@ struct StackQuality {
     is_resolved: bool,
     /// Whether the stack has at most one frame although there may have been callers.
     has_no_callers: bool,
+    /// Whether the stack contains a function in which programs or threads start.
+    has_start: bool,
+}
+
+/// Functions in which programs and threads start, of C, glibc, musl, Go, macOS and Windows. Their callers are of no
+/// interest, and often have no unwinding rules.
+const STARTS: [&str; 22] = [
+    "main",
+    "_start",
+    "_start_c",
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_call_main",
+    "libc_start_main_stage2",
+    "clone",
+    "__clone",
+    "clone3",
+    "__clone3",
+    "start_thread",
+    "thread_start",
+    "start_c11",
+    "runtime.goexit",
+    "runtime.mstart",
+    "runtime.rt0_go",
+    "runtime.main",
+    "_pthread_start",
+    "BaseThreadInitThunk",
+    "RtlUserThreadStart",
+    "__scrt_common_main_seh",
+];
+
+fn is_start(symbol: &str) -> bool {
+    // The version of glibc's symbols, and the calling convention of Go's assembly.
+    let name = symbol.split('@').next().unwrap_or(symbol);
+    STARTS.contains(&name.strip_suffix(".abi0").unwrap_or(name))
 }
 
 impl<'a> Describer<'a> {
@@ -31,6 +66,14 @@ impl<'a> Describer<'a> {
         symbols: &Symbols,
         options: &'a IngestOptions,
     ) -> Describer<'a> {
+        let starts: Vec<bool> = (0..symbols.frames.len() as u32)
+            .map(|ix| symbols.frames.frame(FrameIx(ix)))
+            .map(|frame| frame.kind == FrameKind::User && is_start(frame.symbol))
+            .collect();
+        let is_start = |location: &LocationIx| {
+            let mut lines = symbols.code_lines(*location).iter();
+            lines.any(|line| starts[symbols.lines[line.get()].frame.get()])
+        };
         let is_resolved = |leaf: LocationIx| {
             symbols.code_lines(leaf).last().is_some_and(|line| {
                 let frame = symbols.lines[line.get()].frame;
@@ -53,20 +96,25 @@ impl<'a> Describer<'a> {
         ) || recording.calls.is_some();
         let is_root = |function: &Option<&str>| follows_calls || roots.contains(function);
         let stacks = &recording.stacks;
-        let qualities = stacks.iter().map(|stack| {
+        let mut qualities: Vec<StackQuality> = Vec::with_capacity(stacks.len());
+        // Stacks come after the stacks of their callers.
+        for stack in stacks.iter() {
             let leaf = stacks.leaf(stack);
-            StackQuality {
+            let of_callers = stacks.caller(stack).map(|caller| &qualities[caller.get()]);
+            qualities.push(StackQuality {
+                has_start: of_callers.is_some_and(|callers| callers.has_start)
+                    || stacks.own_locations(stack).iter().any(is_start),
                 is_resolved: leaf.is_some_and(is_resolved),
                 has_no_callers: match (stacks.depth(stack), leaf) {
                     (1, Some(only)) => !is_root(&function_of(recording, only)),
                     (depth, _) => depth == 0,
                 },
-            }
-        });
+            });
+        }
         Describer {
             recording,
             options,
-            stacks: qualities.collect(),
+            stacks: qualities,
         }
     }
 
@@ -111,7 +159,7 @@ impl<'a> Describer<'a> {
             };
             add_if(&mut quality.samples, true);
             add_if(&mut quality.unresolved, !stack.is_resolved);
-            add_if(&mut quality.truncated, sample.truncated);
+            add_if(&mut quality.truncated, sample.truncated && !stack.has_start);
             add_if(&mut quality.without_stack, stack.has_no_callers);
         }
         quality

@@ -366,7 +366,7 @@ fn unresolved_locations_are_named_by_module_and_offset() {
         .map(|module| module.problem.as_ref().map_or("", |problem| &problem.text))
         .collect();
     assert!(
-        problems[0].contains("no build id") && problems[0].contains("perf record --buildid-all")
+        problems[0].contains("no build id") && problems[0].contains("perf record --buildid-mmap")
     );
     assert!(problems[1].contains("JIT") && problems[1].contains("no perf map of process 7"));
     assert_eq!(problems[2], "");

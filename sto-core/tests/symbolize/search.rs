@@ -86,6 +86,7 @@ fn searches_every_path() {
         moved.by_build_id("cache", "/elf"),
         moved.by_build_id("debug", ".debug"),
         PathBuf::from(&moved.module.path),
+        moved.path("symbols/any/folder/app-copy.Xa1b2c"),
     ];
     for path in &paths {
         moved.put(&moved.program.path, path);
@@ -305,11 +306,48 @@ fn trusts_only_the_recorded_inode_without_a_build_id() {
         assert_eq!(refused.module().unresolved, offsets.clone().count());
         assert!(refused.problem().contains(why), "{}", refused.problem());
         assert!(
-            refused.problem().contains("--buildid-all"),
+            refused.problem().contains("--buildid-mmap"),
             "{}",
             refused.problem()
         );
     }
+}
+
+#[test]
+fn trusts_the_recorded_inode_below_a_symbol_folder() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("opt/app");
+    std::fs::create_dir_all(&folder).unwrap();
+    let flags = ["-O2", "-Wl,--build-id=none"];
+    let program = Program::compile(&folder, "cc", "app.c", SOURCE, &flags);
+    // As a program in a container has it.
+    let module = Module {
+        path: "/opt/app/app".to_owned(),
+        ..program.module_by_inode()
+    };
+    let offsets = program.offsets_of("hidden");
+    let options = SymbolOptions {
+        symbol_dirs: vec![root.path().to_owned()],
+        ..SymbolOptions::default()
+    };
+    let found = resolve(module.clone(), offsets.clone(), &options);
+    assert_eq!(found.module().unresolved, 0, "{}", found.problem());
+
+    let other = Module {
+        inode: module.inode.map(|inode| inode + 1),
+        ..module
+    };
+    let refused = resolve(other, offsets, &options);
+    let path = program.path.display().to_string();
+    let problem = refused.problem();
+    assert!(
+        problem.contains(&format!("{path} is another file")),
+        "{problem}"
+    );
+    assert!(
+        problem.contains("link the program with -Wl,--build-id"),
+        "{problem}"
+    );
 }
 
 #[test]

@@ -4,20 +4,20 @@ use crate::runtime::CliError;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::files::{Links, RegularFile, user_of_process};
+use sto_core::files::{Links, RegularFile, own_id_of_process, user_of_process};
 use sto_core::ingest::IngestOutcome;
 use sto_core::limits::{MAX_JIT_DUMP, MAX_PERF_MAP};
 
 /// Copies the perf map of a running process, if it has one: the map may have been written long before the
-/// recording.
+/// recording, and in a container, it is named after the id that the process has there.
 ///
 /// # Errors
 /// Returns a warning that says why a map was left out. The process may have put anything in that place, so the
 /// map must be a file of the process's user, and not a link to a file that only sto may read.
 pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
-    let name = format!("perf-{pid}.map");
+    let own_id = own_id_of_process(pid).unwrap_or(pid);
     // The path goes through /proc, because the process may have its own `/tmp`. Most processes have no map.
-    let path = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
+    let path = PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{own_id}.map"));
     let refuse =
         |why: &dyn std::fmt::Display| Err(format!("{} is left out: {why}", path.display()));
     let file = match RegularFile::open(&path, Links::Refuse) {
@@ -31,7 +31,8 @@ pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
             file.owner()
         ));
     }
-    copy(&file, &recording.with_file_name(name), MAX_PERF_MAP).or_else(|error| refuse(&error))
+    let copied_to = recording.with_file_name(format!("perf-{pid}.map"));
+    copy(&file, &copied_to, MAX_PERF_MAP).or_else(|error| refuse(&error))
 }
 
 /// Copies the perf maps and jitdumps that named functions. Other files (programs, libraries, the

@@ -27,4 +27,4 @@ pub use open::{Links, RegularFile, too_large_error};
 pub use pieces::{ByteWindow, ReadAt, SharedBytes};
 pub use temporary::{TemporaryFile, TemporaryFiles, random_name};
 pub use users::user_of_process_since;
-pub use users::{User, user_of_process};
+pub use users::{User, own_id_of_process, user_of_process};

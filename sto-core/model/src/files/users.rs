@@ -60,6 +60,17 @@ pub fn user_of_process_since(pid: u32, time: SystemTime) -> Option<User> {
     (start <= time).then(|| user_of_process(pid)).flatten()
 }
 
+/// The id by which a running process knows itself: in a container, it differs from the id on the outside.
+///
+/// This is the last number of `NSpid:` in `/proc/PID/status` (proc_pid_status(5)).
+pub fn own_id_of_process(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let ids = status
+        .lines()
+        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    ids.split_ascii_whitespace().last()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,10 +10,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_binary::JitFunction;
-use sto_binary::jit_files::{copied_paths, find_jit_dump, is_trusted_owner, untrusted_owner};
+use sto_binary::jit_files::{
+    copied_paths, find_jit_dump, is_owned_by_process, is_trusted_owner, path_in_process,
+    untrusted_owner,
+};
 use sto_formats::demangle::{demangle, name_prefix};
 use sto_formats::recording::Recording;
-use sto_model::files::{Links, RegularFile};
+use sto_model::files::{Links, RegularFile, own_id_of_process};
 use sto_model::units::UnixSeconds;
 use sto_model::{FrameKind, FrameRow};
 use sto_model::{JIT_MODULE, SymbolOptions, normalize_source_path};
@@ -92,9 +95,11 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     part.push(frame);
 }
 
-/// Finds the perf map of a process: a copy by the user, otherwise the file in the folder where programs write them.
+/// Finds the perf map of a process: a copy by the user, otherwise the file in the folder where programs write them, in
+/// the process's container if it is still running.
 ///
-/// The latter must have been written while the recording was made: process ids are reused, and old maps stay.
+/// If the process has ended, the file must have been written while the recording was made: process ids are reused, and
+/// old maps stay.
 fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<PerfMap, String> {
     let name = format!("perf-{pid}.map");
     let unreadable =
@@ -119,6 +124,9 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
     let Some(folder) = &options.perf_maps else {
         return Err(not_found());
     };
+    if let Some(map) = map_of_running_process(pid, folder, options) {
+        return Ok(map);
+    }
     let path = folder.join(&name);
     let file = match RegularFile::open(&path, Links::Refuse) {
         Ok(file) => file,
@@ -139,6 +147,16 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
         ));
     }
     PerfMap::read(&file, &path).map_err(|error| unreadable(&path, &error))
+}
+
+/// Reads the perf map of a process that has been running since it was recorded. In a container, the process has another
+/// id and its own folders.
+fn map_of_running_process(pid: u32, folder: &Path, options: &SymbolOptions) -> Option<PerfMap> {
+    let name = format!("perf-{}.map", own_id_of_process(pid)?);
+    let path = path_in_process(pid, &folder.join(name))?;
+    let file = RegularFile::open(&path, Links::Refuse).ok()?;
+    let is_its_own = is_owned_by_process(file.owner(), pid, options);
+    is_its_own.then(|| PerfMap::read(&file, &path).ok())?
 }
 
 fn was_written_during(file: &Metadata, recording: &Recording) -> bool {
