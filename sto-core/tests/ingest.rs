@@ -453,7 +453,9 @@ fn leaves_out_programs_without_build_id_with_a_warning() {
 #[test]
 fn quality_counts_samples() {
     let recording = three_programs().edit(|recording| {
+        // The first stack reaches `main`, so it is whole.
         recording.samples[0].truncated = true;
+        recording.samples[2].truncated = true;
         recording.lost = 9;
     });
     let recording = recording.unwrap();

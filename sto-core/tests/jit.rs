@@ -6,10 +6,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::files::User;
 use sto_core::formats::{ReadOptions, read};
-use sto_core::ingest::SymbolOptions;
+use sto_core::ingest::{IngestOptions, SymbolOptions, ingest};
 use sto_core::model::FrameKind;
 use sto_core::recording::Recording;
 use sto_core::stages::{Symbols, symbolize};
+use sto_core::store::Store;
 use sto_test_support::assert_golden;
 use sto_test_support::skip;
 
@@ -73,13 +74,19 @@ fn generated_functions_have_names_kinds_and_files() {
     }
 }
 
-/// In saved stacks, generated code has no unwinding rules, but a frame pointer, which its callers and callees lack.
-/// `perf script` 6.1 ends such stacks there.
+/// In saved stacks, generated code has a frame pointer, which its callers and callees lack, or unwinding rules in a
+/// jitdump. `perf script` 6.1 ends such stacks there.
 #[test]
 fn unwinds_stacks_through_generated_functions() {
-    let path = testdata("made.perf.data");
+    assert_calls_generated("made.perf.data", "made_at_run_time", 23);
+    assert_calls_generated("dumped/dumped.perf.data", "dumped_at_run_time", 9);
+}
+
+#[track_caller]
+fn assert_calls_generated(file: &str, generated: &str, samples: usize) {
+    let path = testdata(file);
     let (recording, symbols) = read_with(&path, options_for(path.parent().unwrap()));
-    assert_eq!(recording.samples.len(), 23);
+    assert_eq!(recording.samples.len(), samples);
     for sample in &recording.samples {
         let locations = recording.stacks.get(sample.stack);
         let codes = locations
@@ -91,7 +98,7 @@ fn unwinds_stacks_through_generated_functions() {
                 symbols.frames.frame(frame).symbol
             })
             .collect();
-        let expected = ["main", "made_at_run_time", "called", "compute"];
+        let expected = ["main", generated, "called", "compute"];
         assert!(names.windows(4).any(|four| four == expected), "{names:?}");
     }
 }
@@ -125,6 +132,24 @@ fn advises_to_write_a_perf_map() {
         "{problems}"
     );
     assert!(problems.contains("node --perf-basic-prof"), "{problems}");
+}
+
+/// musl's start code has no unwinding rules, so unwinding ends there with an error.
+#[test]
+fn stacks_that_reach_main_are_whole() {
+    let path = testdata("musl/musl.perf.data");
+    let options = IngestOptions {
+        symbols: options_for(path.parent().unwrap()),
+        ..IngestOptions::default()
+    };
+    let store = Store::in_memory().unwrap();
+    let report = ingest(&store, &path, &options, &mut |_| {}).unwrap();
+    let quality = &report.profiles[0].profile.quality;
+    assert_eq!(
+        (quality.unresolved, quality.truncated),
+        (0, 0),
+        "{quality:?}"
+    );
 }
 
 /// Process ids are reused, and old maps stay.

@@ -7,7 +7,7 @@ here=$PWD
 # A folder of its own, so that no path of a checkout gets into the recordings.
 work=$(mktemp -d -t sto-demo.XXXXXX)
 trap 'rm -rf "$work"' EXIT
-cp threads.c pages.c made.c fib.js ../demo/demo-v1 "$work"
+cp threads.c pages.c made.c dumped/dumped.c fib.js ../demo/demo-v1 "$work"
 cd "$work"
 
 gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer -Wl,--build-id \
@@ -15,6 +15,7 @@ gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer -Wl,--build-id \
 
 gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer pages.c -o pages
 gcc -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -Wl,--build-id made.c -o made
+gcc -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -Wl,--build-id dumped.c -o dumped
 
 record="perf record --no-buildid-cache -F 997"
 $record -e cpu-clock -g -z -o zstd.perf.data ./demo-v1 40000
@@ -42,6 +43,10 @@ $record -g --per-thread -o per-thread.perf.data ./demo-v1 40000
 # In a namespace of its own perf lists this script's processes alone; what others start meanwhile is in the
 # recording all the same.
 unshare --pid --fork --mount-proc $record -g -a -o system-wide.perf.data ./demo-v1 20000
+
+perf record --no-buildid-cache -q -k mono -F 99 --call-graph dwarf,1024 -o dumped.perf.data ./dumped
+rm -f "$here"/dumped/*
+mv dumped dumped.c dumped.perf.data jit-*.dump "$here/dumped"
 
 # Of the thousand functions of node itself only some.
 functions='fib.js|JS:.*Module|Entry'

@@ -73,10 +73,8 @@ impl AddressSpace {
         time: Option<u64>,
         last: &mut Option<&'s Mapping>,
     ) -> Location {
-        if let Some(JitCode { module, dump }) = &self.jit
-            && let Some(address) = dump.offset_of(address, time)
-        {
-            let module = *module;
+        if let Some((module, _, offset)) = self.find_jit_code(address, time) {
+            let address = offset;
             return Location::Address { module, address };
         }
         let known = last.filter(|last| (last.start..last.end).contains(&address));
@@ -88,6 +86,17 @@ impl AddressSpace {
             },
             None => Location::Unmapped,
         }
+    }
+
+    /// Returns the jitdump that describes the code at an address at a time, its module, and the offset of the code in the
+    /// jitdump.
+    pub(crate) fn find_jit_code(
+        &self,
+        address: u64,
+        time: Option<u64>,
+    ) -> Option<(ModuleIx, &JitDump, u64)> {
+        let JitCode { module, dump } = self.jit.as_ref()?;
+        Some((*module, dump, dump.offset_of(address, time)?))
     }
 
     /// Returns the end address of the last mapping.

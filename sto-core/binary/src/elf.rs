@@ -194,6 +194,16 @@ impl ElfFile {
 }
 
 impl Segments {
+    /// A single segment of code, whose addresses are the offsets in the file.
+    pub(crate) fn whole(size: u64) -> Segments {
+        Segments(vec![Segment {
+            offset: 0,
+            size,
+            address: 0,
+            executable: true,
+        }])
+    }
+
     /// Returns the lowest virtual address.
     pub fn first_address(&self) -> u64 {
         let addresses = self.0.iter().map(|segment| segment.address);

@@ -20,6 +20,7 @@ const ARCH_TIMESTAMP: u64 = 1;
 const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
 const CODE_DEBUG_INFO: u32 = 2;
+const CODE_UNWINDING_INFO: u32 = 4;
 
 /// A jitdump file with an index of its functions.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ struct Load {
     name: Range<usize>,
     /// Entries of address, line, discriminator and file name.
     lines: Range<usize>,
+    /// Unwinding rules, in the format of `.eh_frame`.
+    eh_frame: Range<usize>,
     /// The address at which the code was loaded.
     address: u64,
 }
@@ -96,7 +99,9 @@ impl JitDump {
 
     /// Reads all complete records.
     fn read_records(&mut self, mut at: usize) {
+        // What the next load is described by.
         let mut lines: Option<(u64, Range<usize>)> = None;
+        let mut eh_frame = None;
         // The last load of each code index.
         let mut by_index = HashMap::new();
         while let (Some(kind), Some(size)) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4))
@@ -111,7 +116,8 @@ impl JitDump {
             let body = at + RECORD_HEADER_SIZE..end;
             match kind {
                 CODE_LOAD => {
-                    if let Some(index) = self.read_load(body, time, lines.take()) {
+                    let (lines, eh_frame) = (lines.take(), eh_frame.take());
+                    if let Some(index) = self.read_load(body, time, lines, eh_frame) {
                         by_index.insert(index, self.loads.len() - 1);
                     }
                 }
@@ -120,6 +126,7 @@ impl JitDump {
                     let address = u64_at(&self.bytes, body.start);
                     lines = address.map(|address| (address, body.start + 16..body.end));
                 }
+                CODE_UNWINDING_INFO => eh_frame = self.read_unwinding_info(body),
                 _ => {}
             }
             at = end;
@@ -132,6 +139,7 @@ impl JitDump {
         body: Range<usize>,
         time: u64,
         lines: Option<(u64, Range<usize>)>,
+        eh_frame: Option<Range<usize>>,
     ) -> Option<u64> {
         // pid, tid, vma, address, size, index, name, code.
         let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
@@ -148,10 +156,20 @@ impl JitDump {
             code: start..end,
             name: name..name + name_len,
             lines: lines.map_or(0..0, |(_, lines)| lines),
+            eh_frame: eh_frame.unwrap_or_default(),
             address,
         });
         self.add_placement(address, time, self.loads.len() - 1);
         Some(index)
+    }
+
+    /// Reads a `JIT_CODE_UNWINDING_INFO` record and returns where its `.eh_frame` is. `.eh_frame_hdr` follows.
+    fn read_unwinding_info(&self, body: Range<usize>) -> Option<Range<usize>> {
+        // Size of both sections, size of the header, mapped size.
+        let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
+        let size = usize::try_from(field(0)?.checked_sub(field(8)?)?).ok()?;
+        let start = body.start + 24;
+        (size <= body.end.checked_sub(start)?).then(|| start..start + size)
     }
 
     fn read_move(&mut self, body: Range<usize>, time: u64, by_index: &HashMap<u64, usize>) {
@@ -185,6 +203,13 @@ impl JitDump {
         let newest = self.placements.newest(address, time)?;
         let code = self.loads[newest.load as usize].code.start as u64;
         Some(code + (address - newest.start))
+    }
+
+    /// Returns the unwinding rules of functions that have some: the offsets of the function's code in the file, and its
+    /// `.eh_frame`, which is placed behind the code at the next multiple of 8.
+    pub(crate) fn unwinding_rules(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        let with_rules = self.loads.iter().filter(|load| !load.eh_frame.is_empty());
+        with_rules.map(|load| (load.code.clone(), &self.bytes[load.eh_frame.clone()]))
     }
 
     /// Returns a lookup of functions by ascending offsets in the file.

@@ -21,6 +21,11 @@ pub fn jit_dump_path(path: &str) -> Option<(String, u32)> {
     Some((format!("{folder}/jit-{pid}.dump"), pid))
 }
 
+/// Whether `perf inject --jit` made a file from a function in a jitdump.
+pub fn is_injected(path: &str) -> bool {
+    jit_dump_path(path).is_some_and(|(dump, _)| dump != path)
+}
+
 /// Finds the jitdump that a process mapped from the path `recorded`.
 ///
 /// A copy in one of the user's symbol folders or next to the recording is used first. Otherwise it is the file at the

@@ -3,6 +3,7 @@
 use super::address_space::AddressSpace;
 use super::elf::{Elf, ElfFile, Segments};
 use super::find::find_files;
+use super::jit_dump::JitDump;
 use super::machine::{Aarch64, Arch, Bytes, Machine, UserRegs, X86_64};
 use super::signed_returns::without_signing;
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
@@ -26,10 +27,12 @@ enum Files<'a> {
 pub trait Unwind {
     /// Appends the addresses of a stack, innermost first: the instruction pointer, then the return addresses.
     ///
-    /// Returns `false` if the stack ends before its root.
+    /// `time` is the time of the recording's clock, by which generated code is found; `None` stands for its end. Returns
+    /// `false` if the stack ends before its root.
     fn unwind(
         &mut self,
         space: &AddressSpace,
+        time: Option<u64>,
         regs: UserRegs,
         stack: &[u8],
         addresses: &mut Vec<u64>,
@@ -88,6 +91,19 @@ struct UnwindFile<A: Arch> {
     unwinder: A::Unwinder,
 }
 
+/// The code of a process at a time.
+#[derive(Clone, Copy)]
+struct Code<'a> {
+    space: &'a AddressSpace,
+    time: Option<u64>,
+}
+
+/// What has the unwinding rules of a module.
+enum Rules<'a> {
+    File(&'a Module),
+    JitDump(&'a JitDump),
+}
+
 /// Size of the address range of each file; framehop's offsets within a module have 32 bits.
 const FILE_SPACE: u64 = 1 << 33;
 /// Enough for the rules of the code in which most samples were taken.
@@ -99,10 +115,12 @@ impl<A: Arch> Unwind for Unwinder<'_, A> {
     fn unwind(
         &mut self,
         space: &AddressSpace,
+        time: Option<u64>,
         regs: UserRegs,
         stack: &[u8],
         addresses: &mut Vec<u64>,
     ) -> bool {
+        let code = Code { space, time };
         let mut read_stack = |address: u64| {
             let at = usize::try_from(address.wrapping_sub(regs.sp)).map_err(|_| ())?;
             u64_at(stack, at).ok_or(())
@@ -111,7 +129,7 @@ impl<A: Arch> Unwind for Unwinder<'_, A> {
         let mut address = FrameAddress::from_instruction_pointer(regs.ip);
         addresses.push(regs.ip);
         while addresses.len() < MAX_DEPTH {
-            match self.step(space, address, &mut state, &mut read_stack) {
+            match self.step(code, address, &mut state, &mut read_stack) {
                 Ok(Some(caller)) => {
                     addresses.push(caller);
                     match FrameAddress::from_return_address(caller) {
@@ -139,7 +157,8 @@ impl<A: Arch> Unwind for Unwinder<'_, A> {
         };
         let mut state = A::initial_regs(regs, space.end());
         let ip = FrameAddress::from_instruction_pointer(ip);
-        let caller = self.step(space, ip, &mut state, &mut read_stack);
+        let code = Code { space, time: None };
+        let caller = self.step(code, ip, &mut state, &mut read_stack);
         caller.ok().flatten().filter(|_| !is_on_stack)
     }
 }
@@ -156,12 +175,12 @@ impl<'a, A: Arch> Unwinder<'a, A> {
 
     fn step(
         &mut self,
-        space: &AddressSpace,
+        code: Code<'_>,
         address: FrameAddress,
         state: &mut A::Regs,
         read_stack: &mut impl FnMut(u64) -> Result<u64, ()>,
     ) -> Result<Option<u64>, framehop::Error> {
-        let (file, mapped) = self.translate(space, address);
+        let (file, mapped) = self.translate(code, address);
         let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
         let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
         let cache = &mut self.caches[mapped.address_for_lookup() as usize % CACHES];
@@ -172,19 +191,25 @@ impl<'a, A: Arch> Unwinder<'a, A> {
     /// `files`. An address of no known file stays unchanged.
     fn translate(
         &mut self,
-        space: &AddressSpace,
+        Code { space, time }: Code<'_>,
         address: FrameAddress,
     ) -> (Option<usize>, FrameAddress) {
         let lookup = address.address_for_lookup();
-        let Some(mapping) = space.find(lookup) else {
-            return (None, address);
+        let (module, offset, rules) = match space.find_jit_code(lookup, time) {
+            Some((module, dump, offset)) => (module, offset, Rules::JitDump(dump)),
+            None => match space.find(lookup) {
+                Some(mapping) => {
+                    let offset = mapping.file_offset_of(lookup);
+                    (mapping.module, offset, Rules::File(&mapping.file))
+                }
+                None => return (None, address),
+            },
         };
-        let ix = mapping.module.get();
+        let ix = module.get();
         if self.files.len() <= ix {
             self.files.resize_with(ix + 1, || None);
         }
-        let offset = mapping.file_offset_of(lookup);
-        let file = self.files[ix].get_or_insert_with(|| self.shared.get(ix, &mapping.file));
+        let file = self.files[ix].get_or_insert_with(|| self.shared.get(ix, rules));
         let mapped = match file.get().and_then(|file| file.address_of(offset)) {
             None => return (None, address),
             Some(mapped) if address.is_return_address() => {
@@ -204,11 +229,14 @@ impl<'a, A: Arch> ArchFiles<'a, A> {
         }
     }
 
-    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile<A>>> {
+    fn get(&self, ix: usize, rules: Rules<'_>) -> Arc<OnceLock<UnwindFile<A>>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = Arc::clone(files.entry(ix).or_default());
         drop(files);
-        file.get_or_init(|| self.open(ix, module));
+        file.get_or_init(|| match rules {
+            Rules::File(module) => self.open(ix, module),
+            Rules::JitDump(dump) => open_jit_dump(ix, dump),
+        });
         file
     }
 
@@ -233,6 +261,31 @@ impl<'a, A: Arch> ArchFiles<'a, A> {
             file.unwinder.add_module(module);
         }
         file
+    }
+}
+
+/// Maps a jitdump and reads the unwinding rules of its functions.
+fn open_jit_dump<A: Arch>(ix: usize, dump: &JitDump) -> UnwindFile<A> {
+    let base = (ix as u64 + 1) * FILE_SPACE;
+    let mut unwinder = A::Unwinder::default();
+    for (code, eh_frame) in dump.unwinding_rules() {
+        let code = base + code.start as u64..base + code.end as u64;
+        let eh_frame_start = code.start + (code.end - code.start).next_multiple_of(8);
+        let sections = ExplicitModuleSectionInfo {
+            base_svma: code.start,
+            text_svma: Some(code.clone()),
+            eh_frame_svma: Some(eh_frame_start..eh_frame_start + eh_frame.len() as u64),
+            eh_frame: Some(Bytes::from(eh_frame)),
+            ..ExplicitModuleSectionInfo::default()
+        };
+        let start = code.start;
+        unwinder.add_module(framehop::Module::new(String::new(), code, start, sections));
+    }
+    UnwindFile {
+        base,
+        base_svma: 0,
+        segments: Segments::whole(FILE_SPACE),
+        unwinder,
     }
 }
 

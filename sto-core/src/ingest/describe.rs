@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_formats::Format;
 use sto_formats::recording::{Location, LocationIx, Recording, Sample};
 use sto_model::id::RecordingDigest;
-use sto_model::{Build, FrameIx, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
+use sto_model::{Build, FrameIx, FrameKind, GnuBuildId, JIT_MODULE, ModuleRef, Profile, Quality};
 
 /// Describes the profiles of a recording.
 pub(super) struct Describer<'a> {
@@ -225,7 +225,8 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
             let (name, build_id) = match recording.locations[location as usize] {
                 Location::Address { module, .. } => {
                     let module = &recording.modules[module.get()];
-                    (module.name(), module.build_id.clone())
+                    let is_file = module.name() != JIT_MODULE;
+                    (module.name(), module.build_id.clone().filter(|_| is_file))
                 }
                 Location::Named(frame) => {
                     let name = recording.named.frame(frame).module;

@@ -1,10 +1,11 @@
 //! The names of functions.
 
-use super::compile::Program;
+use super::compile::{Program, run};
 use super::recording::resolve;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use sto_core::ingest::SymbolOptions;
+use sto_core::recording::Module;
 use sto_test_support::missing;
 
 #[test]
@@ -159,4 +160,32 @@ fn plt_stubs_are_named_after_their_function() {
             .filter(|name| **name == "atoi@plt" || **name == "strtol@plt");
         assert_eq!(atoi.count(), 16, "{stubs:?}");
     }
+}
+
+/// `perf inject --jit` writes an ELF file for each function of a jitdump, with the name that the compiler wrote.
+#[test]
+fn files_of_perf_inject_are_generated_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "__asm__(\".text; .globl name; .type name, @function; \\\"JS:*leaf fib.js:1:14\\\" = name;\"\n\
+        \".type \\\"JS:*leaf fib.js:1:14\\\", @function; name: .skip 16\");\n";
+    let flags = ["-nostdlib", "-shared", "-Wl,--build-id"];
+    let program = Program::compile(dir.path(), "cc", "code.c", source, &flags);
+    let injected = dir.path().join("jitted-7-0.so");
+    run(
+        dir.path(),
+        "objcopy",
+        &["--strip-symbol=name", "app", "jitted-7-0.so"],
+    );
+    let module = Module {
+        path: injected.to_str().unwrap().to_owned(),
+        alias: Some("[jit]".to_owned()),
+        ..program.module()
+    };
+    let found = resolve(
+        module,
+        program.offsets_of("name").start..program.offsets_of("name").start + 4,
+        &SymbolOptions::default(),
+    );
+    assert_eq!(found.functions(), ["leaf"; 4]);
+    assert_eq!(found.module().unresolved, 0);
 }

@@ -6,10 +6,11 @@ use crate::recording::{
 };
 use hashbrown::HashMap;
 use std::sync::Arc;
+use sto_binary::jit_files::is_injected;
 use sto_binary::{AddressSpace, JitDump, Mapping, find_jit_dump, jit_dump_path};
-use sto_model::GnuBuildId;
 use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_PROCESS_NAME, truncate_text};
+use sto_model::{GnuBuildId, JIT_MODULE};
 
 /// The mapping in a record.
 pub(super) struct Mapped<'a> {
@@ -135,7 +136,8 @@ impl Processes {
             build_id,
             inode,
             text_address: None,
-            alias: None,
+            // Each run writes files with other names.
+            alias: is_injected(path).then(|| JIT_MODULE.to_owned()),
         });
         let mapping = Mapping {
             start: mapped.start,
@@ -186,7 +188,7 @@ impl Processes {
                 build_id: None,
                 inode,
                 text_address: None,
-                alias: None,
+                alias: Some(JIT_MODULE.to_owned()),
             });
             (module, Arc::new(dump))
         });

@@ -272,7 +272,7 @@ impl StackFinder<'_> {
         if let Some((regs, stack)) = saved {
             let mut unwound = std::mem::take(&mut self.unwound);
             unwound.clear();
-            truncated |= !self.unwinder.unwind(space, regs, stack, &mut unwound);
+            truncated |= !self.unwinder.unwind(space, time, regs, stack, &mut unwound);
             for (depth, &address) in unwound.iter().enumerate() {
                 self.push(in_user(address.saturating_sub(u64::from(depth > 0))));
             }

@@ -15,6 +15,7 @@ mod symtab;
 
 use super::part::{Resolved, Task};
 pub(crate) use build_ids::add_build_ids;
+use sto_binary::jit_files::is_injected;
 use sto_formats::recording::{GUEST_MODULES, Module, ModuleKind, Recording};
 use sto_model::SymbolOptions;
 
@@ -38,6 +39,9 @@ impl<'a> Lookup<'a> {
     pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
         let options = self.options;
         match task.module.kind {
+            ModuleKind::File if is_injected(&task.module.path) => {
+                jit::resolve_injected(task, options)
+            }
             ModuleKind::File | ModuleKind::Image | ModuleKind::FunctionStarts => {
                 native::resolve(task, options)
             }

@@ -5,11 +5,13 @@ mod name;
 
 use crate::symbolize::part::{Part, Resolved, Task};
 use map::PerfMap;
+use object::{Object, ObjectSymbol, SymbolKind};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_binary::JitFunction;
+use sto_binary::find::find_files;
 use sto_binary::jit_files::{
     copied_paths, find_jit_dump, is_owned_by_process, is_trusted_owner, path_in_process,
     untrusted_owner,
@@ -31,6 +33,29 @@ pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -
     let mut functions = dump.functions();
     let part = resolve(task, |offset| functions.at(offset));
     Resolved::from_file(part, dump.path)
+}
+
+/// Resolves offsets in a file with one function, which `perf inject --jit` made from a jitdump.
+pub(super) fn resolve_injected(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
+    let file = match find_files(task.module, options) {
+        Ok(found) => found.symbols,
+        Err(problem) => return task.unresolved(Some(problem)),
+    };
+    let elf = match file.parse() {
+        Ok(elf) => elf,
+        Err(error) => {
+            let problem = format!("{} is not a valid ELF file: {error}", file.path.display());
+            return task.unresolved(Some(problem));
+        }
+    };
+    let mut symbols = elf.symbols();
+    let function = symbols.find(|symbol| symbol.kind() == SymbolKind::Text);
+    let name = function.and_then(|symbol| symbol.name_bytes().ok());
+    let part = resolve(task, |_| {
+        let name = name?;
+        Some(JitFunction { name, line: None })
+    });
+    Resolved::from_file(part, file.path.clone())
 }
 
 /// Resolves virtual addresses in memory without a file, which may have generated code.
