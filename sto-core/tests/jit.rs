@@ -134,6 +134,32 @@ fn advises_to_write_a_perf_map() {
     assert!(problems.contains("node --perf-basic-prof"), "{problems}");
 }
 
+/// As `node --use-largepages=on` does.
+#[test]
+fn code_that_was_copied_over_the_program_is_the_programs() {
+    let path = testdata("huge/huge.perf.data");
+    let (recording, symbols) = read_with(&path, options_for(path.parent().unwrap()));
+    let innermost = recording.samples.iter().map(|sample| {
+        let leaf = recording.stacks.leaf(sample.stack).unwrap();
+        let code = symbols.code_lines(leaf).last().unwrap();
+        symbols.frames.frame(symbols.lines[code.get()].frame).symbol
+    });
+    let work = innermost.filter(|function| ["leaf_a", "leaf_b", "work"].contains(function));
+    assert!(work.count() * 10 > recording.samples.len() * 9);
+}
+
+#[test]
+fn counts_samples_whose_caller_frame_pointers_skip() {
+    let path = testdata("frameless/frameless.perf.data");
+    let (recording, _) = read_with(&path, options_for(path.parent().unwrap()));
+    let warning = "100 % of samples lack the caller of the function that ran";
+    let warnings = &recording.warnings;
+    assert!(
+        warnings.iter().any(|text| text.starts_with(warning)),
+        "{warnings:?}"
+    );
+}
+
 /// musl's start code has no unwinding rules, so unwinding ends there with an error.
 #[test]
 fn stacks_that_reach_main_are_whole() {

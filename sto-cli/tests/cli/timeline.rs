@@ -55,7 +55,7 @@ fn shows_and_names_the_newest_of_several_runs() {
 #[test]
 fn run_without_slices_is_an_error_with_remedy() {
     let sandbox = Sandbox::new();
-    let file = recording("threads.perf.data");
+    let file = recording("two-events.perf.data");
     for slices in [&[][..], &["--slices", "1"]] {
         let ingest = ["ingest", &file, "--exe", "demo", "--build"];
         let build = format!("v{}", slices.len());
@@ -139,7 +139,7 @@ fn traces_of_calls_are_shown_by_thread_by_default() {
     sandbox
         .sto(&[
             "timeline",
-            &recording("threads.perf.data"),
+            &recording("two-events.perf.data"),
             "--call-gap",
             "5%",
         ])

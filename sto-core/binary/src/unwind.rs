@@ -40,6 +40,10 @@ pub trait Unwind {
 
     /// Returns the caller of the code at `ip` if, by the rules of its file, the link register has its address.
     fn caller_in_link(&mut self, space: &AddressSpace, ip: u64, link: u64) -> Option<u64>;
+
+    /// Returns `true` if, by the rules of its file, the code at `ip` does not have its caller in the frame that the frame
+    /// pointer points to: its function has no such frame, has not set it up yet, or has left it.
+    fn is_without_frame(&mut self, space: &AddressSpace, ip: u64) -> bool;
 }
 
 impl<'a> UnwindFiles<'a> {
@@ -160,6 +164,26 @@ impl<A: Arch> Unwind for Unwinder<'_, A> {
         let code = Code { space, time: None };
         let caller = self.step(code, ip, &mut state, &mut read_stack);
         caller.ok().flatten().filter(|_| !is_on_stack)
+    }
+
+    fn is_without_frame(&mut self, space: &AddressSpace, ip: u64) -> bool {
+        // Far from each other, so that an address shows the register from which it was computed.
+        let regs = UserRegs {
+            ip,
+            sp: 1 << 40,
+            fp: 1 << 44,
+            ..UserRegs::default()
+        };
+        let mut is_in_frame = false;
+        let mut read_stack = |address: u64| {
+            is_in_frame |= address >= regs.fp;
+            Err(())
+        };
+        let mut state = A::initial_regs(regs, space.end());
+        let ip = FrameAddress::from_instruction_pointer(ip);
+        let code = Code { space, time: None };
+        let _ = self.step(code, ip, &mut state, &mut read_stack);
+        !is_in_frame
     }
 }
 

@@ -1,5 +1,6 @@
-//! Demangling of C++ and Rust symbols.
+//! Demangling of C++, Rust and D symbols.
 
+mod dlang;
 mod itanium;
 
 use std::fmt::{self, Write};
@@ -28,7 +29,7 @@ pub fn demangle(raw: &[u8]) -> String {
 /// Demangles a name; returns `None` if it is not mangled.
 ///
 /// Rust names (legacy and v0) lose their hash; C++ names keep their template arguments, but not
-/// their parameters and result, as in `perf report`. Suffixes that compilers and linkers add to a
+/// their parameters and result, as in `perf report`; D names likewise. Suffixes that compilers and linkers add to a
 /// mangled name (`.cold`, `.llvm.123`, `@plt`) are kept. A name of more than
 /// 4096 bytes is cut and ends in `…`.
 ///
@@ -41,7 +42,9 @@ pub fn demangle(raw: &[u8]) -> String {
 pub fn demangled(mangled: &str) -> Option<String> {
     let mut name = Capped::default();
     let is_written = mangled.len() <= MAX_MANGLED
-        && (write_rust(mangled, &mut name) || write_cpp(mangled, &mut name));
+        && (write_rust(mangled, &mut name)
+            || write_cpp(mangled, &mut name)
+            || write_d(mangled, &mut name));
     is_written.then(|| name.finish())
 }
 
@@ -65,12 +68,27 @@ fn write_cpp(mangled: &str, out: &mut Capped) -> bool {
     if !mangled.starts_with("_Z") {
         return false;
     }
-    let end = mangled.find(['.', '@']).unwrap_or(mangled.len());
-    let (mangled, suffix) = mangled.split_at(end);
+    let (mangled, suffix) = split_suffix(mangled);
     out.try_write(|out| {
         itanium::write(mangled.as_bytes(), out)?;
         out.write_str(suffix)
     })
+}
+
+fn write_d(mangled: &str, out: &mut Capped) -> bool {
+    if !mangled.starts_with("_D") {
+        return false;
+    }
+    let (mangled, suffix) = split_suffix(mangled);
+    out.try_write(|out| {
+        dlang::write(mangled, out)?;
+        out.write_str(suffix)
+    })
+}
+
+/// Splits off what compilers and linkers add to a mangled name.
+fn split_suffix(mangled: &str) -> (&str, &str) {
+    mangled.split_at(mangled.find(['.', '@']).unwrap_or(mangled.len()))
 }
 
 /// A string of at most [`MAX_NAME`] bytes; a mangled name of a few bytes can stand for gigabytes.
@@ -149,7 +167,15 @@ mod tests {
             ("_Z4workl.constprop.0.isra.1", "work.constprop.0.isra.1"),
             ("_Z3maxIlET_S0_S0_", "max<long>"),
             ("_ZdlPv@plt", "operator delete@plt"),
+            // D.
+            (
+                "_D3std4conv__T6toImplTiTxkZQnFNaNfxkZi",
+                "std.conv.toImpl!(int, const(uint))",
+            ),
+            ("_D1a6Circle4areaMFZd.cold", "a.Circle.area.cold"),
+            ("_Dmain", "D main"),
             // Everything else.
+            ("_DYNAMIC", "_DYNAMIC"),
             ("main", "main"),
             ("do_execveat_common.isra.0", "do_execveat_common.isra.0"),
             ("memcpy@@GLIBC_2.14", "memcpy@@GLIBC_2.14"),

@@ -50,6 +50,8 @@ use walk::Walk;
 
 /// Percentage of samples without complete callers from which on a warning is given.
 const MAX_CUT: usize = 20;
+/// Maximum percentage of samples whose innermost caller is skipped.
+const MAX_SKIPPED: usize = 50;
 
 /// Reads a perf.data file and unwinds copied stacks.
 pub(super) fn read(
@@ -153,6 +155,8 @@ fn read_records(
     let files = UnwindFiles::new(machine, &options.symbols);
     let worker = || Worker::new(path, &events, &files);
     let (records, located) = locate(path, walks, records, worker)?;
+    let (_, tables) = &located;
+    let without_caller = tables.iter().map(|table| table.without_caller).sum();
     let Numbered {
         locations,
         stacks,
@@ -163,7 +167,8 @@ fn read_records(
     if !events.have_stacks() {
         warnings.push(NO_CALL_CHAINS.to_owned());
     } else if events.rely_on_frame_pointers() {
-        warnings.extend(warn_of_missing_callers(&events, &samples, &stacks));
+        let warning = warn_of_missing_callers(&events, &samples, &stacks);
+        warnings.extend(warning.or_else(|| warn_of_skipped_callers(without_caller, samples.len())));
     }
     let mut metrics = metrics::group_metrics(&events, readings);
     metrics.extend(metrics::metrics_without_stacks(&events, &samples));
@@ -206,6 +211,16 @@ fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks)
         format!(
             "{} % of samples have incomplete callers, probably because code is built without frame pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
             cut * 100 / all
+        )
+    })
+}
+
+/// Returns a warning with a remedy if frame pointers often skip the caller of the innermost function.
+fn warn_of_skipped_callers(without_caller: usize, samples: usize) -> Option<String> {
+    (without_caller * 100 > samples * MAX_SKIPPED).then(|| {
+        format!(
+            "{} % of samples lack the caller of the function that ran, because frame pointers skip the caller of a function without a frame; record with --call-graph dwarf",
+            without_caller * 100 / samples
         )
     })
 }

@@ -126,6 +126,9 @@ impl Processes {
             return;
         }
         let (path, kind) = user_module(mapped.path, mapped.pid);
+        if matches!(kind, ModuleKind::ProcessMemory { .. }) && self.covers_program(&mapped) {
+            return;
+        }
         let build_id = mapped
             .build_id
             .or_else(|| self.build_ids.get(path).cloned());
@@ -151,7 +154,12 @@ impl Processes {
             file: Arc::clone(&self.modules[module.0 as usize]),
         };
         let live = self.live.entry(mapped.pid).or_default();
-        Arc::make_mut(&mut live.space).map(mapping);
+        let space = Arc::make_mut(&mut live.space);
+        let replaced = replaced_text(space, &mapping);
+        space.map(mapping);
+        if let Some(replaced) = replaced {
+            space.map(replaced);
+        }
         if kind != ModuleKind::File || path == VDSO {
             return;
         }
@@ -168,6 +176,18 @@ impl Processes {
                 process.program = program_of(&self.modules[module.0 as usize]);
             }
         }
+    }
+
+    /// Whether memory without a file is mapped over code of the process's program. Programs do that to copy their code
+    /// into huge pages (`node --use-largepages=on`).
+    fn covers_program(&self, mapped: &Mapped<'_>) -> bool {
+        let is_covered = |live: &Live| {
+            let covered = live.space.find(mapped.start)?;
+            let is_inside = mapped.start.saturating_add(mapped.length) <= covered.end;
+            Some(is_inside && Some(covered.module) == live.main_module)
+        };
+        let live = self.live.get(&mapped.pid);
+        live.and_then(is_covered) == Some(true)
     }
 
     /// The jitdump at a path and its module; each is read once.
@@ -341,7 +361,7 @@ const VDSO: &str = "[vdso]";
 const IDLE: &str = "swapper";
 
 /// Whether a file is a shared library or a dynamic loader, by its name: `libc.so.6`, `ld-linux-x86-64.so.2`.
-fn is_library(module: &Module) -> bool {
+pub(super) fn is_library(module: &Module) -> bool {
     let name = module.file_name();
     name.ends_with(".so") || name.contains(".so.")
 }
@@ -353,6 +373,22 @@ fn program_of(main: &Module) -> String {
 }
 
 /// The path of a user mapping, without what the kernel appends to it, and its kind.
+/// Returns the mapping of memory without a file that lies between `mapping` and an earlier part of the same file, as the
+/// part of the file whose code was copied there: the file's offsets go on behind it.
+fn replaced_text(space: &AddressSpace, mapping: &Mapping) -> Option<Mapping> {
+    let memory = space.find(mapping.start.checked_sub(1)?)?;
+    let before = space.find(memory.start.checked_sub(1)?)?;
+    let is_memory = matches!(memory.file.kind, ModuleKind::ProcessMemory { .. });
+    let offset = before.file_offset + (memory.start - before.start);
+    let goes_on = offset.checked_add(mapping.start - memory.start) == Some(mapping.file_offset);
+    (is_memory && before.module == mapping.module && goes_on).then(|| Mapping {
+        start: memory.start,
+        end: mapping.start,
+        file_offset: offset,
+        ..mapping.clone()
+    })
+}
+
 fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
     match path {
@@ -377,4 +413,45 @@ fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
         return (path, ModuleKind::ProcessMemory { pid });
     }
     (path, ModuleKind::File)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::Range;
+
+    fn mapping(range: Range<u64>, file_offset: u64, module: u32, kind: ModuleKind) -> Mapping {
+        let module_of = Module {
+            path: String::new(),
+            kind,
+            build_id: None,
+            inode: None,
+            text_address: None,
+            alias: None,
+        };
+        Mapping {
+            start: range.start,
+            end: range.end,
+            file_offset,
+            module: ModuleIx(module),
+            file: Arc::new(module_of),
+        }
+    }
+
+    #[test]
+    fn memory_between_parts_of_a_file_is_its_code_if_offsets_go_on() {
+        let memory = ModuleKind::ProcessMemory { pid: 7 };
+        let mut space = AddressSpace::default();
+        space.map(mapping(0x1000..0x3000, 0x400, 0, ModuleKind::File));
+        space.map(mapping(0x3000..0x8000, 0x3000, 1, memory));
+        let rest = |offset, module| mapping(0x8000..0x9000, offset, module, ModuleKind::File);
+        let replaced = replaced_text(&space, &rest(0x7400, 0)).unwrap();
+        assert_eq!((replaced.start, replaced.end), (0x3000, 0x8000));
+        assert_eq!(
+            (replaced.file_offset, replaced.module),
+            (0x2400, ModuleIx(0))
+        );
+        assert!(replaced_text(&space, &rest(0x7500, 0)).is_none());
+        assert!(replaced_text(&space, &rest(0x7400, 2)).is_none());
+    }
 }

@@ -5,6 +5,7 @@
 //! the batch, so the number of cores does not change the result.
 
 use super::events::Events;
+use super::processes::is_library;
 use super::sample::{RawSample, Reading, read_u64};
 use super::walk::Record;
 use crate::error::FormatError;
@@ -105,6 +106,8 @@ pub(super) struct Part {
 pub(super) struct LocationTable {
     pub(super) locations: Vec<Location>,
     pub(super) stacks: Stacks,
+    /// Number of samples of code without a frame, whose caller is unknown because frame pointers skip it.
+    pub(super) without_caller: usize,
 }
 
 /// Decodes samples, and finds and numbers their stacks.
@@ -121,6 +124,7 @@ impl<'a> Worker<'a> {
             is_monotonic: events.is_monotonic,
             unwinder: files.unwinder(),
             index: HashMap::new(),
+            is_without_frame: HashMap::new(),
             table: LocationTable::default(),
             stack: Vec::new(),
             unwound: Vec::new(),
@@ -191,6 +195,8 @@ struct StackFinder<'a> {
     is_monotonic: bool,
     unwinder: Box<dyn Unwind + 'a>,
     index: HashMap<Location, LocationIx>,
+    /// Whether code at these locations has no frame.
+    is_without_frame: HashMap<LocationIx, bool>,
     table: LocationTable,
     /// The current stack, innermost first.
     stack: Vec<LocationIx>,
@@ -247,20 +253,30 @@ impl StackFinder<'_> {
             };
             let interrupted = std::mem::take(&mut innermost);
             match context {
-                CONTEXT_KERNEL => self.push(in_kernel(address)),
+                CONTEXT_KERNEL => drop(self.push(in_kernel(address))),
                 CONTEXT_USER if saved.is_some() || !branches.is_empty() => {}
                 CONTEXT_USER => {
-                    self.push(in_user(address));
+                    let location = self.push(in_user(address));
                     // Frame pointers skip the caller of a function that has not set up its frame
-                    // yet or never does; the link register has it.
+                    // yet or never does; the link register has it, if the architecture has one.
                     let caller = sample.link.filter(|_| interrupted);
                     let caller =
                         caller.and_then(|link| self.unwinder.caller_in_link(space, word, link));
                     if let Some(caller) = caller.filter(|caller| words.peek() != Some(caller)) {
                         self.push(in_user(caller.saturating_sub(1)));
+                    } else if interrupted && sample.link.is_none() {
+                        // Distributions build libraries without frame pointers, as everybody knows.
+                        let file = space.find(word).map(|mapping| &mapping.file);
+                        let is_program = file.is_some_and(|file| !is_library(file));
+                        let unwinder = &mut self.unwinder;
+                        let is_without_frame = (self.is_without_frame.entry(location))
+                            .or_insert_with(|| {
+                                is_program && unwinder.is_without_frame(space, word)
+                            });
+                        self.table.without_caller += usize::from(*is_without_frame);
                     }
                 }
-                _ => self.push(Location::Unmapped),
+                _ => drop(self.push(Location::Unmapped)),
             }
         }
         if saved.is_none() {
@@ -293,13 +309,14 @@ impl StackFinder<'_> {
         truncated || root == Some(Location::Unmapped)
     }
 
-    fn push(&mut self, location: Location) {
+    fn push(&mut self, location: Location) -> LocationIx {
         let locations = &mut self.table.locations;
         let number = *self.index.entry(location).or_insert_with(|| {
             locations.push(location);
             LocationIx(locations.len() as u32 - 1)
         });
         self.stack.push(number);
+        number
     }
 }
 
