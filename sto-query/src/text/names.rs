@@ -83,7 +83,7 @@ pub(crate) fn cut_path(path: &str, max: usize) -> String {
         return path.to_owned();
     }
     let starts = part_starts(path);
-    let inner = starts[1..].iter().map(|&start| {
+    let mut inner = starts[1..].iter().map(|&start| {
         let separator = if path[..start].ends_with("::") {
             "::"
         } else {
@@ -91,24 +91,19 @@ pub(crate) fn cut_path(path: &str, max: usize) -> String {
         };
         format!("…{separator}{}", &path[start..])
     });
-    let last = inner.clone().next_back();
-    match (
-        inner.into_iter().find(|inner| display_width(inner) <= max),
-        last,
-    ) {
-        (Some(inner), _) => inner,
-        // Brackets in a long last part are cut in their middle.
-        _ if path.contains(['<', '(']) => shorten(path, max),
-        (None, last) => {
-            let mut used = 1;
-            let last = last.unwrap_or_else(|| path.to_owned());
-            let kept = last.chars().take_while(|character| {
-                used += character.width().unwrap_or(0);
-                used <= max
-            });
-            kept.chain(['…']).collect()
-        }
+    if let Some(inner) = inner.find(|inner| display_width(inner) <= max) {
+        return inner;
     }
+    if path.contains(['<', '(']) {
+        return shorten(path, max);
+    }
+    let last = starts.last().map_or(path, |&start| &path[start..]);
+    let mut used = 1;
+    let kept = last.chars().take_while(|character| {
+        used += character.width().unwrap_or(0);
+        used <= max
+    });
+    kept.chain(['…']).collect()
 }
 
 /// Returns the groups of different names that look the same when shortened, each with the length of
@@ -172,7 +167,7 @@ mod tests {
             (36, "…::collect::consumer::consume_iter"),
             (26, "…::consumer::consume_iter"),
             (16, "…::consume_iter"),
-            (12, "…::consume_…"),
+            (12, "consume_ite…"),
         ] {
             assert_eq!(shorten_name(consume, max), shown, "{max}");
         }
