@@ -19,7 +19,7 @@ FLOORS = {
     "sto-core": "symbolize intern ingest",
     "sto-query/stats": None,
     "sto-query/lake": "places exchange lake",
-    "sto-query": "text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
+    "sto-query": "keys text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results internal",
     "sto-cli": "runtime args complete help lsp commands cli",
 }

@@ -67,8 +67,12 @@ pub(crate) struct Cli {
     #[arg(long, global = true, display_order = 902)]
     pub(crate) no_pager: bool,
 
+    /// Show names of functions in full, with type arguments, parameters and hashes
+    #[arg(long, global = true, display_order = 903)]
+    pub(crate) full_names: bool,
+
     /// Use at most SIZE of memory (4GiB) [default: $STO_MAX_MEMORY, otherwise a quarter of the machine's memory]
-    #[arg(long, global = true, value_name = "SIZE", value_parser = bytes, display_order = 903)]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = bytes, display_order = 904)]
     #[arg(env = "STO_MAX_MEMORY", hide_env = true)]
     pub(crate) max_memory: Option<Bytes>,
 

@@ -33,6 +33,9 @@ fn run() -> Result<Outcome, CliError> {
     let cli = cli.unwrap_or_else(|error| help::exit(&error, color));
     memory::set_limit(cli.max_memory);
     ui::set_colors(cli.color, config.colors);
+    if cli.full_names {
+        ui::show_full_names();
+    }
     if cli.no_pager {
         pager::turn_off();
     }

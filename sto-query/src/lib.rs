@@ -42,6 +42,7 @@ mod history;
 mod hot;
 #[doc(hidden)]
 pub mod internal;
+mod keys;
 mod listing;
 mod maintain;
 mod models;

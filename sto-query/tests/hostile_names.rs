@@ -17,6 +17,7 @@ use sto_query::text::Style;
 const TERMINAL: Style = Style {
     width: Some(80),
     colors: None,
+    full_names: false,
     words: WORDS,
 };
 

@@ -17,11 +17,13 @@ use sto_query::text::{Colors, Style};
 const TERMINAL: Style = Style {
     width: Some(80),
     colors: None,
+    full_names: false,
     words: WORDS,
 };
 const PIPE: Style = Style {
     width: None,
     colors: None,
+    full_names: false,
     words: WORDS,
 };
 /// The style of a terminal with `width` columns, without colours.
@@ -35,6 +37,7 @@ fn wide(width: usize) -> Style {
 const COLOR: Style = Style {
     width: Some(80),
     colors: Some(Colors::USUAL),
+    full_names: false,
     words: WORDS,
 };
 
@@ -95,22 +98,23 @@ fn shares_without_values_are_of_samples() {
 }
 
 #[test]
-fn long_names_are_shortened_only_to_a_limited_width() {
+fn long_names_are_shown_in_full_only_on_request() {
     let name = "<alloc::vec::Vec<core::option::Option<alloc::string::String>> as \
                 core::iter::traits::collect::FromIterator<T>>::from_iter";
     let lines: &'static str = Box::leak(format!("{} 5", name).into_boxed_str());
     let view = view("v1", &folded(lines, 1));
-    for (style, is_whole) in [(TERMINAL, false), (PIPE, true)] {
+    let full = Style {
+        full_names: true,
+        ..PIPE
+    };
+    for (style, is_whole) in [(TERMINAL, false), (PIPE, false), (full, true)] {
         let texts = [
             render::top::text(&top(&view, 0, Order::SelfCost, None), style),
             render::tree::text(&call_tree(&view, 0, &Prune::default()), style),
         ];
         for text in texts {
             assert_eq!(text.contains(name), is_whole, "{text}");
-            assert!(
-                text.contains("<alloc::vec") && text.contains("from_iter"),
-                "{text}"
-            );
+            assert!(is_whole || text.contains("Vec::from_iter"), "{text}");
             assert!(
                 is_whole || text.lines().all(|line| line.chars().count() <= 80),
                 "{text}"

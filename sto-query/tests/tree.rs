@@ -108,6 +108,7 @@ fn recursion_a_million_deep_is_cut_at_the_maximum_depth() {
         Style {
             width: Some(80),
             colors: None,
+            full_names: false,
             words: WORDS,
         },
     );
@@ -188,6 +189,7 @@ fn tree_that_branches_at_every_level_stays_narrow() {
         Style {
             width: Some(80),
             colors: None,
+            full_names: false,
             words: WORDS,
         },
     );

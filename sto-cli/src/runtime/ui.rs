@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use sto_core::Notice;
 use sto_core::store::Waiting;
 use sto_query::text::{Colors, Style, printable};
@@ -18,6 +19,7 @@ pub(crate) fn style() -> Style {
     Style {
         width: columns().or_else(|| terminal.then(|| terminal_width().unwrap_or(80))),
         colors: wants_color(choice, terminal).then_some(colors),
+        full_names: FULL_NAMES.load(Ordering::Relaxed),
         words: WORDS,
     }
 }
@@ -25,6 +27,7 @@ pub(crate) fn style() -> Style {
 /// Style of text that goes into a file.
 pub(crate) fn plain() -> Style {
     Style {
+        full_names: FULL_NAMES.load(Ordering::Relaxed),
         words: WORDS,
         ..Style::default()
     }
@@ -48,6 +51,14 @@ fn terminal_width() -> Option<usize> {
 
 /// The choices of `--color` and the configuration.
 static COLORS: OnceLock<(ColorChoice, Colors)> = OnceLock::new();
+
+/// Whether `--full-names` was given.
+static FULL_NAMES: AtomicBool = AtomicBool::new(false);
+
+/// Makes all text show names of functions in full.
+pub(crate) fn show_full_names() {
+    FULL_NAMES.store(true, Ordering::Relaxed);
+}
 
 /// Sets the user's choice, once.
 pub(crate) fn set_colors(choice: ColorChoice, colors: Colors) {

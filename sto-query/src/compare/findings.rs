@@ -54,7 +54,7 @@ pub(super) fn findings(
     let ends = PathEnds::new(evidences, &causes);
     let callees = callees::attributed_callees(evidences, owners, &causes);
     let ignored = ignored(setting.options);
-    let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
+    let mut findings: Vec<(f64, Finding, sentence::Details)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, shown, cause, partner, judged);
         let pair = pair(evidences, partner);
@@ -86,14 +86,23 @@ pub(super) fn findings(
             unit: setting.unit,
             period: if setting.within_runs { "second" } else { "run" },
         };
-        finding.reason = sentence::finding(&finding, &details);
-        findings.push((cause.explains.abs(), finding));
+        findings.push((cause.explains.abs(), finding, details));
+    }
+    let named = findings
+        .iter()
+        .map(|(_, finding, details)| (finding, details));
+    let names = sentence::Names::new(named);
+    for (_, finding, details) in &mut findings {
+        finding.reason = sentence::finding(finding, details, &names);
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
-    findings.sort_by(|(a_explains, a), (b_explains, b)| {
+    findings.sort_by(|(a_explains, a, _), (b_explains, b, _)| {
         (a.rank().cmp(&b.rank())).then(b_explains.total_cmp(a_explains))
     });
-    let findings = findings.into_iter().map(|(_, finding)| finding).collect();
+    let findings = findings
+        .into_iter()
+        .map(|(_, finding, _)| finding)
+        .collect();
     (findings, in_common, replaced)
 }
 

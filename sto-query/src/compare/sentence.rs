@@ -7,25 +7,61 @@ use super::result::{
     Needed, round_for_output,
 };
 use crate::text::cost;
+use crate::text::names::{cut_path, distinct_names, shorten_name};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+use std::iter::zip;
 use sto_core::units::Unit;
 
 /// The warning for counts without stacks.
 pub(super) const NO_STACKS: &str = "These are counts by function, without stacks: callers, paths and lines are \
     unknown, and a renamed function is reported as a new one and a gone one.";
 
-/// Maximum length of a name in a sentence, in characters. The finding has the whole name.
-const MAX_NAME_LEN: usize = 60;
+/// Maximum width of a name in a sentence. The finding has the whole name.
+const MAX_NAME_WIDTH: usize = 60;
 
-/// Cuts out the middle of a long name.
-fn short(name: &str) -> String {
-    let length = name.chars().count();
-    if length <= MAX_NAME_LEN {
-        return name.to_owned();
+/// The names of all functions in the sentences of a comparison: short forms that tell them apart.
+pub(super) struct Names(HashMap<String, String>);
+
+impl Names {
+    pub(super) fn new<'a>(findings: impl Iterator<Item = (&'a Finding, &'a Details)>) -> Names {
+        let functions: BTreeSet<&str> = findings
+            .flat_map(|(finding, details)| functions_of(finding, &details.pair))
+            .collect();
+        let names = distinct_names(functions.iter().copied()).into_iter();
+        let names = names.map(|name| cut_path(&name, MAX_NAME_WIDTH));
+        Names(zip(functions.into_iter().map(str::to_owned), names).collect())
     }
-    let half = MAX_NAME_LEN / 2;
-    let head: String = name.chars().take(half).collect();
-    let tail: String = name.chars().skip(length - half).collect();
-    format!("{head}…{tail}")
+
+    fn short<'a>(&'a self, function: &'a str) -> &'a str {
+        self.0.get(function).map_or(function, |name| name)
+    }
+
+    fn name<'a>(&'a self, function: &'a FunctionName) -> &'a str {
+        self.short(&function.function)
+    }
+}
+
+/// Returns the functions that the sentence of a finding may name.
+fn functions_of<'a>(finding: &'a Finding, pair: &'a PairRelation) -> Vec<&'a str> {
+    let Finding {
+        moved_from,
+        moved_to,
+        replaces,
+        replaced_by,
+        ..
+    } = finding;
+    let in_pair = match pair {
+        PairRelation::Itself | PairRelation::UnderCostlierCaller(None) => None,
+        PairRelation::UnderCostlierCaller(Some(name)) | PairRelation::PartOf(name) => Some(name),
+    };
+    let related = [moved_from, moved_to, replaces, replaced_by];
+    let related = related.into_iter().flatten().chain(in_pair);
+    let callees = finding.attributed_callees.iter();
+    let mut functions: Vec<&str> = vec![&finding.function];
+    functions.extend(related.chain(&finding.grown_callees).map(|f| &*f.function));
+    functions.extend(callees.filter_map(|callee| callee.function.as_deref()));
+    functions
 }
 
 /// Formats a ratio in words: `10.2 times as much`, `37% more`, `12% less`.
@@ -60,7 +96,7 @@ pub(super) struct Details {
 }
 
 /// Returns the reason of a finding.
-pub(super) fn finding(finding: &Finding, details: &Details) -> String {
+pub(super) fn finding(finding: &Finding, details: &Details, names: &Names) -> String {
     let Details {
         in_callees,
         unchanged,
@@ -69,9 +105,11 @@ pub(super) fn finding(finding: &Finding, details: &Details) -> String {
         unit,
         period,
     } = *details;
+    let name = |function: &FunctionName| names.name(function).to_owned();
+    let function = names.short(&finding.function);
     let function = match finding.instances {
-        0 => short(&finding.function),
-        count => format!("{} ({count} instances together)", short(&finding.function)),
+        0 => function.to_owned(),
+        count => format!("{function} ({count} instances together)"),
     };
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
@@ -82,7 +120,7 @@ pub(super) fn finding(finding: &Finding, details: &Details) -> String {
         percent(change.candidate_share),
     );
     let where_in = if in_callees {
-        name_main_callees(finding)
+        name_main_callees(finding, names)
     } else {
         String::new()
     };
@@ -102,7 +140,7 @@ pub(super) fn finding(finding: &Finding, details: &Details) -> String {
             percent(finding.total.baseline_share),
             to.as_ref().map(name).unwrap_or_default(),
         ),
-        (FindingKind::Replaced, ..) => replaced(finding, pair, &function, &old, &new),
+        (FindingKind::Replaced, ..) => replaced(finding, pair, names, [&function, &old, &new]),
         (FindingKind::New, ..) => {
             let replaces = match (&finding.replaces, pair) {
                 (Some(gone), PairRelation::UnderCostlierCaller(caller)) => format!(
@@ -133,7 +171,7 @@ pub(super) fn finding(finding: &Finding, details: &Details) -> String {
                 }
                 Basis::AttributedSelf => String::new(),
                 Basis::Total => ", and no single function below it explains that".to_owned(),
-                Basis::Calls => called(finding),
+                Basis::Calls => called(finding, names),
             };
             let called = finding
                 .calls
@@ -173,11 +211,11 @@ fn describe_calls(calls: CallChange, least: f64) -> Option<String> {
 }
 
 /// Names the callees that most of the change is in.
-fn name_main_callees(finding: &Finding) -> String {
+fn name_main_callees(finding: &Finding, names: &Names) -> String {
     let callees = finding.attributed_callees.iter().take(2);
     let name = |callee: &AttributedCallee| match &callee.function {
-        Some(function) if callee.module == finding.module => short(function),
-        Some(function) => format!("{} ({})", short(function), callee.module),
+        Some(function) if callee.module == finding.module => names.short(function).to_owned(),
+        Some(function) => format!("{} ({})", names.short(function), callee.module),
         None if callee.module == finding.module => "library code".to_owned(),
         None => callee.module.clone(),
     };
@@ -202,10 +240,10 @@ pub(super) enum PairRelation {
 fn replaced(
     finding: &Finding,
     pair: &PairRelation,
-    function: &str,
-    old: &str,
-    new: &str,
+    names: &Names,
+    [function, old, new]: [&str; 3],
 ) -> String {
+    let name = |function| names.name(function);
     match (pair, &finding.replaces, &finding.replaced_by) {
         (PairRelation::PartOf(top), Some(gone), _) => format!(
             "{function} is new, and costs {new} of all; it is a part of {}, which replaced {} at the \
@@ -236,20 +274,17 @@ fn replaced(
 }
 
 /// Names the functions that grew because the finding's function calls them more often.
-fn called(finding: &Finding) -> String {
+fn called(finding: &Finding, names: &Names) -> String {
     let more = match finding.kind {
         FindingKind::Improvement | FindingKind::Gone => "less",
         _ => "more",
     };
-    let names: Vec<String> = finding.grown_callees.iter().take(2).map(name).collect();
+    let callees = finding.grown_callees.iter().take(2);
+    let names: Vec<&str> = callees.map(|callee| names.name(callee)).collect();
     match names[..] {
         [] => String::new(),
         _ => format!("; it calls {} {more}", names.join(" and ")),
     }
-}
-
-fn name(function: &FunctionName) -> String {
-    short(&function.function)
 }
 
 /// Returns the reason of the verdict `regression`.
@@ -318,7 +353,7 @@ fn worse_of_both(worse: &[&Finding]) -> String {
         (Some((function, _, change)), _) => {
             format!(
                 "of what both have, {} costs {}",
-                short(function),
+                shorten_name(function, MAX_NAME_WIDTH),
                 times(change)
             )
         }

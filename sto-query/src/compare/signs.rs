@@ -3,8 +3,10 @@
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
 use super::regions::Regions;
+use crate::keys::Method;
 use hashbrown::HashMap;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Minimum similarity of names and callees.
@@ -287,24 +289,9 @@ fn without_arguments(symbol: &str) -> &str {
 
 /// Turns `<Type as Trait>::method` into `Type::method`, so that methods are not similar only
 /// because of their trait.
-fn without_trait(symbol: &str) -> String {
-    let Some(path) = symbol.strip_prefix('<') else {
-        return symbol.to_owned();
-    };
-    let (mut depth, mut of_trait) = (1_usize, None);
-    let mut before = ' ';
-    for (at, c) in path.char_indices() {
-        match c {
-            '<' => depth += 1,
-            '>' if before != '-' => depth -= 1,
-            ' ' if depth == 1 && path[at..].starts_with(" as ") => of_trait = Some(at),
-            _ => {}
-        }
-        if depth == 0 {
-            let of_type = &path[..of_trait.unwrap_or(at)];
-            return format!("{of_type}{}", &path[at + 1..]);
-        }
-        before = c;
+fn without_trait(symbol: &str) -> Cow<'_, str> {
+    match Method::parse(symbol) {
+        Some(method) => Cow::Owned(format!("{}{}", method.self_type, method.after)),
+        None => Cow::Borrowed(symbol),
     }
-    symbol.to_owned()
 }

@@ -1,7 +1,7 @@
 //! Finds functions by a name that a user typed, by the same rule in every command.
 
 use super::{KeyOptions, UNRESOLVED, key_of, key_symbol};
-use crate::text::{find_closest, printable};
+use crate::text::{find_closest, name_with_types, part_starts, printable, short_name};
 use hashbrown::HashSet;
 use regex_lite::Regex;
 use std::borrow::Cow;
@@ -22,9 +22,10 @@ const ANY_TEXT: char = '…';
 /// 1. it is the symbol, or its [key](key_symbol);
 /// 2. it has the same key;
 /// 3. it is the key without template arguments;
-/// 4. it is the last part of one of these, as `Parser::next` is of `demo::Parser::next`;
-/// 5. it is any part of one of these, first with and then without regard to case;
-/// 6. it contains `…`, which stands for any text.
+/// 4. it is a [short form](short_name) of the name;
+/// 5. it is the last part of one of these, as `Parser::next` is of `demo::Parser::next`;
+/// 6. it is any part of one of these, first with and then without regard to case;
+/// 7. it contains `…`, which stands for any text, and begins at any part of one of these.
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionChoice {
     text: String,
@@ -94,15 +95,19 @@ impl<'a> SymbolAndKey<'a> {
     fn without_arguments(&self) -> Cow<'_, str> {
         match &*self.key {
             UNRESOLVED => Cow::Borrowed(UNRESOLVED),
-            key => key_symbol(key, WITHOUT_ARGUMENTS),
+            key => key_symbol(key, KeyOptions::WITHOUT_ARGUMENTS),
         }
     }
-}
 
-const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
-    exact_symbols: false,
-    ignore_template_arguments: true,
-};
+    /// Returns the forms in which the name is displayed, besides the symbol.
+    fn displayed(&self) -> [String; 3] {
+        [
+            short_name(self.symbol),
+            short_name(&self.key),
+            name_with_types(self.symbol),
+        ]
+    }
+}
 
 impl FunctionChoice {
     /// Parses the text that a user typed.
@@ -140,18 +145,21 @@ impl FunctionChoice {
         let own_key = key_symbol(text, KeyOptions::default());
         let any_case = text.to_lowercase();
         let has = |name: &str| name.to_lowercase().contains(&any_case);
-        let rules: [&dyn Fn(&SymbolAndKey) -> bool; 7] = [
+        let any_name = |f: &SymbolAndKey, fits: &dyn Fn(&str) -> bool| {
+            fits(f.symbol)
+                || fits(&f.key)
+                || fits(&f.without_arguments())
+                || f.displayed().iter().any(|name| fits(name))
+        };
+        let rules: [&dyn Fn(&SymbolAndKey) -> bool; 8] = [
             &|f| f.symbol == text || f.key == text || printable(f.symbol) == text,
             &|f| f.key == own_key,
             &|f| f.without_arguments() == text,
-            &|f| is_last_part(text, &f.key) || is_last_part(text, &f.without_arguments()),
-            &|f| {
-                f.symbol.contains(text)
-                    || f.key.contains(text)
-                    || f.without_arguments().contains(text)
-            },
-            &|f| has(f.symbol) || has(&f.key) || has(&f.without_arguments()),
-            &|f| fits_cut(text, f.symbol) || fits_cut(text, &f.key),
+            &|f| f.displayed().iter().any(|name| name == text),
+            &|f| any_name(f, &|name| is_last_part(text, name)),
+            &|f| any_name(f, &|name| name.contains(text)),
+            &|f| any_name(f, &has),
+            &|f| any_name(f, &|name| fits_part(text, name)),
         ];
         let mut chosen = rules.iter().map(|fits| those(fits));
         chosen.find(|chosen| !chosen.is_empty()).unwrap_or_default()
@@ -192,6 +200,12 @@ impl FunctionChoice {
 fn is_last_part(text: &str, name: &str) -> bool {
     let outer = name.strip_suffix(text).filter(|_| !text.is_empty());
     outer.is_some_and(|outer| outer.ends_with("::") || outer.ends_with(['.', '/', ' ', '$']))
+}
+
+/// Whether the text with `…` fits the name from the start of one of its parts on.
+fn fits_part(text: &str, name: &str) -> bool {
+    let mut starts = part_starts(name).into_iter();
+    text.contains(ANY_TEXT) && starts.any(|start| fits_cut(text, &name[start..]))
 }
 
 /// Whether the parts between `…` occur in the name in their order, the first at its beginning and
@@ -302,6 +316,31 @@ mod tests {
         ] {
             assert_eq!(chosen(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn finds_names_in_every_form_in_which_they_are_displayed() {
+        let symbols = [
+            "<alloc::vec::Vec<app::Item> as core::ops::drop::Drop>::drop",
+            "<alloc::vec::Vec<u8> as core::ops::drop::Drop>::drop",
+            "rayon::iter::collect::consumer::consume_iter::<app::Item>",
+            "void shop::sort<int*>(int*, int*)",
+            "app::run::{closure#2}",
+        ];
+        let functions = symbols.map(|symbol| SymbolAndKey {
+            symbol,
+            key: key_symbol(symbol, KeyOptions::default()),
+        });
+        let displayed = crate::text::names::distinct_names(symbols);
+        let cut = symbols[2..].iter();
+        let cut = cut.map(|symbol| crate::text::names::shorten_name(symbol, 17));
+        let cut: Vec<String> = cut.collect();
+        for (ix, name) in displayed.iter().enumerate().chain((2..).zip(&cut)) {
+            let choice = FunctionChoice::parse(name).expect("it is no regular expression");
+            assert_eq!(choice.find_matches(&functions), [ix], "{name}");
+        }
+        let both = FunctionChoice::parse("Vec::drop").expect("it is no regular expression");
+        assert_eq!(both.find_matches(&functions), [0, 1]);
     }
 
     #[test]

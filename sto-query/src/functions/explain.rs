@@ -1,8 +1,8 @@
 //! Explains whether two symbols are the same function.
 
-use super::keys::{KeyOptions, Matching, Rule, take_out};
 use super::{ModuleKey, Spellings};
 use crate::answer::Answer;
+use crate::keys::{KeyOptions, Matching, Rule, take_out};
 use serde::Serialize;
 use std::borrow::Cow;
 

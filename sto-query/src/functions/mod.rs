@@ -15,13 +15,14 @@
 mod attribution;
 mod choice;
 mod explain;
-mod keys;
 mod library;
 mod matched;
 #[cfg(any(feature = "lake", feature = "sql"))]
 mod numbered;
 mod spellings;
 
+pub use crate::keys::{KeyOptions, RULES_VERSION, Rule, key_symbol};
+pub(crate) use crate::keys::{Matching, outside_of_closures, without_arguments};
 pub(crate) use attribution::FunctionPatterns;
 pub use attribution::{Attribution, LibraryCode};
 pub(crate) use attribution::{is_library, origin};
@@ -30,10 +31,6 @@ pub use choice::FunctionError;
 pub(crate) use choice::{SymbolAndKey, symbols_of};
 pub(crate) use explain::SymbolKey;
 pub use explain::{SymbolMatch, explain_match};
-pub(crate) use keys::Matching;
-pub(crate) use keys::outside_of_closures;
-pub(crate) use keys::without_arguments;
-pub use keys::{KeyOptions, RULES_VERSION, Rule, key_symbol};
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of, module_key};
 #[cfg(any(feature = "lake", feature = "sql"))]
 pub(crate) use numbered::Functions;

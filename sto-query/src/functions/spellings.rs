@@ -5,8 +5,8 @@
 //! tables. One key is turned into the other only if no build has both: then both are functions, and
 //! stay apart.
 
-use super::keys::{Rule, is_rust, without_arguments, without_stamp};
 use super::matched::{FunctionKey, ModuleKey};
+use crate::keys::{Method, Rule, is_rust, without_arguments, without_stamp};
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 
@@ -256,40 +256,6 @@ fn has_parameters(key: &str) -> bool {
         }
     }
     false
-}
-
-/// A method of a type, as in `<Cart as Add>::add`.
-struct Method<'a> {
-    self_type: &'a str,
-    of_trait: Option<&'a str>,
-    /// The rest of the path: `::add`.
-    after: &'a str,
-}
-
-impl<'a> Method<'a> {
-    /// Reads a name without arguments.
-    fn parse(name: &'a str) -> Option<Method<'a>> {
-        let inside = name.strip_prefix('<')?;
-        let mut depth = 1usize;
-        let mut as_trait = None;
-        for (at, byte) in inside.bytes().enumerate() {
-            match byte {
-                b'<' => depth += 1,
-                b'>' if inside[..at].ends_with('-') => {}
-                b'>' => depth -= 1,
-                b' ' if depth == 1 && inside[at..].starts_with(" as ") => as_trait = Some(at),
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(Method {
-                    self_type: &inside[..as_trait.unwrap_or(at)],
-                    of_trait: as_trait.map(|start| &inside[start + " as ".len()..at]),
-                    after: &inside[at + 1..],
-                });
-            }
-        }
-        None
-    }
 }
 
 /// Returns the type with `_` for all that a reference, pointer, slice, array or tuple contains.

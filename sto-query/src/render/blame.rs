@@ -104,7 +104,7 @@ fn functions(here: &[BlamedFunction], columns: &Columns, style: Style) -> String
         };
         let words = format!(": {}{change}", format_costs(&function.costs, None));
         let column = columns.source + display_width(&words);
-        let name = style.shorten_to_fit(&printable(&function.function), column);
+        let name = style.name(&function.function, column);
         let words = shorten_to_fit(&words, columns.source + display_width(&name), style);
         let words = match function.change {
             Some(ratio) if ratio > 1.0 => style.worse(&words),

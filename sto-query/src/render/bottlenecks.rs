@@ -52,7 +52,7 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
             Cell::from(format!("{:+.2}", found.coefficient)),
             Cell::from(format!("{:+.2}..{:+.2}", found.low, found.high)),
             Cell::from(probability(found.q)),
-            Cell::from(&found.function.function),
+            Cell::function(&found.function.function),
         ]);
     }
     text += &format!("\n{}", table.render(style));

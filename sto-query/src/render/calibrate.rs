@@ -43,7 +43,7 @@ fn reports(calibration: &Calibration, reports: FalseReports, style: Style) -> St
     for reported in calibration.reported.iter().take(LISTED) {
         table.add_row(vec![
             Cell::from(reported.comparisons.to_string()),
-            Cell::from(&reported.function),
+            Cell::function(&reported.function),
         ]);
     }
     if let Some(more @ 1..) = calibration.reported.len().checked_sub(LISTED) {
@@ -94,7 +94,7 @@ fn visible(calibration: &Calibration, style: Style) -> String {
         table.add_row(vec![
             Cell::from(percent(visible.share)),
             Cell::from(growth(visible.change)),
-            Cell::from(&visible.function),
+            Cell::function(&visible.function),
         ]);
     }
     text += &table.render(style);

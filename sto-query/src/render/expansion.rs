@@ -46,7 +46,7 @@ pub fn text(report: &Expansion, style: Style) -> String {
             Cell::from(format!("… {}", folded_name(&links))).with_style(Style::dim)
         } else {
             contexts = rest;
-            Cell::from(&context.function.function)
+            Cell::function(&context.function.function)
         };
         table.add_row(vec![
             Cell::from(format!("{:+.1}", context.difference)),

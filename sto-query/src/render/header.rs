@@ -1,8 +1,9 @@
 //! The heading of a report: program, build, samples and time ranges.
 
 use crate::listing::ProfileSummary;
+use crate::text::names::distinct_names;
 use crate::text::{
-    Style, format_count, group_digits, list_names, printable, quantity, seconds, title,
+    Style, format_count, group_digits, list_names, printable, quantity, seconds, short_name, title,
 };
 use crate::tree::{RunWindow, Subject};
 use std::fmt::Write;
@@ -114,8 +115,9 @@ pub(super) fn full_name(subject: &Subject) -> String {
 pub(super) fn functions(names: &[&str]) -> String {
     const NAMED: usize = 5;
     if let [only] = names {
-        return printable(only).into_owned();
+        return short_name(&printable(only));
     }
     let all = format_count(names.len() as u64, "function");
-    format!("{all} ({})", printable(&list_names(names, NAMED)))
+    let names = distinct_names(names.iter().copied());
+    format!("{all} ({})", printable(&list_names(&names, NAMED)))
 }

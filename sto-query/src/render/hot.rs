@@ -3,7 +3,7 @@
 use super::header::full_name;
 use super::source::{expand_tabs, shorten_to_fit};
 use crate::hot::{DoubtfulFile, HotCosts, HotSpot, HotSpots};
-use crate::text::{Style, display_width, format_count, list_names, printable};
+use crate::text::{Style, display_width, format_count, list_names, printable, short_name};
 use std::borrow::Cow;
 
 /// Maximum number of files to name in a note.
@@ -27,7 +27,7 @@ fn line(spot: &HotSpot, style: Style) -> String {
         percent(total.share)
     );
     let what = match &spot.function {
-        Some(function) => format!(" of {}", printable(function)),
+        Some(function) => format!(" of {}", short_name(&printable(function))),
         None => format!(": {}", printable(&expand_tabs(&spot.source))),
     };
     let column = display_width(&place) + display_width(&costs);

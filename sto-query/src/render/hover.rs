@@ -2,7 +2,7 @@
 
 use super::hot::{format_costs, percent};
 use crate::hot::{FunctionNo, HotCosts, HotFunction, HotHistory, HotIndex, HotLine};
-use crate::text::{format_count, printable, shorten};
+use crate::text::{format_count, printable, short_name, shorten};
 use crate::tree::CostShare;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub fn function(
     change: Option<(f64, &str)>,
     form: HoverForm,
 ) -> String {
-    let name = form.name(function.name);
+    let name = form.function(function.name);
     let module = match function.module {
         "" => String::new(),
         module => format!(" in {}", form.name(module)),
@@ -120,7 +120,7 @@ fn calls(
     }
     let _ = writeln!(text, "\n{title}\n");
     for (other, cost) in shown {
-        let name = form.name(index.function(other).name);
+        let name = form.function(index.function(other).name);
         let _ = writeln!(text, "- {name} {}", percent(cost.share));
     }
 }
@@ -156,6 +156,11 @@ impl HoverForm {
             costs,
             since.as_ref().map(|(ratio, since)| (*ratio, &**since)),
         )
+    }
+
+    /// Returns the short form of a function's name, which is displayed literally.
+    fn function(self, symbol: &str) -> String {
+        self.name(&short_name(symbol))
     }
 
     /// Returns a name that is displayed literally, shortened to the maximum width.

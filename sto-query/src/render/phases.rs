@@ -4,7 +4,7 @@ use super::header::header;
 use crate::phases::{Cycle, Phase, PhaseChange, Phases};
 use crate::text::{
     Cell, Column, Style, Table, format_count, line, omitted_line, percent, printable, seconds,
-    title,
+    short_name, title,
 };
 
 /// Number of functions to show for each phase, and the number of phases above which only one is
@@ -62,7 +62,7 @@ pub fn text(report: &Phases, style: Style) -> String {
                 Cell::from(row.what),
                 Cell::from(row.share.map_or(String::new(), percent)),
                 Cell::from(row.before.map_or(String::new(), percent)),
-                Cell::from(row.function),
+                Cell::function(row.function),
             ]);
         }
     }
@@ -138,7 +138,7 @@ fn repeats(cycle: &Cycle) -> String {
         };
         Some(format!(
             "{} ({} and {})",
-            printable(&change.frame.function),
+            short_name(&printable(&change.frame.function)),
             percent(high),
             percent(low)
         ))

@@ -46,7 +46,7 @@ pub fn text(report: &Potentials, style: Style) -> String {
             Cell::from(percent(function.self_cost.share)),
             Cell::from(percent(function.total.share)),
             Cell::from(&function.frame.module),
-            Cell::from(&function.frame.function),
+            Cell::function(&function.frame.function),
         ]);
     }
     text += &format!("\n{}", table.render(style));

@@ -45,7 +45,7 @@ pub fn text(report: &Scores, style: Style) -> String {
             Cell::from(format!("{:.1}", function.score)),
             Cell::from(function.q.map_or_else(|| "-".to_owned(), probability)),
             Cell::from(function.status.word()),
-            Cell::from(shown(function)),
+            shown(function, style),
         ]);
         for change in &function.changes {
             let lines = changed(change, style);
@@ -59,12 +59,17 @@ pub fn text(report: &Scores, style: Style) -> String {
 }
 
 /// Formats `new_name (was old_name)`.
-fn shown(score: &FunctionScore) -> String {
+fn shown(score: &FunctionScore, style: Style) -> Cell {
+    let function = &score.function.function;
     let names = [("was", &score.moved_from), ("now", &score.moved_to)];
-    let names = names
-        .into_iter()
-        .filter_map(|(word, name)| Some(format!(" ({word} {})", name.as_ref()?.function)));
-    names.fold(score.function.function.clone(), |text, name| text + &name)
+    let names = names.into_iter().filter_map(|(word, name)| {
+        let name = style.name(&name.as_ref()?.function, 0);
+        Some(format!(" ({word} {name})"))
+    });
+    match names.collect::<String>() {
+        none if none.is_empty() => Cell::function(function),
+        names => Cell::from(style.name(function, 0) + &names),
+    }
 }
 
 fn changed(change: &LevelShift, style: Style) -> String {

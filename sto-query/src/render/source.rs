@@ -19,7 +19,7 @@ pub fn text(report: &FunctionSource, style: Style) -> String {
     } else {
         ""
     };
-    let name = style.shorten_to_fit(&printable(&report.function), closures.len());
+    let name = style.name(&report.function, closures.len());
     let _ = writeln!(text, "\n{}{closures}", style.bold(&name));
     let cost = |cost: CostShare| {
         let samples = format_count(cost.samples, "sample");

@@ -32,7 +32,7 @@ pub fn text(report: &Top, style: Style) -> String {
             Cell::from(percent(function.total.share)),
             Cell::from(group_digits(function.total.samples)),
             Cell::from(&function.frame.module),
-            Cell::from(&function.frame.function)
+            Cell::function(&function.frame.function)
                 .with_prefix_and_suffix(String::new(), inlined.to_owned()),
         ]);
     }

@@ -48,7 +48,7 @@ pub fn text(report: &CallTree, style: Style) -> String {
             ix += folded;
             continue;
         }
-        let name = Cell::from(&node.frame.function);
+        let name = Cell::callee(&node.frame.function, node.parent);
         table.add_row(vec![
             total,
             Cell::from(percent(node.self_cost.share)),

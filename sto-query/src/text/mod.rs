@@ -5,6 +5,7 @@ pub(crate) mod names;
 mod numbers;
 mod paragraph;
 pub(crate) mod shell;
+mod short_names;
 mod style;
 mod table;
 mod time;
@@ -17,6 +18,8 @@ pub(crate) use numbers::{
 };
 pub(crate) use paragraph::{line, paragraph, title};
 pub use shell::Command;
+pub use short_names::short_name;
+pub(crate) use short_names::{name_with_types, part_starts};
 pub use sto_core::printable;
 pub use style::{Colors, Look, Style, UnknownColor, Words};
 pub(crate) use table::{Cell, Column, Table};

@@ -1,115 +1,123 @@
 //! Shortening of function names such that different names stay distinguishable, and the name that a
 //! user may have meant.
 
+use super::short_names::{name_with_types, part_starts, short_name};
 use super::{display_width, shorten};
 use hashbrown::HashMap;
+use unicode_width::UnicodeWidthChar;
 
 /// Number of characters kept before the first difference, as context.
 const BEFORE_DIFFERENCE: usize = 3;
 
-/// Minimum width at which a name may be shortened to its end.
-const SHORTEST_NAME: usize = 8;
+/// Maximum width of a function's name where the width is not limited, as in a pipe.
+pub(crate) const MAX_NAME_WIDTH: usize = 120;
 
-/// Shortens names, each to its maximum width.
+/// A text to shorten to a width.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide<'a> {
+    pub(crate) text: &'a str,
+    /// Maximum width.
+    pub(crate) max: usize,
+    /// Whether the text is the name of a function.
+    pub(crate) is_function: bool,
+}
+
+impl Wide<'_> {
+    fn cut(&self) -> String {
+        if self.is_function {
+            cut_path(self.text, self.max)
+        } else {
+            shorten(self.text, self.max)
+        }
+    }
+}
+
+/// Returns the [short forms](short_name) of names of functions. Different functions with the same
+/// short form have a longer form.
+pub(crate) fn distinct_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut forms: Vec<String> = names.iter().map(|name| short_name(name)).collect();
+    for longer in [name_with_types, str::to_owned] {
+        for (_, group) in look_alikes(&names, &forms, (0..names.len()).collect()) {
+            for ix in group {
+                forms[ix] = longer(names[ix]);
+            }
+        }
+    }
+    forms
+}
+
+/// Shortens texts, each to its maximum width.
 ///
-/// Different names that would look the same begin with `…` shortly before their first difference.
-pub(crate) fn shorten_distinctly(names: &[(&str, usize)]) -> Vec<String> {
-    let mut shown: Vec<String> = names
-        .iter()
-        .map(|(name, max)| shorten(name, *max))
-        .collect();
-    let mut alike = look_alikes(names, &shown, (0..names.len()).collect());
+/// Different texts that would look the same begin with `…` shortly before their first difference.
+pub(crate) fn shorten_distinctly(texts: &[Wide]) -> Vec<String> {
+    let mut shown: Vec<String> = texts.iter().map(Wide::cut).collect();
+    let whole: Vec<&str> = texts.iter().map(|wide| wide.text).collect();
+    let mut alike = look_alikes(&whole, &shown, (0..texts.len()).collect());
     while let Some((common, group)) = alike.pop() {
         for &ix in &group {
-            let (name, max) = names[ix];
-            let differs = name.chars().skip(common.saturating_sub(BEFORE_DIFFERENCE));
+            let Wide { text, max, .. } = texts[ix];
+            let differs = text.chars().skip(common.saturating_sub(BEFORE_DIFFERENCE));
             shown[ix] = format!(
                 "…{}",
                 shorten(&String::from_iter(differs), max.saturating_sub(1))
             );
         }
         // If the width does not reach the difference, another round would not help.
-        let closer = look_alikes(names, &shown, group);
+        let closer = look_alikes(&whole, &shown, group);
         alike.extend(closer.into_iter().filter(|(longer, _)| *longer > common));
     }
     shown
 }
 
-/// Shortens a function's name to at most `max` columns, with `…` for omitted parts: first template
-/// arguments and parameters, then outer namespaces, as a function's own name is most specific. A
-/// name that is still too long is cut in its middle.
+/// Returns the [short form](short_name) of a function's name in at most `max` columns, with `…` for
+/// omitted parts.
 pub(crate) fn shorten_name(name: &str, max: usize) -> String {
-    if display_width(name) <= max {
-        return name.to_owned();
-    }
-    let name = without_arguments(name);
-    if display_width(&name) <= max {
-        return name;
-    }
-    let ends = |ix: usize| {
-        ["::", ".", "/"]
-            .iter()
-            .any(|parting| name[..ix].ends_with(parting))
-    };
-    let starts = name.char_indices().map(|(ix, _)| ix).filter(|&ix| ends(ix));
-    let mut inner = starts
-        .map(|ix| &name[ix..])
-        .filter(|inner| display_width(inner) < max);
-    match inner.next() {
-        // Anything shorter would hardly be recognisable.
-        Some(inner) if display_width(inner) >= max.min(SHORTEST_NAME) => format!("…{inner}"),
-        _ => shorten(&name, max),
-    }
+    cut_path(&short_name(name), max)
 }
 
-/// Replaces the content of brackets that follow a name by `…`: `Map<…>::find(…) const`.
-fn without_arguments(name: &str) -> String {
-    let mut shown = String::with_capacity(name.len());
-    let mut depth = 0;
-    let mut before = ' ';
-    for character in name.chars() {
-        let is_behind_name = before.is_alphanumeric() || "_:>}".contains(before);
-        match character {
-            '<' | '(' if depth > 0 => depth += 1,
-            '<' | '(' if is_behind_name => {
-                depth = 1;
-                shown.push(character);
-            }
-            '>' | ')' if depth > 0 && before != '-' => {
-                depth -= 1;
-                if depth == 0 {
-                    shown.push('…');
-                    shown.push(character);
-                }
-            }
-            _ if depth == 0 => shown.push(character),
-            _ => {}
-        }
-        before = character;
+/// Cuts a path to at most `max` columns: outer parts are left out first, then the end of the last
+/// part, as a function's own name begins with what is most specific.
+pub(crate) fn cut_path(path: &str, max: usize) -> String {
+    if display_width(path) <= max {
+        return path.to_owned();
     }
-    match depth {
-        0 => shown,
-        // Unbalanced brackets, as in `operator<`.
-        _ => name.to_owned(),
+    let starts = part_starts(path);
+    let mut inner = starts[1..].iter().map(|&start| {
+        let separator = if path[..start].ends_with("::") {
+            "::"
+        } else {
+            ""
+        };
+        format!("…{separator}{}", &path[start..])
+    });
+    if let Some(inner) = inner.find(|inner| display_width(inner) <= max) {
+        return inner;
     }
+    if path.contains(['<', '(']) {
+        return shorten(path, max);
+    }
+    let last = starts.last().map_or(path, |&start| &path[start..]);
+    let mut used = 1;
+    let kept = last.chars().take_while(|character| {
+        used += character.width().unwrap_or(0);
+        used <= max
+    });
+    kept.chain(['…']).collect()
 }
 
 /// Returns the groups of different names that look the same when shortened, each with the length of
 /// the common prefix in characters.
-fn look_alikes(
-    names: &[(&str, usize)],
-    shown: &[String],
-    among: Vec<usize>,
-) -> Vec<(usize, Vec<usize>)> {
+fn look_alikes(names: &[&str], shown: &[String], among: Vec<usize>) -> Vec<(usize, Vec<usize>)> {
     let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
     for ix in among {
         groups.entry(&shown[ix]).or_default().push(ix);
     }
     let group = |group: Vec<usize>| {
-        let first = names[group[0]].0;
+        let first = names[group[0]];
         let mut others = group
             .iter()
-            .map(|&ix| names[ix].0)
+            .map(|&ix| names[ix])
             .filter(|name| *name != first)
             .peekable();
         others.peek()?;
@@ -152,22 +160,55 @@ mod tests {
     use crate::text::display_width;
 
     #[test]
-    fn shortening_drops_arguments_then_namespaces_then_the_middle() {
-        let find = "std::map<std::string, std::vector<int>>::find(std::string const&) const";
-        assert_eq!(shorten_name(find, 80), find);
-        assert_eq!(shorten_name(find, 40), "std::map<…>::find(…) const");
-        assert_eq!(shorten_name(find, 20), "…find(…) const");
-        assert_eq!(shorten_name(find, 12), "std::m…const");
-        let next = "<&mut I as core::iter::traits::iterator::Iterator>::next";
-        assert_eq!(shorten_name(next, 24), "…Iterator>::next");
+    fn cut_names_keep_the_end_of_the_path_and_the_start_of_the_name() {
+        let consume = "rayon::iter::collect::consumer::consume_iter";
+        for (max, shown) in [
+            (50, consume),
+            (36, "…::collect::consumer::consume_iter"),
+            (26, "…::consumer::consume_iter"),
+            (16, "…::consume_iter"),
+            (12, "consume_ite…"),
+        ] {
+            assert_eq!(shorten_name(consume, max), shown, "{max}");
+        }
         assert_eq!(
             shorten_name("a_function_of_c_without_parts", 12),
-            "a_func…parts"
+            "a_function_…"
         );
-        // Unbalanced brackets.
         assert_eq!(
-            shorten_name("std::operator<< <char>", 16),
-            "std::ope… <char>"
+            shorten_name("github.com/shop/cart.(*Cart).Add", 20),
+            "…cart.(*Cart).Add"
+        );
+        assert_eq!(
+            shorten_name("app::run::{{closure}}", 17),
+            "…::run::{closure}"
+        );
+    }
+
+    #[test]
+    fn functions_with_the_same_short_form_keep_what_tells_them_apart() {
+        let names = [
+            "app::parse::<app::Json>",
+            "app::parse::<app::Xml>",
+            "shop::add(int)",
+            "shop::add(long)",
+            "receive.isra.0",
+            "receive.part.1",
+            "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+            "receive.isra.0",
+        ];
+        assert_eq!(
+            distinct_names(names),
+            [
+                "app::parse<Json>",
+                "app::parse<Xml>",
+                "shop::add(int)",
+                "shop::add(long)",
+                "receive.isra.0",
+                "receive.part.1",
+                "Vec::drop",
+                "receive.isra.0",
+            ]
         );
     }
 
@@ -178,8 +219,13 @@ mod tests {
             .iter()
             .map(|end| format!("{stem}{end}{stem}"))
             .collect();
+        let wide = |text, max| Wide {
+            text,
+            max,
+            is_function: true,
+        };
         for width in [12, 24, 40] {
-            let wanted: Vec<_> = names.iter().map(|name| (name.as_str(), width)).collect();
+            let wanted: Vec<_> = names.iter().map(|name| wide(name, width)).collect();
             let shown = shorten_distinctly(&wanted);
             assert!(
                 shown.iter().all(|name| display_width(name) <= width),
@@ -191,7 +237,7 @@ mod tests {
                 }
             }
         }
-        let wide = ["函数函数函数甲函数", "函数函数函数乙函数"].map(|name| (name, 4));
+        let wide = ["函数函数函数甲函数", "函数函数函数乙函数"].map(|name| wide(name, 4));
         assert!(
             shorten_distinctly(&wide)
                 .iter()

@@ -1,6 +1,7 @@
 //! Layout and colours of text in a terminal, and the vocabulary of the program that prints it.
 
-use super::{MIN_NAME_WIDTH, shorten};
+use super::names::{MAX_NAME_WIDTH, shorten_name};
+use super::{MIN_NAME_WIDTH, printable, shorten};
 use std::fmt;
 use std::str::FromStr;
 use sto_core::Hint;
@@ -12,6 +13,8 @@ pub struct Style {
     pub width: Option<usize>,
     /// Colours; `None` for plain text.
     pub colors: Option<Colors>,
+    /// Whether names of functions are shown in full, however long they are.
+    pub full_names: bool,
     /// Names of the commands and options that hints refer to.
     pub words: Words,
 }
@@ -120,7 +123,7 @@ impl fmt::Display for UnknownColor {
             f,
             "`{}` is not a colour: expected {}, each also with `bright-` before it, or a number up to 255; \
              before or in place of it `bold`, `dim` or `underline`; or `none`",
-            super::printable(&self.0),
+            printable(&self.0),
             NAMES.join(", ")
         )
     }
@@ -197,6 +200,25 @@ impl Style {
     /// are hard to read, or 80 if the width is not limited.
     pub(crate) fn text_width(self) -> usize {
         self.width.unwrap_or(80).clamp(2 * MIN_NAME_WIDTH, 100)
+    }
+
+    /// Returns the short form of a function's name that begins at `column`, shortened to end at the
+    /// right edge of the terminal.
+    pub(crate) fn name(self, symbol: &str, column: usize) -> String {
+        let max = self.width.map_or(MAX_NAME_WIDTH, |width| {
+            width.saturating_sub(column).max(MIN_NAME_WIDTH)
+        });
+        self.name_up_to(symbol, max)
+    }
+
+    /// Returns the short form of a function's name in at most `max` columns.
+    pub(crate) fn name_up_to(self, symbol: &str, max: usize) -> String {
+        let symbol = printable(symbol);
+        if self.full_names {
+            symbol.into_owned()
+        } else {
+            shorten_name(&symbol, max)
+        }
     }
 
     /// Shortens text that begins at `column` to end at the right edge of the terminal.

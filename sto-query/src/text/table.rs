@@ -1,7 +1,8 @@
 //! Tables for terminals, pipes and logs, with aligned columns.
 
-use super::names::shorten_distinctly;
+use super::names::{MAX_NAME_WIDTH, Wide, distinct_names, shorten_distinctly};
 use super::{MIN_NAME_WIDTH, Style, display_width, printable, shorten};
+use std::collections::BTreeMap;
 use std::iter::zip;
 
 /// Number of spaces between two columns.
@@ -70,11 +71,16 @@ impl Column {
     }
 }
 
+/// The rows from which a function's name must differ: those with the same scope.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Scope(Option<usize>);
+
 /// A cell of a table. Invisible characters of its text are [escaped](fn@printable).
 pub(crate) struct Cell {
     before: String,
     text: String,
     after: String,
+    function: Option<Scope>,
     mark: fn(Style, &str) -> String,
 }
 
@@ -84,12 +90,28 @@ impl<T: AsRef<str>> From<T> for Cell {
             before: String::new(),
             text: printable(text.as_ref()).into_owned(),
             after: String::new(),
+            function: None,
             mark: |_, text| text.to_owned(),
         }
     }
 }
 
 impl Cell {
+    /// Creates a cell with the name of a function, for the last column. The table shows its short
+    /// form, or a longer one if the short form of another row looks the same.
+    pub(crate) fn function(name: impl AsRef<str>) -> Cell {
+        Cell::callee(name, None)
+    }
+
+    /// Creates a cell with the name of a function in a tree, in which only functions with the same
+    /// caller are told apart.
+    pub(crate) fn callee(name: impl AsRef<str>, caller: Option<usize>) -> Cell {
+        Cell {
+            function: Some(Scope(caller)),
+            ..Cell::from(name)
+        }
+    }
+
     /// Adds tree lines before and notes after the text of the last column. Neither is cut, but the
     /// notes are left out if a name has no room next to them.
     pub(crate) fn with_prefix_and_suffix(self, before: String, after: String) -> Cell {
@@ -228,7 +250,22 @@ impl Table {
             .iter()
             .filter_map(Line::cells)
             .filter_map(|cells| cells.last());
+        if style.full_names {
+            return last.map(|cell| cell.text.clone()).collect();
+        }
+        let mut texts: Vec<String> = last.clone().map(|cell| cell.text.clone()).collect();
+        let mut scopes: BTreeMap<Scope, Vec<usize>> = BTreeMap::new();
+        for (ix, cell) in last.clone().enumerate() {
+            if let Some(scope) = cell.function {
+                scopes.entry(scope).or_default().push(ix);
+            }
+        }
+        for rows in scopes.into_values() {
+            let short = distinct_names(rows.iter().map(|&ix| &*texts[ix]));
+            zip(rows, short).for_each(|(ix, name)| texts[ix] = name);
+        }
         let room = |cell: &Cell| match style.width {
+            None if cell.function.is_some() => MAX_NAME_WIDTH,
             None => usize::MAX,
             Some(width) => {
                 let after = display_width(cell.shown_after(style, from));
@@ -236,8 +273,12 @@ impl Table {
                 width.saturating_sub(taken).max(MIN_NAME_WIDTH)
             }
         };
-        let names: Vec<(&str, usize)> = last.map(|cell| (&*cell.text, room(cell))).collect();
-        shorten_distinctly(&names)
+        let wide = zip(last, &texts).map(|(cell, text)| Wide {
+            text,
+            max: room(cell),
+            is_function: cell.function.is_some(),
+        });
+        shorten_distinctly(&wide.collect::<Vec<_>>())
     }
 
     /// Formats a line, given the text of its last cell.

@@ -95,6 +95,7 @@ fn text_fits_terminals_of_any_width() {
         let style = Style {
             width: Some(width),
             colors: None,
+            full_names: false,
             words: WORDS,
         };
         let text = text(&calibration, style);

@@ -10,6 +10,7 @@ use sto_query::text::{Colors, Style};
 const TERMINAL: Style = Style {
     width: Some(80),
     colors: None,
+    full_names: false,
     words: WORDS,
 };
 

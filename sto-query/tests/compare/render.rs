@@ -63,6 +63,7 @@ fn text(comparison: &Comparison, width: usize, detail: Detail) -> String {
     let style = Style {
         width: Some(width),
         colors: None,
+        full_names: false,
         words: WORDS,
     };
     findings_text(comparison, style, detail)
@@ -94,6 +95,7 @@ fn shows_regression_as_text_and_json() {
 const COLORED: Style = Style {
     width: Some(80),
     colors: Some(Colors::USUAL),
+    full_names: false,
     words: WORDS,
 };
 
@@ -274,11 +276,18 @@ fn text_fits_terminal_and_is_coloured_only_on_request() {
 }
 
 #[test]
-fn unlimited_width_truncates_nothing() {
+fn full_names_are_shown_only_on_request() {
     let name = "app::Map<std::string, std::vector<Token>>::find(std::string const&) const";
-    let piped = findings_text(&one_of_each(), crate::words::plain(), Detail::Short);
-    let row = piped.lines().find(|line| line.ends_with(name));
-    assert!(row.is_some_and(|row| row.contains("new")), "{piped}");
+    for full_names in [false, true] {
+        let style = Style {
+            full_names,
+            ..crate::words::plain()
+        };
+        let shown = if full_names { name } else { "app::Map::find" };
+        let piped = findings_text(&one_of_each(), style, Detail::Short);
+        let row = piped.lines().find(|line| line.ends_with(shown));
+        assert!(row.is_some_and(|row| row.contains("new")), "{piped}");
+    }
 }
 
 #[test]

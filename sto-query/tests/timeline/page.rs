@@ -62,7 +62,7 @@ fn window_shows_functions_in_it_and_in_the_rest() {
         assert_eq!(heading(all), "What was done in all of the time");
         let names = [
             "compute",
-            "demo::Matrix<double>::multiply",
+            "demo::Matrix::multiply",
             "parse_document",
             "write_all",
         ];

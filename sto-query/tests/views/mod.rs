@@ -270,6 +270,7 @@ pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {
         let style = Style {
             width: Some(width),
             colors: None,
+            full_names: false,
             words: WORDS,
         };
         let text = text(style);

@@ -14,7 +14,7 @@ pub use page::html;
 pub use text::text;
 
 use crate::text::Style;
-use crate::text::names::shorten_name;
+use crate::text::names::MAX_NAME_WIDTH;
 
 /// Maximum number of callers and width of each name if the width is limited.
 const CALLERS: usize = 3;
@@ -24,10 +24,10 @@ const NAME: usize = 28;
 fn stack(frames: &[String], style: Style) -> String {
     let (most, width) = match style.width {
         Some(_) => (CALLERS + 1, NAME),
-        None => (usize::MAX, usize::MAX),
+        None => (usize::MAX, MAX_NAME_WIDTH),
     };
     let shown = frames.iter().rev().take(most);
-    let shown: Vec<String> = shown.map(|name| shorten_name(name, width)).collect();
+    let shown: Vec<String> = shown.map(|name| style.name_up_to(name, width)).collect();
     let more = if frames.len() > shown.len() {
         " < …"
     } else {

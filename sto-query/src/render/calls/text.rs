@@ -322,11 +322,13 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
             let time = |ns| quantity(ns, Unit::Nanoseconds).unwrap_or_default();
             let mut callers = of.frames.iter().rev().map(String::as_str);
             let function = callers.next().unwrap_or_default();
-            let callers: String = callers.map(|caller| format!(" < {caller}")).collect();
+            let callers = callers.map(|caller| format!(" < {}", style.name(caller, 0)));
+            let callers: String = callers.collect();
             let callers = match style.width {
                 None => callers,
                 Some(width) => {
-                    let taken = BEFORE_FUNCTION + display_width(function).min(MOST_OF_FUNCTION);
+                    let taken = BEFORE_FUNCTION
+                        + display_width(&style.name(function, 0)).min(MOST_OF_FUNCTION);
                     match width.saturating_sub(taken) {
                         0..LEAST_OF_CALLERS => String::new(),
                         room => shorten(&callers, room),
@@ -339,7 +341,7 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
                 Cell::from(time(of.duration)),
                 Cell::from(group_digits(of.calls)),
                 Cell::from(at.unwrap_or_default()),
-                Cell::from(function)
+                Cell::function(function)
                     .with_prefix_and_suffix(String::new(), printable(&callers).into_owned()),
             ]);
         }

@@ -29,7 +29,11 @@ pub fn text(report: &Waits, style: Style) -> String {
     ]);
     for of in &report.functions {
         let names = [Some(&of.function), of.caller.as_ref()];
-        let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+        let names: Vec<String> = names
+            .into_iter()
+            .flatten()
+            .map(|name| style.name(name, 0))
+            .collect();
         table.add_row(vec![
             Cell::from(time(of.total_ns)),
             Cell::from(group_digits(of.calls)),

@@ -6,7 +6,6 @@ use super::words::{Costs, ignore_reason, interval, q, ratio};
 use crate::compare::FindingKind;
 use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
-use crate::text::names::shorten_name;
 use crate::text::{
     Cell, Column, Style, Table, display_width, format_count, paragraph, percent, printable, shell,
 };
@@ -81,7 +80,10 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
             let width = style
                 .width
                 .map_or(usize::MAX, |width| width.saturating_sub(head.len()));
-            format!("{head}{}\n", callers(&shown, width).concat())
+            format!(
+                "{head}{}\n",
+                callers(&shown, width, style.full_names).concat()
+            )
         }
         _ => path_table(&shown, style, Detail::Short).render(style),
     };
@@ -94,7 +96,7 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
             change,
             ..
         } = &all[ix];
-        let name = shorten_name(&printable(function), LONGEST_NAME);
+        let name = style.name_up_to(function, LONGEST_NAME);
         format!("{name} ({})", ratio(*change, *candidate_share > 0.0))
     });
     let mut names: Vec<String> = names.collect();
@@ -117,7 +119,7 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
     let kind = finding.kind.name();
     let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
     let head = format!("{number}. {kind}{ignored}  ");
-    let function = style.shorten_to_fit(&printable(&finding.function), display_width(&head));
+    let function = style.name(&finding.function, display_width(&head));
     let mut text = format!(
         "{number}. {}{ignored}  {}\n",
         mark_of(finding.kind)(style, kind),
@@ -207,7 +209,7 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
     let width = style
         .width
         .map_or(usize::MAX, |width| width.saturating_sub(taken));
-    let short = callers(paths, width);
+    let short = callers(paths, width, style.full_names);
     for (path, short) in zip(paths, short) {
         table.add_row(vec![
             Cell::from(percent(path.baseline_share)),
@@ -250,7 +252,7 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
             Cell::from(percent(caller.baseline_share)),
             Cell::from(percent(caller.candidate_share)),
             Cell::from(ratio(caller.change, caller.candidate_share > 0.0)),
-            Cell::from(&caller.function),
+            Cell::function(&caller.function),
         ]);
     }
     let more = all.len() - shown.len();

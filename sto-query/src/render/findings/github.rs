@@ -11,6 +11,7 @@ use super::words::{
     reason, side_name, verdict_word, weakness,
 };
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
+use crate::text::names::shorten_name;
 use crate::text::{Words, percent, printable, shorten};
 use sto_core::Hint;
 
@@ -148,7 +149,7 @@ fn metric(comparison: &Comparison, row: &metrics::Row) -> Annotation {
 }
 
 fn of_curve(comparison: &Comparison, curve: &Curve) -> Annotation {
-    let function = name(&curve.change.function);
+    let function = shorten_name(&printable(&curve.change.function), NAME_WIDTH);
     Annotation {
         location: None,
         title: format!(
@@ -171,7 +172,7 @@ fn annotation(
         finding,
     }: RankedFinding<'_>,
 ) -> Annotation {
-    let function = name(&finding.function);
+    let function = shorten_name(&printable(&finding.function), NAME_WIDTH);
     let benchmark = match &comparison.benchmark {
         Some(benchmark) => format!(" ({})", name(benchmark)),
         None => String::new(),

@@ -2,7 +2,7 @@
 
 use crate::compare::{CallPath, FunctionName};
 use crate::functions;
-use crate::text::names::shorten_name;
+use crate::text::names::{cut_path, distinct_names, shorten_name};
 use crate::text::{MIN_NAME_WIDTH, display_width, printable, shorten};
 use crate::tree::{Link, fold_library, folded_name};
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ pub(super) fn steps(path: &CallPath, ends: usize, width: usize) -> String {
             let name = format!("(… {})", folded_name(frames));
             (frames.len(), shorten(&printable(&name), width))
         }
-        Step::Frame(frame) => (1, shorten(&printable(frame.symbol), width)),
+        Step::Frame(frame) => (1, shorten_name(&printable(frame.symbol), width)),
     };
     let steps = folded_steps(&links, path.omitted).into_iter().map(step);
     let mut steps: Vec<(usize, String)> = steps.collect();
@@ -93,8 +93,18 @@ const INNERMOST: usize = 4;
 /// Each line names the innermost caller that belongs to the program, the callers at which the path
 /// diverges from the others, and further callers from the innermost outwards while they fit in
 /// `width` columns. A function without callers is named itself.
-pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
-    let all: Vec<Callers> = paths.iter().map(Callers::from_path).collect();
+pub(super) fn callers(paths: &[CallPath], width: usize, full_names: bool) -> Vec<String> {
+    let mut all: Vec<Callers> = paths.iter().map(Callers::from_path).collect();
+    if !full_names {
+        let names = all
+            .iter()
+            .flat_map(|path| path.names.iter().map(String::as_str));
+        let mut short = distinct_names(names).into_iter();
+        let names = all.iter_mut().flat_map(|path| &mut path.names);
+        names
+            .zip(&mut short)
+            .for_each(|(name, short)| *name = short);
+    }
     let line = |(ix, path): (usize, &Callers)| {
         let others = all.iter().enumerate().filter(|(other, _)| *other != ix);
         let mut named: BTreeSet<usize> = others.map(|(_, other)| path.leaves(other)).collect();
@@ -176,7 +186,7 @@ impl Callers {
         let mut outer = self.names.len();
         for &ix in named.iter().rev() {
             leave_out(&mut steps, ix + 1, outer);
-            steps.push(shorten_name(&self.names[ix], width));
+            steps.push(cut_path(&self.names[ix], width));
             outer = ix;
         }
         if outer > 0 {
@@ -214,7 +224,7 @@ mod tests {
             path("main run end_tag x a b c d e f hash", 0),
         ];
         assert_eq!(
-            callers(&paths, 60),
+            callers(&paths, 60, false),
             [
                 "… 2 > start_tag > … 2 > c > d > e > f",
                 "… 2 > end_tag > … 2 > c > d > e > f",
@@ -222,13 +232,13 @@ mod tests {
             ]
         );
         assert_eq!(
-            callers(&paths[..1], 20),
+            callers(&paths[..1], 20, false),
             ["… 5 > c > d > e > f"],
             "the innermost have the room"
         );
-        assert_eq!(callers(&[path("main", 0)], 40), ["main"]);
+        assert_eq!(callers(&[path("main", 0)], 40, false), ["main"]);
         assert_eq!(
-            callers(&[path("a b c d e f", 9)], 40),
+            callers(&[path("a b c d e f", 9)], 40, false),
             ["… 1 > b > c > … 9 > d > e"]
         );
     }
@@ -241,7 +251,7 @@ mod tests {
             path("main core::iter::Map::fold run core::ops::call sum", 0),
         ];
         assert_eq!(
-            callers(&paths, 60),
+            callers(&paths, 60, false),
             [
                 "main > a > … 1 > run > … 1",
                 "main > b > … 1 > run > … 1",
@@ -253,7 +263,7 @@ mod tests {
             path("main core::iter::Filter::fold run sum", 0),
         ];
         assert_eq!(
-            callers(&alike, 120),
+            callers(&alike, 120, false),
             [
                 "main > core::iter::Map::fold > run",
                 "main > core::iter::Filter::fold > run",
@@ -265,7 +275,7 @@ mod tests {
     #[test]
     fn narrow_path_keeps_its_innermost_caller() {
         let long = format!("main {} hash", "name".repeat(30));
-        let [line] = &callers(&[path(&long, 0)], 40)[..] else {
+        let [line] = &callers(&[path(&long, 0)], 40, false)[..] else {
             panic!("one path")
         };
         assert!(display_width(line) <= 40, "{line}");

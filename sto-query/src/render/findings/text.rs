@@ -10,7 +10,7 @@ use super::words::{
     is_weak, measured, q, ratio, reason, side_name, verdict_word, weakness,
 };
 use crate::check::Check;
-use crate::compare::{Change, Comparison, Finding, Side, TestedFunction, Verdict};
+use crate::compare::{Change, Comparison, Finding, FunctionName, Side, TestedFunction, Verdict};
 use crate::render::models::changes;
 use crate::text::{Cell, Column, Style, Table, format_count, paragraph, printable};
 use std::fmt::Write;
@@ -63,7 +63,7 @@ fn verdicts(comparisons: &[Comparison]) -> Table {
         table.add_row(vec![
             Cell::from(verdict_word(comparison.verdict)).with_style(mark(comparison.verdict)),
             Cell::from(comparison.benchmark_name()),
-            Cell::from(cause),
+            Cell::function(cause),
         ]);
     }
     table
@@ -266,10 +266,17 @@ fn table(findings: &[Numbered], costs: Costs, style: Style) -> String {
     ]);
     for (number, finding) in findings {
         let basis = super::words::basis(finding);
+        let named = |word, name: &FunctionName| {
+            let function = style.name(&finding.function, 0);
+            Cell::from(format!(
+                "{function} ({word} {})",
+                style.name(&name.function, 0)
+            ))
+        };
         let function = match (&finding.moved_from, &finding.moved_to) {
-            (Some(from), _) => format!("{} (was {})", finding.function, from.function),
-            (None, Some(to)) => format!("{} (now {})", finding.function, to.function),
-            (None, None) => finding.function.clone(),
+            (Some(from), _) => named("was", from),
+            (None, Some(to)) => named("now", to),
+            (None, None) => Cell::function(&finding.function),
         };
         table.add_row(vec![
             Cell::from(number.to_string()),
@@ -278,7 +285,7 @@ fn table(findings: &[Numbered], costs: Costs, style: Style) -> String {
             Cell::from(before_and_now(basis)),
             Cell::from(ratio(basis.change, basis.candidate_samples > 0)),
             Cell::from(q(basis)),
-            Cell::from(function),
+            function,
         ]);
         if let Some(why) = ignore_reason(finding) {
             let why = paragraph(style, &" ".repeat(INDENT), &format!("It {why}"), INDENT);
@@ -335,7 +342,7 @@ fn all(functions: &[TestedFunction], style: Style) -> String {
             )));
             cells.push(Cell::from(q(change)));
         }
-        cells.push(Cell::from(&function.function));
+        cells.push(Cell::function(&function.function));
         table.add_row(cells);
     }
     format!("\n{}\n{}", style.bold(&heading), table.render(style))

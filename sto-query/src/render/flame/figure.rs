@@ -1,5 +1,6 @@
 //! The differential flame graph of two sides, for a page.
 
+use super::label::full_label;
 use super::picture::{Color, Frame, Picture};
 use crate::compare::{StackNode, Stacks};
 use crate::render::findings::words::ratio;
@@ -47,15 +48,16 @@ impl FlameGraph<'_> {
         let whole = self.whole();
         let [baseline_cost, candidate_cost] = self.costs(&whole);
         let picture = Picture {
-            frames: std::iter::once(self.frame(0, "all".to_owned(), &whole))
+            frames: std::iter::once(self.frame(0, ["all", "all"].map(str::to_owned), &whole))
                 .chain(nodes.iter().map(|node| {
                     let function = &self.stacks.functions[node.function];
-                    let name = short_name(&function.function);
+                    let label = short_name(&function.function);
+                    let name = full_label(&function.function);
                     let name = match function.module.as_str() {
                         "" => name,
                         module => format!("{name} [{module}]"),
                     };
-                    self.frame(node.depth + 1, name, node)
+                    self.frame(node.depth + 1, [name, label], node)
                 }))
                 .collect(),
         };
@@ -116,7 +118,7 @@ impl FlameGraph<'_> {
         }
     }
 
-    fn frame(&self, level: usize, name: String, node: &StackNode) -> Frame {
+    fn frame(&self, level: usize, [name, label]: [String; 2], node: &StackNode) -> Frame {
         let [baseline, candidate] = self.costs(node);
         let [all_baseline, all_candidate] = self.costs(&self.whole());
         let pale = self.min_share;
@@ -134,6 +136,7 @@ impl FlameGraph<'_> {
         Frame {
             level,
             name,
+            label,
             about: format!(
                 "{} → {}, {}; {} → {} samples",
                 shown(baseline),

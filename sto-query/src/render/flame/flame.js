@@ -7,10 +7,14 @@
   const MIN_WIDTH = 0.5; // pixels
   const CHARACTER = 6.7; // pixels that a character of a name takes, see `.frames text`
 
+  /** Returns the end of a path, or the start of the function's own name, that fits into a box. */
   function fitting(name, width) {
     const room = Math.floor((width - 6) / CHARACTER);
     if (name.length <= room) return name;
-    return room < 5 ? '' : `…${name.slice(1 - room)}`;
+    if (room < 5) return '';
+    const parts = Array.from(name.matchAll(/(::|[./])(?=[\p{L}\p{N}_(])/gu), (mark) => [mark[1], name.slice(mark.index + mark[1].length)]);
+    const inner = parts.map(([mark, rest]) => `…${mark === '::' ? mark : ''}${rest}`);
+    return inner.find((label) => label.length <= room) ?? `${(parts.at(-1)?.[1] ?? name).slice(0, room - 1)}…`;
   }
 
   const percent = (cost) => `${(100 * cost).toFixed(cost < 0.1 ? 2 : 1)}%`;
@@ -33,12 +37,13 @@
       const depth = y / ROW;
       const [x, width] = (group.dataset.other ?? '0 0').split(' ').map(Number);
       const about = title.textContent;
-      const label = about.slice(0, about.lastIndexOf(' ('));
+      const fullName = about.slice(0, about.lastIndexOf(' ('));
+      const label = group.dataset.label ?? fullName;
       const frame = {
         group, rect, text, about, label, y, callees: [],
         caller: callers[depth - 1],
         // The module after the name is not searched.
-        name: label.replace(/ \[[^\]]*\]$/, ''),
+        names: [fullName.replace(/ \[[^\]]*\]$/, ''), label].map((name) => name.toLowerCase()),
         sides: [{ x: number('x'), width: number('width') }, { x, width }],
       };
       group.setAttribute('role', 'treeitem');
@@ -181,7 +186,7 @@
 
     function find() {
       const part = search.value.toLowerCase();
-      const isMatch = (frame) => frame !== all && frame.name.toLowerCase().includes(part);
+      const isMatch = (frame) => frame !== all && frame.names.some((name) => name.includes(part));
       matches = new Set(part === '' ? [] : frames.filter(isMatch));
       draw();
     }

@@ -9,9 +9,9 @@ use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
-/// Maximum width of a label. The largest names of C++ templates would multiply the size of the
-/// picture.
-const MAX_LABEL_WIDTH: usize = 200;
+/// Maximum width of a name in a tooltip. The largest names of C++ templates would multiply the size
+/// of the picture.
+const MAX_NAME_WIDTH: usize = 400;
 
 /// The text on a frame, and its kind.
 pub(super) struct Label {
@@ -155,16 +155,17 @@ impl Label {
 pub(in crate::render) fn text(symbol: &str, kind: FrameKind, module: &str) -> String {
     match kind {
         FrameKind::Unresolved if !module.is_empty() => in_brackets(module),
-        _ => shown(symbol),
+        _ => full_label(symbol),
     }
 }
 
 fn in_brackets(module: &str) -> String {
-    shown(&format!("[{}]", module.trim_matches(['[', ']'])))
+    full_label(&format!("[{}]", module.trim_matches(['[', ']'])))
 }
 
-fn shown(name: &str) -> String {
-    match shorten(printable(name).trim(), MAX_LABEL_WIDTH) {
+/// Returns the name of a function as tooltips show it.
+pub(super) fn full_label(name: &str) -> String {
+    match shorten(printable(name).trim(), MAX_NAME_WIDTH) {
         empty if empty.is_empty() => "[unknown]".to_owned(),
         shown => shown,
     }

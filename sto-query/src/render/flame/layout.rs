@@ -5,8 +5,11 @@ use super::label::Label;
 use super::picture::{Color, Frame, Picture};
 use super::{FULL_COLOR_SHARE, Palette};
 use crate::render::findings::words::ratio;
+use crate::text::names::distinct_names;
 use crate::text::{format_count, group_digits, percent, quantity};
 use crate::tree::share;
+use hashbrown::HashMap;
+use std::iter::zip;
 use sto_core::units::{Cost, Unit};
 
 /// Colour of the box for all stacks.
@@ -42,6 +45,7 @@ impl Drawing {
         let all = Frame {
             level: 0,
             name: "all".to_owned(),
+            label: "all".to_owned(),
             about: {
                 let drawn = self.drawn[self.side as usize];
                 about(drawn, drawn.samples)
@@ -53,38 +57,44 @@ impl Drawing {
             width: 1.0,
             other: None,
         };
-        let frames = nodes.into_iter().zip(changes).map(|(ix, change)| {
-            let node = &self.nodes[ix];
-            let label = &labels[node.label.0 as usize];
-            let about = about(
-                node.totals[self.side as usize],
-                node.calls[self.side as usize],
-            );
-            let (about, color) = match palette {
-                Some(palette) => (about, Color::Kind(label.color(palette))),
-                None => {
-                    let part = change / full;
-                    // Changes beyond noise have at least a pale colour, however large others are.
-                    let part = if part.abs() < 0.02 {
-                        0.0
-                    } else {
-                        part + part.signum() * 0.1
-                    };
-                    (
-                        format!("{about}; {:+.2}%{}", 100.0 * change, self.called(node)),
-                        Color::from_change(part),
-                    )
+        let short = self.short_labels(&nodes, labels);
+        let frames = nodes
+            .into_iter()
+            .zip(changes)
+            .zip(short)
+            .map(|((ix, change), short)| {
+                let node = &self.nodes[ix];
+                let label = &labels[node.label.0 as usize];
+                let about = about(
+                    node.totals[self.side as usize],
+                    node.calls[self.side as usize],
+                );
+                let (about, color) = match palette {
+                    Some(palette) => (about, Color::Kind(label.color(palette))),
+                    None => {
+                        let part = change / full;
+                        // Changes beyond noise have at least a pale colour, however large others are.
+                        let part = if part.abs() < 0.02 {
+                            0.0
+                        } else {
+                            part + part.signum() * 0.1
+                        };
+                        (
+                            format!("{about}; {:+.2}%{}", 100.0 * change, self.called(node)),
+                            Color::from_change(part),
+                        )
+                    }
+                };
+                Frame {
+                    level: node.level + 1,
+                    name: label.text.clone(),
+                    label: short,
+                    about,
+                    color,
+                    width: self.width(ix),
+                    other: None,
                 }
-            };
-            Frame {
-                level: node.level + 1,
-                name: label.text.clone(),
-                about,
-                color,
-                width: self.width(ix),
-                other: None,
-            }
-        });
+            });
         let picture = Picture {
             frames: std::iter::once(all).chain(frames).collect(),
         };
@@ -93,6 +103,24 @@ impl Drawing {
             left_out += &format!(" Narrower than {} is not drawn.", percent(min_width));
         }
         (picture, left_out)
+    }
+
+    /// Returns the short form of each node's label, which tells it apart from its siblings.
+    fn short_labels(&self, nodes: &[usize], labels: &[Label]) -> Vec<String> {
+        let text = |&node: &usize| &*labels[self.nodes[node].label.0 as usize].text;
+        let mut short = vec![String::new(); nodes.len()];
+        let mut siblings: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (ix, &node) in nodes.iter().enumerate() {
+            siblings
+                .entry(self.nodes[node].parent)
+                .or_default()
+                .push(ix);
+        }
+        for siblings in siblings.into_values() {
+            let names = distinct_names(siblings.iter().map(|&ix| text(&nodes[ix])));
+            zip(siblings, names).for_each(|(ix, name)| short[ix] = name);
+        }
+        short
     }
 
     /// Returns the frames to draw (callers before their callees, siblings by name) and their

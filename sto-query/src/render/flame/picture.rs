@@ -1,9 +1,8 @@
 //! The boxes of a flame graph as SVG that can be read without scripts. `flame.js` adds search, zoom
 //! and keyboard navigation.
 
-use crate::text::display_width;
+use crate::text::names::cut_path;
 use maud::{Markup, PreEscaped, Render, html};
-use unicode_width::UnicodeWidthChar;
 
 /// Width of the drawing in pixels, until the script fits it into its page or window.
 const WIDTH: f64 = 1200.0;
@@ -12,6 +11,8 @@ const ROW: usize = 20;
 /// Width of a character of a name in pixels, and the padding around a name.
 const CHARACTER: f64 = 6.7;
 const PADDING: f64 = 6.0;
+/// Minimum number of characters of a cut name.
+const MIN_CHARACTERS: usize = 5;
 /// Maximum number of frames of a drawing, of about 200 bytes each. More would take a browser too
 /// long to draw.
 pub(crate) const MAX_FRAMES: usize = 10_000;
@@ -56,6 +57,8 @@ pub(super) struct Frame {
     /// Number of boxes above it.
     pub(super) level: usize,
     pub(super) name: String,
+    /// The short form of the name, which is written into the box.
+    pub(super) label: String,
     /// The numbers in its tooltip. Must not contain an opening parenthesis, as the script splits
     /// the tooltip there.
     pub(super) about: String,
@@ -116,10 +119,11 @@ impl Picture {
                 @for (frame, [x, other_x]) in self.frames.iter().zip(self.starts()) {
                     @let y = frame.level * ROW;
                     @let other = frame.other.map(|other| html! { (Part(other_x)) " " (Part(other)) }.0);
-                    g class=[frame.color.class()] fill=[frame.color.fill()] data-other=[other] {
+                    g class=[frame.color.class()] fill=[frame.color.fill()] data-other=[other]
+                        data-label=[(frame.label != frame.name).then_some(&frame.label)] {
                         title { (frame.name) " (" (frame.about) ")" }
                         rect x=(Part(x)) y=(y) width=(Part(frame.width)) height=(ROW - 1) {}
-                        @if let Some(name) = fitting(&frame.name, frame.width * WIDTH) {
+                        @if let Some(name) = fitting(&frame.label, frame.width * WIDTH) {
                             text x=(Part(x + 4.0 / WIDTH)) y=(y + 14) { (name) }
                         }
                     }
@@ -155,20 +159,11 @@ impl Render for Part {
     }
 }
 
-/// Returns the part of a name that fits into a box: for long names their end, because it is the
-/// most specific part. `None` if too little fits.
-fn fitting(name: &str, width: f64) -> Option<String> {
+/// Returns the part of a label that fits into a box, as `fitting` of the script does: the end of the
+/// path, or the start of the function's own name. `None` if too little fits.
+fn fitting(label: &str, width: f64) -> Option<String> {
     let room = ((width - PADDING) / CHARACTER) as usize;
-    if display_width(name) <= room {
-        return Some(name.to_owned());
-    }
-    let mut taken = 1;
-    let end = name.char_indices().rev().take_while(|(_, character)| {
-        taken += character.width().unwrap_or(0);
-        taken <= room
-    });
-    let (start, _) = end.last().filter(|_| room >= 5)?;
-    Some(format!("…{}", &name[start..]))
+    (room >= MIN_CHARACTERS || label.len() <= room).then(|| cut_path(label, room))
 }
 
 /// Returns the content of an XML element as CDATA.

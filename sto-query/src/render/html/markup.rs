@@ -84,9 +84,9 @@ mod tests {
             is_passed_through: true,
         };
         assert_eq!(
-            folded(&["std::rt::start", "core::a<b>"].map(link)).into_string(),
+            folded(&["std::rt::start", "core::operator<"].map(link)).into_string(),
             "<details class=\"folded\"><summary>… 2 frames: std</summary><code>std::rt::start</code> \
-             <span class=\"step\">›</span> <code>core::a&lt;b&gt;</code></details>"
+             <span class=\"step\">›</span> <code>core::operator&lt;</code></details>"
         );
         let long = format!("{}::search", ["outer"; 60].join("::"));
         let short = short_name(&long);

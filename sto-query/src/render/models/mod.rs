@@ -56,7 +56,7 @@ pub fn all_functions(report: &CostModels, style: Style) -> String {
             Cell::from(kind(best.kind)),
             Cell::from(formula(best, &report.of.x, unit).unwrap_or_default()),
             Cell::from(format!("{:.3}", best.r_square)),
-            Cell::from(&function.function),
+            Cell::function(&function.function),
         ]);
     }
     let _ = write!(text, "\n{}", table.render(style));

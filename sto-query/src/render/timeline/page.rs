@@ -75,6 +75,8 @@ struct Data<'a> {
     others: usize,
     phases: &'a [f64],
     labels: Vec<&'a str>,
+    /// Short form of each label.
+    short: Vec<&'a str>,
     colors: Vec<String>,
     parents: Vec<i64>,
     of: Vec<usize>,
@@ -400,8 +402,9 @@ impl<'a> TimePage<'a> {
             },
             others: index(&self.labels.others),
             phases: &self.timelines[0].phases,
-            labels: labels().map(|(text, _)| text.as_str()).collect(),
-            colors: labels().map(|(_, color)| hex(*color)).collect(),
+            labels: labels().map(|label| label.name.as_str()).collect(),
+            short: labels().map(|label| label.short.as_str()).collect(),
+            colors: labels().map(|label| hex(label.color)).collect(),
             parents: self
                 .stacks
                 .parents

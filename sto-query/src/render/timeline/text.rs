@@ -91,7 +91,11 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
                     .map(|cell| shade(cell / highest))
                     .collect::<String>(),
             ),
-            Cell::from(name).with_prefix_and_suffix(String::new(), module.collect()),
+            match timeline.by {
+                RowsBy::Function => Cell::function(name),
+                _ => Cell::from(name),
+            }
+            .with_prefix_and_suffix(String::new(), module.collect()),
         ]);
     }
     table.add_line(format!("{:BEFORE$}{}", "", axis_line(grid)));

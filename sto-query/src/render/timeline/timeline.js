@@ -10,7 +10,7 @@
   const MANY = 10; // slices that a large step is
 
   const data = JSON.parse(document.querySelector('#data').textContent);
-  const { slices, parents, labels, colors } = data;
+  const { slices, parents, labels, short, colors } = data;
   const labelOf = data.of;
   const count = slices.length;
   const plot = document.querySelector('#plot');
@@ -99,7 +99,7 @@
       return element(
         'tr',
         {},
-        element('th', { scope: 'row' }, element('code', {}, labels[label])),
+        element('th', { scope: 'row' }, element('code', { title: labels[label] }, short[label])),
         cell(percent(own), 'self'),
         cell(percent(ownRest), 'rest'),
         cell(change(ownRest, own), ''),
@@ -124,7 +124,7 @@
     const next = [0];
     const all = isAll();
     let deepest = 0;
-    const box = (level, name, cost, costRest, fill) => {
+    const box = (level, [name, label], cost, costRest, fill) => {
       // Without costs, the box of the whole remains.
       const share = inside.all > 0 ? cost / inside.all : 1;
       const shareRest = rest.all > 0 ? costRest / rest.all : 0;
@@ -136,17 +136,18 @@
       const compared = `${percent(share)} of the window, ${percent(shareRest)} of the rest, ${change(shareRest, share)}`;
       const about = nothing || (all ? percent(share) : compared);
       const group = drawing('g', all ? { fill } : { class: colorOf(share, shareRest) });
+      group.dataset.label = label;
       const title = drawing('title', {});
       title.textContent = `${name} (${about})`;
       const place = { x: (x * DRAWN).toFixed(3), y: level * ROW, width: (share * DRAWN).toFixed(3), height: ROW - 1 };
       group.append(title, drawing('rect', place));
       return group;
     };
-    const groups = [box(0, 'all', inside.all, rest.all, '#e1e1e1')];
+    const groups = [box(0, ['all', 'all'], inside.all, rest.all, '#e1e1e1')];
     parents.forEach((_, stack) => {
       if (inside.total[stack] <= 0 || levels[stack] > LEVELS) return;
       const label = labelOf[stack];
-      groups.push(box(levels[stack], labels[label], inside.total[stack], rest.total[stack], colors[label]));
+      groups.push(box(levels[stack], [labels[label], short[label]], inside.total[stack], rest.total[stack], colors[label]));
     });
     boxes.replaceChildren(...groups);
     picture.setAttribute('viewBox', `0 0 ${DRAWN} ${(deepest + 1) * ROW}`);

@@ -15,8 +15,9 @@
 //! ```
 //!
 //! Each step reads the symbol once, and each rule reports what it removed, as shown by
-//! [`explain_match`](super::explain_match).
+//! [`explain_match`](crate::functions::explain_match).
 
+mod method;
 mod numbers;
 mod rule;
 mod runtime_names;
@@ -24,9 +25,10 @@ mod rust_paths;
 mod suffixes;
 mod templates;
 
+pub(crate) use method::Method;
 pub use rule::Rule;
-pub(super) use runtime_names::without_stamp;
-pub(super) use rust_paths::is_rust;
+pub(crate) use runtime_names::without_stamp;
+pub(crate) use rust_paths::is_rust;
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -70,6 +72,14 @@ pub struct Matching {
     pub options: KeyOptions,
 }
 
+impl KeyOptions {
+    /// Options for keys without template arguments.
+    pub(crate) const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
+        exact_symbols: false,
+        ignore_template_arguments: true,
+    };
+}
+
 impl From<KeyOptions> for Matching {
     fn from(options: KeyOptions) -> Self {
         Matching {
@@ -95,7 +105,7 @@ pub fn key_symbol(symbol: &str, options: KeyOptions) -> Cow<'_, str> {
 }
 
 /// Returns the key. `note` is called with each rule, the text that it removed, and the replacement.
-pub(super) fn take_out<'a>(
+pub(crate) fn take_out<'a>(
     symbol: &'a str,
     options: KeyOptions,
     note: &mut impl FnMut(Rule, &str, &str),

@@ -42,7 +42,7 @@ fn ocaml_name(name: &str) -> Option<String> {
 }
 
 /// Removes the stamp of `leaf_88`, and the two numbers of `leaf_0_4_code` (Flambda 2).
-pub(in crate::functions) fn without_stamp(name: &str) -> &str {
+pub(crate) fn without_stamp(name: &str) -> &str {
     if let Some(code) = name.strip_suffix("_code") {
         let once = without_number(code);
         return without_number(once);

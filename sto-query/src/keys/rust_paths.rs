@@ -36,7 +36,7 @@ pub(super) fn respelled(name: &str, note: &mut impl FnMut(Rule, &str, &str)) -> 
 }
 
 /// Whether only Rust has names like this one.
-pub(in crate::functions) fn is_rust(name: &str) -> bool {
+pub(crate) fn is_rust(name: &str) -> bool {
     let is_qualified = || name.starts_with('<') && name.contains(" as ");
     let is_method = || name.starts_with('<') && name.contains(">::");
     // Not `run()::<lambda(int)>`, as GCC writes it in debug info, nor Java's `LShop;::<init>`.
