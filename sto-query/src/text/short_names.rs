@@ -16,9 +16,6 @@ use std::borrow::Cow;
 /// Returns the short form of a function's name: without the parts that compilers change from build
 /// to build, type arguments, parameters, and the paths of types whose methods they are.
 pub fn short_name(symbol: &str) -> String {
-    if let Some(name) = d_name(symbol) {
-        return name;
-    }
     let key = key_symbol(symbol, KeyOptions::WITHOUT_ARGUMENTS);
     let has_result = symbol.contains(">(");
     let short = qualified(&without_parameters(&key, has_result));
@@ -198,44 +195,6 @@ fn without_result(name: &str, has_result: bool) -> &str {
     }
 }
 
-/// Returns the path of a function of D from its mangled name (<https://dlang.org/spec/abi.html>);
-/// `None` for other symbols, and for functions inside of functions.
-fn d_name(symbol: &str) -> Option<String> {
-    let mut rest = symbol.strip_prefix("_D")?;
-    let mut parts: Vec<&str> = Vec::new();
-    loop {
-        let template = rest.strip_prefix("__T");
-        rest = template.unwrap_or(rest);
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 {
-            break;
-        }
-        let length: usize = rest[..digits].parse().ok()?;
-        let (part, after) = rest[digits..].split_at_checked(length)?;
-        rest = match template {
-            Some(_) => after.split_once('Z')?.1,
-            None => after,
-        };
-        // Older compilers count the arguments of a template as a part of its name.
-        let part = match part.strip_prefix("__T") {
-            Some(template) => {
-                let name = template.trim_start_matches(|c: char| c.is_ascii_digit());
-                let length: usize = template[..template.len() - name.len()].parse().ok()?;
-                name.get(..length)?
-            }
-            None => part,
-        };
-        if parts.last() != Some(&part) {
-            parts.push(part);
-        }
-    }
-    let is_nested = rest
-        .split('Z')
-        .skip(1)
-        .any(|after| after.starts_with(|c: char| c.is_ascii_digit()));
-    (!parts.is_empty() && !is_nested).then(|| parts.join("."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,7 +279,7 @@ mod tests {
                 "std.algorithm.sorting.sort",
             ),
             ("_D3app__T5twiceTiZ5twiceFiZi", "app.twice"),
-            ("_D3app4mainFZ5innerMFZv", "_D3app4mainFZ5innerMFZv"),
+            ("_D3app4mainFZ5innerMFZv", "app.main.inner"),
             ("app.twice!(int).twice(int)", "app.twice"),
             // Not functions, or nothing to remove
             ("[unknown]", "[unknown]"),
