@@ -69,6 +69,15 @@ fn standard_libraries_and_runtimes_are_recognised_by_name() {
         ("runMicrotasks", "node:internal/process/task_queues"),
         ("_find_and_load", "<frozen importlib._bootstrap>"),
         ("decode", "/usr/lib/python3.11/json/decoder.py"),
+        ("Interpreter", ""),
+        ("StubRoutines (1)", ""),
+        ("_PyEval_EvalFrameDefault", "Python/ceval.c"),
+        ("_PyFunction_Vectorcall", ""),
+        ("cfunction_vectorcall_FASTCALL", ""),
+        ("Builtins_InterpreterEntryTrampoline", ""),
+        ("Builtins_CallFunction_ReceiverIsAny.cold", ""),
+        ("vm_exec_core", "vm.c"),
+        ("rb_vm_exec", ""),
     ] {
         let kind = FrameKind::User;
         let found = recognised(kind, "app", symbol, file);
@@ -119,6 +128,8 @@ fn program_and_its_dependencies_are_not_library_code() {
         ("loads", "/usr/lib/python3/dist-packages/ujson/decoder.py"),
         ("get", "venv/lib/python3.11/site-packages/requests/api.py"),
         ("parse", "lib/parse.js"),
+        ("py::total:/srv/shop.py", ""),
+        ("JS:*total /srv/shop.js:1:1", ""),
     ] {
         assert_eq!(
             recognised(FrameKind::User, "app", symbol, file),

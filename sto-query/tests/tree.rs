@@ -4,7 +4,7 @@ use crate::views;
 use crate::views::{Stacks, folded, frame, view};
 use crate::words::WORDS;
 use proptest::prelude::*;
-use sto_core::model::FrameKind;
+use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
 use sto_query::internal::tree::call_tree;
 use sto_query::questions::Prune;
@@ -120,6 +120,26 @@ fn recursion_a_million_deep_is_cut_at_the_maximum_depth() {
 }
 
 #[test]
+fn equal_rows_are_shown_once_with_their_number() {
+    let main = frame("main", "demo", FrameKind::User);
+    let worker = |file| Frame {
+        file,
+        ..frame("worker", "demo", FrameKind::User)
+    };
+    let cost = Cost {
+        samples: 1,
+        value: 1,
+    };
+    let files = ["a.c", "b.c", "c.c", "d.c", "e.c"];
+    let stacks: Stacks = files.map(|file| (vec![main, worker(file)], cost)).into();
+    let report = call_tree(&view("v1", &stacks), 0, &everything());
+    let text = render::tree::text(&report, crate::words::plain());
+    assert!(text.contains("└─ worker  (5 times)\n"), "{text}");
+    let text = render::tree::text(&report.unfolded(), crate::words::plain());
+    assert_eq!(text.matches("worker").count(), 5, "{text}");
+}
+
+#[test]
 fn deep_recursion_is_shown_completely_on_request() {
     let fib = frame("fib", "demo", FrameKind::User);
     let stacks = vec![(
@@ -197,6 +217,10 @@ fn tree_that_branches_at_every_level_stays_narrow() {
     assert!(widest <= Some(80), "{text}");
     assert!(
         text.contains("descend_into_the_next_level_of_the_tree"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n+N before a row: N more levels of its callers are not drawn\n"),
         "{text}"
     );
 }

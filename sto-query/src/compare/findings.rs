@@ -61,6 +61,7 @@ pub(super) fn findings(
         if setting.has_stacks {
             (finding.call_paths, finding.more_call_paths) =
                 ends.changed(evidences, cause, shown.setting);
+            finding.caller_file = ends.caller_file(evidences, cause, shown.setting);
         }
         finding.weak = !setting.variations.estimated;
         finding.calls = called.map(|called| {
@@ -214,6 +215,7 @@ fn finding(
         module: function.module.clone(),
         file: function.file.clone(),
         line: None,
+        caller_file: None,
         kind,
         reason: String::new(),
         basis: cause.basis,

@@ -6,6 +6,7 @@ use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::result::{Basis, CallPath, round_for_output};
 use super::union::UnionTree;
+use crate::functions::is_repository_file;
 
 /// Maximum number of paths in a finding; the others are only counted.
 const MAX_PATHS: usize = 3;
@@ -63,6 +64,36 @@ impl PathEnds {
         cause: &Cause,
         setting: &TestParameters,
     ) -> (Vec<CallPath>, usize) {
+        let mut changed = self.ends(evidences, cause, setting);
+        let more = changed.len().saturating_sub(MAX_PATHS);
+        changed.truncate(MAX_PATHS);
+        let path = |(_, node, samples)| call_path(evidences, node, samples, setting);
+        (changed.into_iter().map(path).collect(), more)
+    }
+
+    /// Returns the source file of the nearest caller that is in the repository, on the path that
+    /// changed most.
+    pub(super) fn caller_file(
+        &self,
+        evidences: &Evidences,
+        cause: &Cause,
+        setting: &TestParameters,
+    ) -> Option<String> {
+        let (_, node, _) = *self.ends(evidences, cause, setting).first()?;
+        let functions = &evidences.functions.list;
+        let callers = callers(evidences.tree, node).skip(1);
+        let mut files = callers.filter_map(|caller| functions[caller.get()].file.as_ref());
+        files.find(|file| is_repository_file(file)).cloned()
+    }
+
+    /// Returns the ends of the paths whose cost changed in the direction of the cause, each with its
+    /// change, its node and its samples, the largest change first.
+    fn ends(
+        &self,
+        evidences: &Evidences,
+        cause: &Cause,
+        setting: &TestParameters,
+    ) -> Vec<(f64, usize, Pair<u64>)> {
         let total = &evidences.nodes.total;
         let samples = |end: &PathEnd| match cause.basis {
             Basis::AttributedSelf => end.attributed,
@@ -89,10 +120,7 @@ impl PathEnds {
                 // The order of nodes depends on the input, the order of functions does not.
                 .then_with(|| callers(tree, *a).cmp(callers(tree, *b)))
         });
-        let more = changed.len().saturating_sub(MAX_PATHS);
-        changed.truncate(MAX_PATHS);
-        let path = |(_, node, samples)| call_path(evidences, node, samples, setting);
-        (changed.into_iter().map(path).collect(), more)
+        changed
     }
 }
 

@@ -3,6 +3,7 @@
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
 use super::regions::Regions;
+use crate::functions::split_version;
 use crate::keys::Method;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -162,14 +163,9 @@ fn source_file(function: &Function) -> Option<String> {
     if common_folders.iter().any(|folder| file.starts_with(folder)) {
         return None;
     }
-    let parts = file.split('/').map(|part| match part.rsplit_once('-') {
-        Some((name, version))
-            if version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.') =>
-        {
-            name
-        }
-        _ => part,
-    });
+    let parts = file
+        .split('/')
+        .map(|part| split_version(part).map_or(part, |(name, _)| name));
     Some(parts.collect::<Vec<_>>().join("/"))
 }
 

@@ -109,6 +109,26 @@ pub(crate) fn is_library(symbol: &str, module: &str) -> bool {
     Attribution::default().library_code(symbol, frame).is_some()
 }
 
+/// Whether a source file belongs to the program's repository, judging from its path in the normal
+/// form of frames: it is relative, and not a file of a library or of a dependency.
+pub(crate) fn is_repository_file(file: &str) -> bool {
+    let folder = file.split('/').next().unwrap_or(file);
+    let is_elsewhere = file.starts_with('/')
+        || file.contains("://")
+        || split_version(folder).is_some()
+        || is_one_of(library::FILES, file)
+        || is_one_of(library::DEPENDENCY_FILES, file);
+    !is_elsewhere
+}
+
+/// Splits the name of a folder such as `rayon-1.12.0`; `None` if it has no version.
+pub(crate) fn split_version(folder: &str) -> Option<(&str, &str)> {
+    let (name, version) = folder.rsplit_once(['-', '@'])?;
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let is_version = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
+    is_version.then_some((name, version))
+}
+
 /// Returns what a function is part of: the crate, namespace or package in its name, or otherwise
 /// its module. Rust's standard library counts as one.
 pub(crate) fn origin<'a>(symbol: &'a str, module: &'a str) -> &'a str {

@@ -140,6 +140,49 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "__tsan_*",
     "__ubsan_*",
     "__sanitizer_*",
+    // HotSpot's interpreter and generated code, as perf maps name them
+    "Interpreter",
+    "StubRoutines*",
+    "call_stub",
+    "vtable stub",
+    "itable stub",
+    // CPython
+    "_PyEval_*",
+    "PyEval_*",
+    "_PyFunction_*",
+    "_PyObject_Call*",
+    "PyObject_Call*",
+    "_PyObject_MakeTpCall",
+    "_PyObject_Vectorcall*",
+    "PyObject_Vectorcall*",
+    "_PyVectorcall_*",
+    "PyVectorcall_*",
+    "cfunction_*",
+    "method_vectorcall*",
+    "object_vacall",
+    "slot_tp_*",
+    "type_call",
+    "Py_RunMain",
+    "Py_BytesMain",
+    "PyRun_*",
+    "_PyRun_*",
+    "pyrun_*",
+    "pymain_*",
+    "run_mod",
+    "run_eval_code_obj",
+    // V8
+    "Builtins_*",
+    "Builtin:*",
+    "BytecodeHandler:*",
+    // Ruby
+    "vm_exec*",
+    "vm_call_*",
+    "vm_sendish*",
+    "vm_yield_*",
+    "rb_vm_*",
+    "rb_yield*",
+    "rb_ec_exec_node",
+    "ruby_run_node",
 ];
 
 /// Source files in the normal form of frames (*Source files* of
@@ -180,7 +223,12 @@ pub(super) const FILES: &[&str] = &[
 ];
 
 /// Source files of a program's dependencies that are in a standard library's folder.
-pub(super) const DEPENDENCY_FILES: &[&str] = &["*/site-packages/*", "*/dist-packages/*"];
+pub(super) const DEPENDENCY_FILES: &[&str] = &[
+    "*/site-packages/*",
+    "*/dist-packages/*",
+    "*node_modules/*",
+    "*pkg/mod/*",
+];
 
 /// The first path components of packages of Go's standard library.
 pub(super) const GO: &[&str] = &[

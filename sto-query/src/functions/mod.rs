@@ -25,7 +25,7 @@ pub use crate::keys::{KeyOptions, RULES_VERSION, Rule, key_symbol};
 pub(crate) use crate::keys::{Matching, outside_of_closures, without_arguments};
 pub(crate) use attribution::FunctionPatterns;
 pub use attribution::{Attribution, LibraryCode};
-pub(crate) use attribution::{is_library, origin};
+pub(crate) use attribution::{is_library, is_repository_file, origin, split_version};
 pub(crate) use choice::FunctionChoice;
 pub use choice::FunctionError;
 pub(crate) use choice::{SymbolAndKey, symbols_of};

@@ -2,7 +2,9 @@
 
 use super::header::header;
 use super::top::MAX_MODULE_WIDTH;
-use crate::text::{Cell, Column, Style, Table, format_count, percent, printable, shorten, title};
+use crate::text::{
+    Cell, Column, Style, Table, format_count, percent, printable, short_name, shorten, title,
+};
 use crate::tree::{CallTree, CallTreeNode, Link, folded_name};
 use sto_core::model::FrameKind;
 
@@ -10,8 +12,11 @@ use sto_core::model::FrameKind;
 /// a number.
 const DRAWN_LEVELS: u32 = 6;
 
+/// Minimum number of equal rows that are shown as one.
+const EQUAL_ROWS: usize = 3;
+
 /// Returns the report as text: one stack per line, with total and self in percent, callers above
-/// their callees. Consecutive folded stacks share a line.
+/// their callees. Consecutive folded stacks share a line, and so do equal rows.
 ///
 /// Only the children of a stack with several children are indented: a chain of calls has no
 /// indentation. The module is shown if it differs from the caller's.
@@ -22,10 +27,8 @@ pub fn text(report: &CallTree, style: Style) -> String {
         Column::number("self"),
         Column::text("function"),
     ]);
-    let guides: Vec<String> = guides(&report.nodes)
-        .iter()
-        .map(Guides::to_string)
-        .collect();
+    let levels = guides(&report.nodes);
+    let guides: Vec<String> = levels.iter().map(Guides::to_string).collect();
     let mut ix = 0;
     while let Some(node) = report.nodes.get(ix) {
         let folded = report.nodes[ix..]
@@ -48,16 +51,32 @@ pub fn text(report: &CallTree, style: Style) -> String {
             ix += folded;
             continue;
         }
+        let equal = if report.is_unfolded {
+            1
+        } else {
+            equal_rows(&report.nodes, &guides, ix)
+        };
+        let times = match equal {
+            1 => String::new(),
+            _ => format!("  ({equal} times)"),
+        };
+        // The last of several siblings closes their branch.
+        let before = guides[ix + equal - 1].clone();
+        let notes = notes(report, node, style) + &times;
         let name = Cell::callee(&node.frame.function, node.parent);
         table.add_row(vec![
             total,
             Cell::from(percent(node.self_cost.share)),
-            name.with_prefix_and_suffix(before, notes(report, node, style)),
+            name.with_prefix_and_suffix(before, notes),
         ]);
-        ix += 1;
+        ix += equal;
     }
     if !report.nodes.is_empty() {
         text += &format!("\n{}", table.render(style));
+    }
+    if levels.iter().any(|guides| guides.levels > DRAWN_LEVELS) {
+        let meaning = "+N before a row: N more levels of its callers are not drawn";
+        text += &format!("\n{}", title(style, meaning));
     }
     if report.cut.stacks > 0 {
         let cut = format!(
@@ -70,6 +89,35 @@ pub fn text(report: &CallTree, style: Style) -> String {
         text += &format!("\n{}", title(style, &cut));
     }
     text
+}
+
+/// Returns the number of rows from `ix` on that are shown as one, because they look the same:
+/// functions that call each other, or siblings.
+fn equal_rows(nodes: &[CallTreeNode], guides: &[String], ix: usize) -> usize {
+    let shown = |node: &CallTreeNode| {
+        let shares = [node.total.share, node.self_cost.share].map(percent);
+        (shares, short_name(&node.frame.function), node.line)
+    };
+    let is_equal = |a: &CallTreeNode, b: &CallTreeNode| {
+        (a.frame.kind, &a.frame.module) == (b.frame.kind, &b.frame.module) && shown(a) == shown(b)
+    };
+    let count = |is_next: &dyn Fn(usize) -> bool| {
+        let next = (ix + 1..nodes.len()).take_while(|&next| {
+            let (a, b) = (&nodes[next - 1], &nodes[next]);
+            !b.folded && is_next(next) && is_equal(a, b)
+        });
+        1 + next.count()
+    };
+    let is_callee =
+        |next: usize| nodes[next].parent == Some(next - 1) && guides[next - 1] == guides[next];
+    let is_sibling = |next: usize| {
+        let (a, b) = (&nodes[next - 1], &nodes[next]);
+        a.parent == b.parent && a.frame.function == b.frame.function
+    };
+    match count(&is_callee).max(count(&is_sibling)) {
+        ..EQUAL_ROWS => 1,
+        rows => rows,
+    }
 }
 
 /// Returns the text after a name: source line, module, "inlined", and a mark if callees are cut

@@ -25,6 +25,9 @@ pub struct CallTree {
     pub nodes: Vec<CallTreeNode>,
     /// Everything that was cut.
     pub cut: CutStacks,
+    /// Whether text has a line for each stack.
+    #[serde(skip)]
+    pub(crate) is_unfolded: bool,
 }
 
 impl Answer for CallTree {
@@ -113,6 +116,7 @@ pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
         max_depth: options.max_depth,
         nodes,
         cut: CutStacks::new(pruned.cut, whole),
+        is_unfolded: false,
     }
 }
 
@@ -120,6 +124,7 @@ impl CallTree {
     /// Returns the tree with a line for each stack.
     pub fn unfolded(mut self) -> Self {
         self.nodes.iter_mut().for_each(|node| node.folded = false);
+        self.is_unfolded = true;
         self
     }
 }

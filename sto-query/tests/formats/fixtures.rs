@@ -68,7 +68,7 @@ fn stack(name: &str) -> Vec<Frame<'static>> {
     vec![main, frame(name.to_owned().leak())]
 }
 
-fn cost(samples: u64) -> Cost {
+pub(super) fn cost(samples: u64) -> Cost {
     Cost {
         samples,
         value: samples * 1_000_000,

@@ -2,9 +2,13 @@
 //!
 //! The reader follows `TryParseV2` of `ActionCommand.cs` in github.com/actions/runner.
 
-use super::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
+use super::fixtures::{HOSTILE, clean, cost, hostile, insufficient, many, weak, worse};
+use crate::compare::support::compared;
+use crate::views::{Stacks, view};
 use crate::words::github;
 use std::collections::BTreeMap;
+use sto_core::model::{Frame, FrameKind};
+use sto_query::render::sarif;
 use sto_query::results::{Comparison, FindingKind};
 use sto_query::text::printable;
 
@@ -54,6 +58,48 @@ fn named<'a>(commands: &'a [Command], name: &str) -> Vec<&'a Command> {
         .iter()
         .filter(|command| command.name == name)
         .collect()
+}
+
+#[test]
+fn places_are_files_of_the_repository() {
+    let frame = |symbol, file| Frame {
+        symbol,
+        module: "demo",
+        kind: FrameKind::User,
+        file,
+        line: 0,
+    };
+    let reduce = "rayon::iter::reduce";
+    for (innermost, outer, expected) in [
+        (
+            "rayon-1.12.0/src/iter/reduce.rs",
+            "src/sum.rs",
+            Some("src/sum.rs"),
+        ),
+        ("/usr/include/rayon.h", "/srv/sum.c", None),
+        ("lib/reduce.rs", "src/sum.rs", Some("lib/reduce.rs")),
+    ] {
+        let runs = |version, samples| {
+            let callers = [frame("main", outer), frame("sum", outer)];
+            let hot = [callers[0], callers[1], frame(reduce, innermost)];
+            let stacks: Stacks =
+                [(hot.to_vec(), cost(samples)), (callers.to_vec(), cost(900))].into();
+            view(version, &stacks)
+        };
+        let comparison = compared(&runs("v1", 300), &runs("v2", 900));
+        assert_eq!(comparison.findings[0].function, reduce);
+        let commands = commands(std::slice::from_ref(&comparison));
+        let found = commands
+            .iter()
+            .find(|c| c.properties["title"].contains(reduce))
+            .unwrap();
+        assert_eq!(found.properties.get("file").map(String::as_str), expected);
+        let sarif = sarif(&[comparison]);
+        assert!(
+            !sarif.contains("reduce.rs") || innermost == "lib/reduce.rs",
+            "{sarif}"
+        );
+    }
 }
 
 #[test]

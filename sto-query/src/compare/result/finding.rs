@@ -1,6 +1,7 @@
 //! Findings: changed functions, and the evidence for each change.
 
 use super::NormalisationMethod;
+use crate::functions::is_repository_file;
 use crate::text::{Command, Date};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub struct Finding {
     /// The line of that file to look at first: the most expensive line of the function. `None` if
     /// lines are not known.
     pub line: Option<u32>,
+    /// The nearest caller's source file in the repository, if the function's own is not there.
+    #[serde(skip)]
+    pub(crate) caller_file: Option<String>,
     /// The kind of change of the function.
     pub kind: FindingKind,
     /// A summary of the finding, as a sentence.
@@ -92,6 +96,13 @@ impl Finding {
     /// Whether the candidate has no sample of the function.
     pub fn is_gone(&self) -> bool {
         self.total.candidate_samples == 0
+    }
+
+    /// Returns the file and line in the program's repository that an annotation can point to.
+    pub(crate) fn annotated_place(&self) -> Option<(&str, Option<u32>)> {
+        let own = self.file.as_deref().filter(|file| is_repository_file(file));
+        let own = own.map(|file| (file, self.line));
+        own.or_else(|| Some((self.caller_file.as_deref()?, None)))
     }
 
     /// Returns `FILE:LINE`, or only the file if the line is not known; `None` if the file is not

@@ -179,9 +179,8 @@ fn annotation(
     };
     Annotation {
         location: finding
-            .file
-            .as_ref()
-            .map(|file| (printable(file).into_owned(), finding.line)),
+            .annotated_place()
+            .map(|(file, line)| (printable(file).into_owned(), line)),
         title: format!("sto: {} in {function}{benchmark}", finding.kind.name()),
         message: message(comparison, finding),
     }

@@ -299,16 +299,16 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Returns the location of a finding. If the source file is unknown, it is the module, as GitHub
-/// rejects results without a location.
+/// Returns the location of a finding. If no source file in the repository is known, it is the
+/// module, as GitHub rejects results without a location.
 fn location(finding: &Finding, executable: &str) -> Value {
     let module = match &*finding.module {
         "" => executable,
         module => module,
     };
-    let file = finding.file.as_deref().unwrap_or(module);
+    let (file, line) = finding.annotated_place().unwrap_or((module, None));
     let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
-    if let (Some(line), Some(_)) = (finding.line, &finding.file) {
+    if let Some(line) = line {
         physical["region"] = json!({ "startLine": line });
     }
     json!({
