@@ -7,7 +7,7 @@ use sto_core::formats::{
 };
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::MetricKind;
-use sto_core::recording::{Location, ModuleKind, Recording};
+use sto_core::recording::{Location, ModuleKind, Recording, Sample};
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -753,4 +753,14 @@ fn reports_actual_and_expected_size_of_a_truncated_file() {
          byte 5000; was the recording killed, or the copy cut short? Record or copy it again, or read the part before the cut"
     );
     assert_eq!(error_of("perf.data", &bytes[..5000]), expected);
+}
+
+#[test]
+fn samples_have_the_name_that_their_thread_had_then() {
+    let recording = read_testdata("perf-data/renames.perf.data");
+    let names = |sample: &Sample| &*recording.threads[sample.thread.get()].name;
+    let mut names: Vec<&str> = recording.samples.iter().map(names).collect();
+    names.retain(|name| *name != "renames");
+    names.dedup();
+    assert_eq!(names, ["loader", "renderer"]);
 }

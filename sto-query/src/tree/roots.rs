@@ -217,7 +217,19 @@ impl View {
             })?;
             let threads = || kept.contexts.iter().map(|context| &context.thread);
             any_told |= threads().any(|thread| thread.tid != 0 || !thread.name.is_empty());
-            let names: Vec<Rc<str>> = threads().map(|t| thread_name(t, names).into()).collect();
+            // A process is named like its first thread.
+            let processes: HashMap<u32, &str> = threads()
+                .filter(|thread| thread.pid == thread.tid)
+                .map(|thread| (thread.pid, &*thread.name))
+                .collect();
+            let name = |thread: &ProfileThread| -> Rc<str> {
+                let name = thread_name(thread, names);
+                let process = processes.get(&thread.pid).filter(|of| **of != thread.name);
+                process
+                    .map_or(name.clone(), |process| format!("{process}: {name}"))
+                    .into()
+            };
+            let names: Vec<Rc<str>> = threads().map(name).collect();
             self.add(&mut roots, run, &kept.costs, &names);
         }
         if any_told {

@@ -277,6 +277,17 @@ fn roots_of_threads_add_up_to_the_total_cost() {
 }
 
 #[test]
+fn roots_of_threads_name_the_program_and_the_thread() {
+    let (store, view) = ingested(&["perf-data/renames.perf.data"], Some(1));
+    let by_name = view.with_thread_roots(&store.snapshot().unwrap(), ThreadNames::Name);
+    let frames = drawn(&picture_with(&by_name.unwrap(), &FlameOptions::default()));
+    for name in ["renames (", "renames: loader (", "renames: renderer ("] {
+        let mut roots = frames.iter().filter(|frame| frame.title.starts_with(name));
+        assert!(roots.next().is_some_and(|root| root.samples > 0), "{name}");
+    }
+}
+
+#[test]
 fn profile_without_slices_has_no_threads() {
     let (store, view) = threads(None);
     let error = view

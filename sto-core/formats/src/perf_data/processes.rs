@@ -35,7 +35,10 @@ pub(super) struct Processes {
     kernel: Arc<AddressSpace>,
     live: HashMap<u32, Live>,
     lineage: Lineage,
+    /// The entry of each thread under its current name.
     thread_of: HashMap<u32, ThreadIx>,
+    /// All entries by thread id, process and name.
+    thread_named: HashMap<(u32, ProcessIx, String), ThreadIx>,
     comm_of: HashMap<u32, String>,
     /// Folders to search for jitdumps.
     symbols: SymbolOptions,
@@ -78,9 +81,8 @@ impl Processes {
         }
         self.lineage.add(pid);
         self.comm_of.insert(tid, name.to_owned());
-        if let Some(&thread) = self.thread_of.get(&tid) {
-            name.clone_into(&mut self.threads[thread.0 as usize].name);
-        }
+        // Earlier samples keep the name that the thread had.
+        self.thread_of.remove(&tid);
     }
 
     /// Handles `PERF_RECORD_FORK`: a new thread, or a new process that starts as a copy of its
@@ -284,15 +286,20 @@ impl Processes {
         {
             return thread;
         }
-        let thread = ThreadIx(self.threads.len() as u32);
         let name = self.comm_of.get(&tid).or_else(|| self.comm_of.get(&pid));
         let name = name.cloned().unwrap_or_default();
-        self.threads.push(Thread {
-            tid,
-            name,
-            process,
-            labels: Arc::default(),
-        });
+        let threads = &mut self.threads;
+        let thread = *(self.thread_named.entry((tid, process, name))).or_insert_with_key(
+            |(tid, process, name)| {
+                threads.push(Thread {
+                    tid: *tid,
+                    name: name.clone(),
+                    process: *process,
+                    labels: Arc::default(),
+                });
+                ThreadIx(threads.len() as u32 - 1)
+            },
+        );
         self.thread_of.insert(tid, thread);
         thread
     }
