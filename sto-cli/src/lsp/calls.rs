@@ -10,7 +10,7 @@ use gen_lsp_types::{
 use serde_json::{Value, json};
 use sto_query::internal::hot::{FunctionNo, HotFunction};
 use sto_query::render::hot;
-use sto_query::text::printable;
+use sto_query::text::{printable, short_name};
 
 /// The function at a position: the one that is named there, otherwise the one whose body contains the position.
 pub(super) fn function_at<'a>(
@@ -39,7 +39,7 @@ pub(super) fn item(
 ) -> Option<CallHierarchyItem> {
     let place = documents.place(costs, function, encoding)?;
     Some(CallHierarchyItem {
-        name: printable(function.name).into_owned(),
+        name: printable(&short_name(function.name)).into_owned(),
         kind: SymbolKind::Function,
         tags: None,
         detail: Some(detail),

@@ -17,7 +17,7 @@ use std::{env, fs};
 use sto_core::units::UnixSeconds;
 use sto_query::render::hot;
 use sto_query::results::Finding;
-use sto_query::text::{Date, printable};
+use sto_query::text::{Date, printable, short_name};
 
 /// Maximum number of callers that a finding lists.
 const MAX_CALLERS: usize = 5;
@@ -43,7 +43,7 @@ pub(super) fn diagnostics(
         let callers = finding.affected_callers.iter().filter_map(|caller| {
             let message = format!(
                 "{} got slower with it: {} to {}",
-                printable(&caller.function),
+                printable(&short_name(&caller.function)),
                 hot::percent(caller.baseline_share),
                 hot::percent(caller.candidate_share),
             );
@@ -55,7 +55,7 @@ pub(super) fn diagnostics(
         let related = callers.take(MAX_CALLERS).collect();
         let message = format!(
             "{}: {} (since {})",
-            printable(&finding.function),
+            printable(&short_name(&finding.function)),
             printable(&finding.reason),
             printable(since)
         );
@@ -108,7 +108,7 @@ pub(super) fn actions(
         actions.extend(edit.map(|edit| CodeAction {
             title: format!(
                 "Ignore {} in sto.toml until {until}",
-                printable(&finding.function)
+                printable(&short_name(&finding.function))
             ),
             kind: Some(CodeActionKind::QuickFix),
             edit: Some(edit),

@@ -5,7 +5,7 @@ use super::documents::Documents;
 use super::settings::Settings;
 use super::text::Encoding;
 use gen_lsp_types::{BaseSymbolInformation, SymbolKind, WorkspaceSymbol};
-use sto_query::text::printable;
+use sto_query::text::{printable, short_name};
 
 /// The prefix of queries that are answered: other symbols are left to the language's own server.
 const HOT: &str = "hot";
@@ -32,7 +32,12 @@ pub(super) fn symbols(
     }
     let name = name.trim().to_lowercase();
     let functions = costs.index.hottest();
-    let named = functions.filter(|function| function.name.to_lowercase().contains(&name));
+    let named = functions.filter(|function| {
+        let names = [function.name, &short_name(function.name)];
+        names
+            .iter()
+            .any(|known| known.to_lowercase().contains(&name))
+    });
     let symbols = named.filter_map(|function| {
         let location = documents.place(costs, function, encoding)?;
         let words = settings.words(&function.costs, costs.change(function.number));
@@ -41,7 +46,7 @@ pub(super) fn symbols(
             data: None,
             base_symbol_information: BaseSymbolInformation {
                 // Editors hide symbols whose names do not contain the query.
-                name: format!("{} #hot", printable(function.name)),
+                name: format!("{} #hot", printable(&short_name(function.name))),
                 kind: SymbolKind::Function,
                 tags: None,
                 container_name: Some(words),

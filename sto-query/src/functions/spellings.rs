@@ -6,7 +6,7 @@
 //! stay apart.
 
 use super::matched::{FunctionKey, ModuleKey};
-use crate::keys::{Method, Rule, is_rust, without_arguments, without_stamp};
+use crate::keys::{Method, Rule, before_cut, is_rust, without_arguments, without_stamp};
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 
@@ -194,28 +194,10 @@ fn more_general(key: &str) -> Vec<String> {
     names
 }
 
-/// Returns the name without arguments. Those of a truncated name are not closed.
+/// Returns the name without arguments.
 fn short(key: &str) -> String {
-    let short = without_arguments(key).unwrap_or_else(|| key.to_owned());
-    match short.strip_suffix('…').and_then(before_open_arguments) {
-        Some(name) => name.to_owned(),
-        None => short,
-    }
-}
-
-/// Returns what precedes the first `<` that is not closed.
-fn before_open_arguments(name: &str) -> Option<&str> {
-    let mut open = Vec::new();
-    for (at, byte) in name.bytes().enumerate() {
-        match byte {
-            b'<' => open.push(at),
-            b'>' if name[..at].ends_with('-') => {}
-            b'>' => drop(open.pop()),
-            _ => {}
-        }
-    }
-    let before = &name[..*open.first()?];
-    (!before.is_empty()).then(|| before.trim_end_matches("::"))
+    let short = without_arguments(key);
+    before_cut(short.as_deref().unwrap_or(key)).to_owned()
 }
 
 /// Returns the name without arguments and types, if some of them are parameters, as in

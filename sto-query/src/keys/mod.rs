@@ -29,6 +29,7 @@ pub(crate) use method::Method;
 pub use rule::Rule;
 pub(crate) use runtime_names::without_stamp;
 pub(crate) use rust_paths::is_rust;
+pub(crate) use templates::before_cut;
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

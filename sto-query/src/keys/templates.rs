@@ -33,6 +33,27 @@ pub(super) fn without_arguments(
     Some(shorter)
 }
 
+/// Returns the name before the arguments in which it is truncated, if it is.
+pub(crate) fn before_cut(name: &str) -> &str {
+    let cut = name.strip_suffix('…').and_then(before_open_arguments);
+    cut.unwrap_or(name)
+}
+
+/// Returns what precedes the first `<` that is not closed.
+fn before_open_arguments(name: &str) -> Option<&str> {
+    let mut open = Vec::new();
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b'<' => open.push(at),
+            b'>' if name[..at].ends_with('-') => {}
+            b'>' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let before = &name[..*open.first()?];
+    (!before.is_empty()).then(|| before.trim_end_matches("::"))
+}
+
 /// A single pass over a name.
 struct Scan<'a> {
     name: &'a [u8],

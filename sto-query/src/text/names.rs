@@ -2,12 +2,15 @@
 //! user may have meant.
 
 use super::short_names::{name_with_types, part_starts, short_name};
+use super::width::take_columns;
 use super::{display_width, shorten};
 use hashbrown::HashMap;
-use unicode_width::UnicodeWidthChar;
 
 /// Number of characters kept before the first difference, as context.
 const BEFORE_DIFFERENCE: usize = 3;
+
+/// Minimum width of the arguments that tell functions apart.
+const MIN_ARGUMENTS: usize = 8;
 
 /// Maximum width of a function's name where the width is not limited, as in a pipe.
 pub(crate) const MAX_NAME_WIDTH: usize = 120;
@@ -49,7 +52,8 @@ pub(crate) fn distinct_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Ve
 
 /// Shortens texts, each to its maximum width.
 ///
-/// Different texts that would look the same begin with `…` shortly before their first difference.
+/// Different texts that would look the same keep their first difference. They begin with `…` shortly
+/// before it or, if it is in the arguments of a function, have `…` around it.
 pub(crate) fn shorten_distinctly(texts: &[Wide]) -> Vec<String> {
     let mut shown: Vec<String> = texts.iter().map(Wide::cut).collect();
     let whole: Vec<&str> = texts.iter().map(|wide| wide.text).collect();
@@ -57,11 +61,10 @@ pub(crate) fn shorten_distinctly(texts: &[Wide]) -> Vec<String> {
     while let Some((common, group)) = alike.pop() {
         for &ix in &group {
             let Wide { text, max, .. } = texts[ix];
-            let differs = text.chars().skip(common.saturating_sub(BEFORE_DIFFERENCE));
-            shown[ix] = format!(
-                "…{}",
-                shorten(&String::from_iter(differs), max.saturating_sub(1))
-            );
+            let start = common.saturating_sub(BEFORE_DIFFERENCE);
+            let start = text.char_indices().nth(start).map_or(0, |(at, _)| at);
+            shown[ix] = cut_arguments(text, start, max)
+                .unwrap_or_else(|| format!("…{}", shorten(&text[start..], max.saturating_sub(1))));
         }
         // If the width does not reach the difference, another round would not help.
         let closer = look_alikes(&whole, &shown, group);
@@ -98,12 +101,60 @@ pub(crate) fn cut_path(path: &str, max: usize) -> String {
         return shorten(path, max);
     }
     let last = starts.last().map_or(path, |&start| &path[start..]);
-    let mut used = 1;
-    let kept = last.chars().take_while(|character| {
-        used += character.width().unwrap_or(0);
-        used <= max
-    });
-    kept.chain(['…']).collect()
+    take_columns(last.chars(), max.saturating_sub(1))
+        .chain(['…'])
+        .collect()
+}
+
+/// Cuts all of a function's arguments but those from `start` on: `…::invoke<…plus_assign…>::call`.
+/// `None` if there are no arguments at `start`, or too little would be left of them.
+fn cut_arguments(name: &str, start: usize, max: usize) -> Option<String> {
+    let groups = brackets(name);
+    let (open, close) = *groups
+        .iter()
+        .find(|(open, close)| (*open..*close).contains(&start))?;
+    let elided = |from: usize, to: usize| {
+        let mut text = String::new();
+        let mut at = from;
+        for &(open, close) in groups
+            .iter()
+            .filter(|(open, close)| (from..to).contains(open) && *close < to)
+        {
+            text += &format!("{}…", &name[at..=open]);
+            at = close;
+        }
+        text + &name[at..to]
+    };
+    let before = cut_path(&elided(0, open), max / 3);
+    let after = elided(close, name.len());
+    let room =
+        max.checked_sub(display_width(&before) + display_width(&after) + "<…".chars().count())?;
+    let shown = &name[start.max(open + 1)..close];
+    let arguments = match display_width(shown) <= room {
+        true => shown.to_owned(),
+        false => String::from_iter(take_columns(shown.chars(), room.saturating_sub(1))) + "…",
+    };
+    let bracket = &name[open..=open];
+    (room >= MIN_ARGUMENTS).then(|| format!("{before}{bracket}…{arguments}{after}"))
+}
+
+/// Returns the outermost brackets `<...>` and `(...)` of a name.
+fn brackets(name: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut open = Vec::new();
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' => open.push(at),
+            b'>' if name[..at].ends_with('-') => {}
+            b'>' | b')' => {
+                if let (Some(start), true) = (open.pop(), open.is_empty()) {
+                    found.push((start, at));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Returns the groups of different names that look the same when shortened, each with the length of
@@ -208,6 +259,26 @@ mod tests {
                 "receive.part.1",
                 "Vec::drop",
                 "receive.isra.0",
+            ]
+        );
+    }
+
+    #[test]
+    fn long_arguments_are_cut_around_what_differs() {
+        let names = ["plus", "minus"].map(|operator| {
+            let arguments = format!("Rule<Sequence<{}{operator}>>", "Literal, ".repeat(30));
+            format!("spirit::qi::Invoker<{arguments}>::invoke(char const*)")
+        });
+        let wide = names.each_ref().map(|text| Wide {
+            text,
+            max: 40,
+            is_function: true,
+        });
+        assert_eq!(
+            shorten_distinctly(&wide),
+            [
+                "…::Invoker<…l, plus>>>::invoke(…)",
+                "…::Invoker<…l, minus>>>::invoke(…)"
             ]
         );
     }

@@ -10,7 +10,7 @@
 //! | `Main$$Lambda$14/0x00007f2eb8004af0.run` | `Main$$Lambda.run` |
 //! | `_D3app4Shop5totalMFiZi`, `camlApp__leaf_88` | `app.Shop.total`, `App.leaf` |
 
-use crate::keys::{KeyOptions, Method, key_symbol};
+use crate::keys::{KeyOptions, Method, before_cut, key_symbol};
 use std::borrow::Cow;
 
 /// Returns the short form of a function's name: without the parts that compilers change from build
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 pub fn short_name(symbol: &str) -> String {
     let key = key_symbol(symbol, KeyOptions::WITHOUT_ARGUMENTS);
     let has_result = symbol.contains(">(");
-    let short = qualified(&without_parameters(&key, has_result));
+    let short = qualified(&without_parameters(before_cut(&key), has_result));
     if short.is_empty() {
         symbol.to_owned()
     } else {
@@ -94,7 +94,7 @@ fn qualified(name: &str) -> String {
         return name.to_owned();
     };
     let owner = qualified(self_type);
-    let is_path = owner.starts_with(is_in_name) && !owner.contains(' ');
+    let is_path = owner.starts_with(is_in_name) && !owner.contains([' ', '(', '[']);
     let is_parameter = !owner.contains(char::is_lowercase);
     let owner = match of_trait {
         Some(_) if is_path && !is_parameter => last_part(&owner),
@@ -225,6 +225,10 @@ mod tests {
             ),
             ("<[T] as core::cmp::PartialEq>::eq", "PartialEq::eq"),
             ("<u64 as core::fmt::Display>::fmt", "u64::fmt"),
+            (
+                "<fn() -> bool as core::ops::FnOnce<()>>::call_once",
+                "FnOnce::call_once",
+            ),
             ("core::num::<impl usize>::checked_add", "usize::checked_add"),
             (
                 "<<wc2::Item as serde::Deserialize>::deserialize::__Visitor as serde::Visitor>::visit_map::<serde_json::MapAccess>",
@@ -238,6 +242,7 @@ mod tests {
                 "core::ptr::drop_in_place<alloc::string::String>",
                 "core::ptr::drop_in_place",
             ),
+            ("app::parse::<app::Json, app::Re…", "app::parse"),
             // C and C++
             ("parse.constprop.0.isra.1", "parse"),
             ("weigh.llvm.4340967187306755749", "weigh"),

@@ -23,7 +23,8 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
     head + "…" + &String::from_iter(tail)
 }
 
-fn take_columns(
+/// Returns the first characters that fit into a number of columns.
+pub(super) fn take_columns(
     characters: impl Iterator<Item = char>,
     columns: usize,
 ) -> impl Iterator<Item = char> {

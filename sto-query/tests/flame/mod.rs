@@ -224,6 +224,23 @@ fn widths_are_shares_and_names_fit_their_frames() {
 }
 
 #[test]
+fn boxes_have_short_names_and_tooltips_full_ones() {
+    let boxes = |lines: String| drawn(&picture(&view("v1", &folded(lines.leak(), 1))));
+    let arguments = "app::Item, ".repeat(30);
+    let alone = &boxes(format!("job::Job<{arguments}u8>::run 9"))[1];
+    assert_eq!(alone.text.as_deref(), Some("job::Job::run"));
+    assert!(
+        alone
+            .title
+            .starts_with(&format!("job::Job&lt;{arguments}u8&gt;::run ("))
+    );
+    let siblings = boxes("job::Job<app::Item>::run 9\njob::Job<u64>::run 9".to_owned());
+    let texts = siblings[1..].iter().map(|frame| frame.text.as_deref());
+    let expected = ["job::Job&lt;Item&gt;::run", "job::Job&lt;u64&gt;::run"];
+    assert!(texts.eq(expected.map(Some)), "{siblings:?}");
+}
+
+#[test]
 fn page_contains_the_drawing() {
     let v1 = demo().0;
     let page = picture_with(

@@ -3,17 +3,13 @@
 use super::palette::Palette;
 use crate::functions::{KeyOptions, ModuleKey, Spellings, function_key};
 use crate::select::main_modules;
-use crate::text::{printable, shorten};
+use crate::text::printable;
 use crate::tree::View;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
-/// Maximum width of a name in a tooltip. The largest names of C++ templates would multiply the size
-/// of the picture.
-const MAX_NAME_WIDTH: usize = 400;
-
-/// The text on a frame, and its kind.
+/// The name of a frame, and its kind.
 pub(super) struct Label {
     pub(super) text: String,
     kind: FrameKind,
@@ -163,10 +159,10 @@ fn in_brackets(module: &str) -> String {
     full_label(&format!("[{}]", module.trim_matches(['[', ']'])))
 }
 
-/// Returns the name of a function as tooltips show it.
+/// Returns the full name of a function.
 pub(super) fn full_label(name: &str) -> String {
-    match shorten(printable(name).trim(), MAX_NAME_WIDTH) {
-        empty if empty.is_empty() => "[unknown]".to_owned(),
-        shown => shown,
+    match printable(name).trim() {
+        "" => "[unknown]".to_owned(),
+        name => name.to_owned(),
     }
 }

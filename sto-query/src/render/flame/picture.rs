@@ -2,6 +2,7 @@
 //! and keyboard navigation.
 
 use crate::text::names::cut_path;
+use crate::text::shorten;
 use maud::{Markup, PreEscaped, Render, html};
 
 /// Width of the drawing in pixels, until the script fits it into its page or window.
@@ -11,6 +12,9 @@ const ROW: usize = 20;
 /// Width of a character of a name in pixels, and the padding around a name.
 const CHARACTER: f64 = 6.7;
 const PADDING: f64 = 6.0;
+/// Maximum width of a name in a tooltip. The largest names of C++ templates would multiply the size
+/// of the picture.
+const MAX_NAME_WIDTH: usize = 400;
 /// Minimum number of characters of a cut name.
 const MIN_CHARACTERS: usize = 5;
 /// Maximum number of frames of a drawing, of about 200 bytes each. More would take a browser too
@@ -121,7 +125,7 @@ impl Picture {
                     @let other = frame.other.map(|other| html! { (Part(other_x)) " " (Part(other)) }.0);
                     g class=[frame.color.class()] fill=[frame.color.fill()] data-other=[other]
                         data-label=[(frame.label != frame.name).then_some(&frame.label)] {
-                        title { (frame.name) " (" (frame.about) ")" }
+                        title { (in_tooltip(&frame.name)) " (" (frame.about) ")" }
                         rect x=(Part(x)) y=(y) width=(Part(frame.width)) height=(ROW - 1) {}
                         @if let Some(name) = fitting(&frame.label, frame.width * WIDTH) {
                             text x=(Part(x + 4.0 / WIDTH)) y=(y + 14) { (name) }
@@ -164,6 +168,11 @@ impl Render for Part {
 fn fitting(label: &str, width: f64) -> Option<String> {
     let room = ((width - PADDING) / CHARACTER) as usize;
     (room >= MIN_CHARACTERS || label.len() <= room).then(|| cut_path(label, room))
+}
+
+/// Returns a name as tooltips show it.
+pub(super) fn in_tooltip(name: &str) -> String {
+    shorten(name, MAX_NAME_WIDTH)
 }
 
 /// Returns the content of an XML element as CDATA.

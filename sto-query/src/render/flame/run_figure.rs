@@ -2,7 +2,7 @@
 
 use super::label::Labels;
 use super::palette::Palette;
-use super::picture::{Color, Frame, Picture};
+use super::picture::{Color, Frame, Picture, in_tooltip};
 use crate::text::names::distinct_names;
 use crate::text::percent;
 use crate::timeline::StacksOverTime;
@@ -42,7 +42,7 @@ impl FrameLabels {
         let of_frame = labels.label_by_kind(view);
         let short = distinct_names(labels.all().iter().map(|label| &*label.text));
         let all = zip(labels.all(), short).map(|(label, short)| FrameLabel {
-            name: label.text.clone(),
+            name: in_tooltip(&label.text),
             short,
             color: label.color(Palette::default()),
         });

@@ -140,7 +140,7 @@ fn functions(id: &str, view: &View, event: usize) -> Markup {
                         ]))
                         td { (short_name(&frame.module)) }
                         td {
-                            a href={ "#" (id) } data-search=(label_of(&frame.function, frame.kind, &frame.module)) {
+                            a href={ "#" (id) } data-search=(short_name(&label_of(&frame.function, frame.kind, &frame.module))) {
                                 (name(&frame.function))
                             }
                             @if frame.kind == FrameKind::Inlined { " (inlined)" }
