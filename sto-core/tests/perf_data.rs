@@ -8,6 +8,7 @@ use sto_core::formats::{
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::MetricKind;
 use sto_core::recording::{Location, ModuleKind, Recording, Sample};
+use sto_core::units::Unit;
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -544,11 +545,7 @@ fn scales_multiplexed_counters_and_separates_threads() {
 fn events_without_stacks_also_become_metrics() {
     let file = "perf-data/beside.perf.data";
     let recording = read_testdata(file);
-    let [clock, faults, switches] = [
-        "cpu-clock/call-graph=fp/",
-        "page-faults/call-graph=no,period=100/",
-        "context-switches/call-graph=no,period=1/",
-    ];
+    let [clock, faults, switches] = ["cpu-clock", "page-faults", "context-switches"];
     assert_eq!(recording.warnings, [""; 0]);
     let expected = [
         (clock, 28, 70_528_948),
@@ -763,4 +760,43 @@ fn samples_have_the_name_that_their_thread_had_then() {
     names.retain(|name| *name != "renames");
     names.dedup();
     assert_eq!(names, ["loader", "renderer"]);
+}
+
+/// The expected times are those of `testdata/perf-data/off-cpu/reference.py`.
+#[test]
+fn context_switches_cost_the_time_until_the_thread_runs_again() {
+    for (name, expected) in [
+        (
+            "sched-switch",
+            &[
+                ("[sleeping]", 186_332_624),
+                ("[waiting for I/O]", 19_872_269),
+            ][..],
+        ),
+        ("context-switches", &[("[sleeping]", 206_826_939)]),
+    ] {
+        let recording = read_testdata(&format!("perf-data/off-cpu/{name}.perf.data"));
+        let types = recording.sample_types.iter();
+        let types: Vec<_> = types.map(|of| (&*of.event, of.unit)).collect();
+        let nanoseconds = Unit::Nanoseconds;
+        assert_eq!(
+            types,
+            [("cpu-clock", nanoseconds), ("off-cpu", nanoseconds)]
+        );
+        let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+        for sample in recording
+            .samples
+            .iter()
+            .filter(|sample| sample.sample_type.get() == 1)
+        {
+            let leaf = recording.stacks.leaf(sample.stack).unwrap();
+            let Location::Named(frame) = recording.locations[leaf.get()] else {
+                panic!("no reason");
+            };
+            *times
+                .entry(recording.named.frame(frame).symbol)
+                .or_default() += sample.cost.value;
+        }
+        assert_eq!(times.into_iter().collect::<Vec<_>>(), expected, "{name}");
+    }
 }

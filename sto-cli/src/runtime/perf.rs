@@ -28,6 +28,8 @@ pub(crate) struct Recording<'a> {
     pub(crate) call_graph: CallGraph,
     /// The events to sample; if empty, perf chooses.
     pub(crate) events: &'a [String],
+    /// Whether to record the time that threads do not run, too, besides `cpu-clock`.
+    pub(crate) off_cpu: bool,
     pub(crate) target: Target<'a>,
     pub(crate) command: &'a [OsString],
     /// Whether the command's standard output is discarded.
@@ -55,6 +57,8 @@ pub(crate) struct Perf {
     signal: Arc<AtomicI32>,
     /// The options of [`NEWER`] that the installed perf supports.
     newer: Vec<&'static str>,
+    /// The one of [`SWITCHES`] that perf may sample.
+    switches: &'static str,
 }
 
 /// Options that older versions of perf lack.
@@ -67,6 +71,9 @@ const NEWER: [&str; 3] = [
     // No events for BPF programs (Linux 5.1): perf waits for them up to a second at the end, and /proc/kallsyms names them, too.
     "--no-bpf-event",
 ];
+
+/// Events that are sampled when a thread stops running, the most informative one first. Only root may use tracepoints.
+const SWITCHES: [&str; 2] = ["sched:sched_switch", "context-switches/period=1/"];
 
 /// A child process that must end when this process is asked to.
 #[derive(Clone, Copy, PartialEq)]
@@ -97,6 +104,7 @@ impl Perf {
             running: Arc::default(),
             signal: Arc::default(),
             newer: NEWER.into(),
+            switches: SWITCHES[0],
         };
         let (running, asked) = (Arc::clone(&perf.running), Arc::clone(&perf.signal));
         let pass_on = move || {
@@ -126,7 +134,7 @@ impl Perf {
         recording: &Recording<'_>,
         file: &Path,
     ) -> Result<ExitStatus, CliError> {
-        let mut perf = recording.perf(file);
+        let mut perf = recording.perf(file, self.switches);
         perf.args(&self.newer);
         recording.add_command(&mut perf);
         perf.current_dir(recording.folder.unwrap_or(Path::new(".")));
@@ -202,12 +210,12 @@ impl Perf {
         folder: &Path,
         recording: &Recording<'_>,
     ) -> Result<(), CliError> {
-        let probe = |newer: &[&str]| {
+        let probe = |newer: &[&str], switches: &str| {
             let mut probe = Command::new("perf");
             probe.args(["record", "-q", "--no-buildid"]).args(newer);
             probe.arg("-o");
             probe.arg(folder.join("probe"));
-            recording.add_events(&mut probe);
+            recording.add_events(&mut probe, switches);
             if let Target::System = recording.target {
                 probe.arg("-a");
             }
@@ -215,7 +223,7 @@ impl Perf {
             probe.output().map_err(cannot_run)
         };
         let stderr = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
-        let mut output = probe(&self.newer)?;
+        let mut output = probe(&self.newer, self.switches)?;
         // perf names the first option that it does not know.
         for option in NEWER {
             let unknown = format!("unknown option `{}'", option.trim_start_matches('-'));
@@ -224,8 +232,12 @@ impl Perf {
                 && stderr(&output).contains("no support to record build id");
             if is_unknown || kernel_lacks_it {
                 self.newer.retain(|&known| known != option);
-                output = probe(&self.newer)?;
+                output = probe(&self.newer, self.switches)?;
             }
+        }
+        if recording.off_cpu && !output.status.success() {
+            self.switches = SWITCHES[1];
+            output = probe(&self.newer, self.switches)?;
         }
         if output.status.success() {
             return Ok(());
@@ -255,11 +267,10 @@ impl Perf {
 }
 
 impl Recording<'_> {
-    fn perf(&self, file: &Path) -> Command {
+    fn perf(&self, file: &Path, switches: &str) -> Command {
         let mut perf = Command::new("perf");
         // jitdumps use this clock.
-        perf.args(["record", "-q", "-k", "mono", "-F"])
-            .arg(self.frequency.to_string())
+        perf.args(["record", "-q", "-k", "mono"])
             .arg("--call-graph")
             .arg(match self.call_graph {
                 CallGraph::Fp => "fp",
@@ -267,7 +278,7 @@ impl Recording<'_> {
             })
             .arg("-o")
             .arg(file);
-        self.add_events(&mut perf);
+        self.add_events(&mut perf, switches);
         match self.target {
             Target::Command => {}
             Target::Processes(pids) => {
@@ -281,7 +292,14 @@ impl Recording<'_> {
         perf
     }
 
-    fn add_events(&self, perf: &mut Command) {
+    fn add_events(&self, perf: &mut Command, switches: &str) {
+        if self.off_cpu {
+            // With -F, switches would be sampled, too.
+            let clock = format!("cpu-clock/freq={}/", self.frequency);
+            perf.args(["--switch-events", "-e", &clock, "-e", switches]);
+            return;
+        }
+        perf.arg("-F").arg(self.frequency.to_string());
         for event in self.events {
             perf.arg("-e").arg(event);
         }

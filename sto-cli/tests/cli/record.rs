@@ -634,3 +634,20 @@ fn next_recording_removes_files_of_killed_ones() {
     with_perf_in(&sandbox, Some(fails)).fails_with(&["perf recorded nothing"]);
     assert_eq!(recordings(), BTreeSet::from(others));
 }
+
+#[test]
+fn off_cpu_records_how_long_the_program_waits() {
+    let sandbox = Sandbox::new();
+    let args = ["--off-cpu", "--build", "v1", "--", "sh", "-c", "sleep 0.05"];
+    let Some(run) = record(&sandbox, &args) else {
+        return;
+    };
+    run.succeeds();
+    let top = sandbox.json(&["top", "v1", "--event", "off-cpu"]);
+    let asleep = top["functions"].as_array().unwrap().iter();
+    let asleep: u64 = asleep
+        .filter(|function| function["function"] == "[sleeping]")
+        .map(|function| function["self"]["value"].as_u64().unwrap())
+        .sum();
+    assert!(asleep >= 50_000_000, "{top}");
+}

@@ -207,8 +207,8 @@ pub(super) fn nanoseconds_in(unit: &[u8]) -> Option<u64> {
 /// Source: the kernel's `kernel/events/core.c`, which runs these two from a high-resolution timer
 /// whose period is in nanoseconds.
 pub(crate) fn units_of_event(event: &str) -> Unit {
-    match event.split(':').next() {
-        Some("cpu-clock" | "task-clock") => Unit::Nanoseconds,
+    match event.split([':', '/']).next() {
+        Some("cpu-clock" | "task-clock" | "offcpu-time") => Unit::Nanoseconds,
         _ => Unit::Events,
     }
 }

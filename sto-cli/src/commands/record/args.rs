@@ -19,6 +19,7 @@ Examples:
                                                     Record a program at each commit
   sto record --call-graph dwarf ./stripped          Record a program without frame pointers
   sto record -p 1234 sleep 10                       Record a running process for ten seconds
+  sto record --build v1 --off-cpu ./server          Also record where it waits; see `sto top --event off-cpu`
   sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
 
 Exit status: the one of the command; 128 plus the signal's number if a signal ended it or sto; with

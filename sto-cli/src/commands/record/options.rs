@@ -22,6 +22,11 @@ pub(crate) struct RecordingArgs {
     #[arg(short = 'e', long = "event", value_name = "EVENT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) events: Vec<String>,
 
+    /// Also record how long each call waits: the time until the thread runs again after it slept, waited for I/O or was
+    /// preempted, as the event `off-cpu`. Needs root or kernel.perf_event_paranoid=1
+    #[arg(long, conflicts_with = "events")]
+    pub(super) off_cpu: bool,
+
     /// Choose how callers are found
     #[arg(long, value_enum, default_value = "fp")]
     pub(super) call_graph: CallGraph,

@@ -33,6 +33,7 @@ impl<'a> Plan<'a> {
         Recording {
             frequency: self.how.frequency,
             events: &self.how.events,
+            off_cpu: self.how.off_cpu,
             call_graph: self.how.call_graph,
             target: self.target,
             command,

@@ -49,6 +49,9 @@ impl Events {
                 Some(name) => name.to_owned(),
                 None => format!("event-{number}"),
             };
+            if let Some(generic) = without_core_type(&name).or_else(|| without_settings(&name)) {
+                name = generic;
+            }
             truncate_text(&mut name, MAX_NAME);
             let attr = description.attributes();
             events.sample_types.push(SampleType {
@@ -73,6 +76,11 @@ impl Events {
         Ok(events)
     }
 
+    /// Whether an event is the tracepoint of context switches.
+    pub(super) fn is_sched_switch(&self, event: u32) -> bool {
+        self.sample_types[event as usize].event == "sched:sched_switch"
+    }
+
     pub(super) fn have_stacks(&self) -> bool {
         self.layouts.iter().any(Layout::has_stacks)
     }
@@ -85,6 +93,27 @@ impl Events {
         let mut with_stacks = self.layouts.iter().filter(|layout| layout.has_stacks());
         with_stacks.all(Layout::relies_on_frame_pointers)
     }
+}
+
+/// Returns the name of an event that the kernel counts separately on each type of core of a hybrid
+/// processor: `cycles:P` of `cpu_core/cycles/P` and `cpu_atom/cycles/P`.
+fn without_core_type(event: &str) -> Option<String> {
+    let types = ["cpu_core/", "cpu_atom/", "cpu_lowpower/"];
+    let event = types.iter().find_map(|core| event.strip_prefix(core))?;
+    let (name, modifiers) = event.rsplit_once('/')?;
+    Some(match modifiers {
+        "" => name.to_owned(),
+        modifiers => format!("{name}:{modifiers}"),
+    })
+}
+
+/// Returns the name of an event without the settings by which it was sampled: `cpu-clock` of
+/// `cpu-clock/freq=997/`. Those of a PMU's events, such as `cpu/event=0x3c/`, say what is counted.
+fn without_settings(event: &str) -> Option<String> {
+    const SETTINGS: [&str; 4] = ["freq=", "period=", "call-graph=", "stack-size="];
+    let (name, settings) = event.strip_suffix('/')?.split_once('/')?;
+    let is_setting = |term: &str| SETTINGS.iter().any(|setting| term.starts_with(setting));
+    settings.split(',').all(is_setting).then(|| name.to_owned())
 }
 
 /// Whether the samples of each event have branch counters. All events of a group have them if one
@@ -111,4 +140,25 @@ fn groups(section: &[u8]) -> impl Iterator<Item = Range<usize>> {
         Some(first..first + events)
     };
     std::iter::from_fn(group).take(number(0).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_is_counted_and_not_how() {
+        for (recorded, name) in [
+            ("cpu_core/cycles/P", Some("cycles:P")),
+            ("cpu_atom/cycles/", Some("cycles")),
+            ("cpu-clock/freq=997/", Some("cpu-clock")),
+            ("page-faults/call-graph=no,period=100/", Some("page-faults")),
+            ("cpu/event=0x3c,period=100/", None),
+            ("cycles:P", None),
+            ("intel_pt//", None),
+        ] {
+            let found = without_core_type(recorded).or_else(|| without_settings(recorded));
+            assert_eq!(found.as_deref(), name, "{recorded}");
+        }
+    }
 }

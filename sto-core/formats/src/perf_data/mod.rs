@@ -13,6 +13,7 @@ mod events;
 mod expansion;
 mod lineage;
 mod metrics;
+mod off_cpu;
 mod pieces;
 mod processes;
 mod records;
@@ -35,6 +36,7 @@ use crate::source::ReadOptions;
 use digesting_reader::DigestingReader;
 use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
+use off_cpu::{Switch, Switches};
 use rayon::prelude::*;
 use records::{Records, take_event};
 use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large_error};
@@ -122,7 +124,7 @@ fn read_records(
     let origin = records::origin(header);
     let arch = origin.arch.as_deref().unwrap_or("x86_64");
     let machine = Machine::from_name(arch);
-    let events = Events::new(path, header, file, *mode, machine)?;
+    let mut events = Events::new(path, header, file, *mode, machine)?;
     if machine == Machine::Other && events.save_stacks() {
         let problem = format!(
             "has copies of stacks of {arch} (`--call-graph dwarf`); sto unwinds those of x86_64 and aarch64. Record \
@@ -162,6 +164,7 @@ fn read_records(
         stacks,
         mut samples,
         readings,
+        switches,
     } = number(path, located)?;
     let mut warnings = records.warnings();
     if !events.have_stacks() {
@@ -170,6 +173,14 @@ fn read_records(
         let warning = warn_of_missing_callers(&events, &samples, &stacks);
         warnings.extend(warning.or_else(|| warn_of_skipped_callers(without_caller, samples.len())));
     }
+    let mut builder = RecordingBuilder::from_stacks(locations, stacks);
+    let switched = Switches {
+        threads: &records.processes.threads,
+        sampled: &switches,
+        records: &records.switches,
+    };
+    off_cpu::measure(switched, &mut events, &mut builder, &mut samples)
+        .map_err(|_| too_large_error(path))?;
     let mut metrics = metrics::group_metrics(&events, readings);
     metrics.extend(metrics::metrics_without_stacks(&events, &samples));
     let sample_types = keep_sampled(events.sample_types, &mut samples);
@@ -183,7 +194,6 @@ fn read_records(
             problem,
         });
     }
-    let mut builder = RecordingBuilder::from_stacks(locations, stacks);
     for metric in metrics {
         builder.add_metric(metric);
     }
@@ -225,7 +235,8 @@ fn warn_of_skipped_callers(without_caller: usize, samples: usize) -> Option<Stri
     })
 }
 
-/// Keeps the events that have samples; perf adds others that only carry records (`dummy:HG`).
+/// Keeps the events that have samples, those of equal names as one; perf adds others that only carry records
+/// (`dummy:HG`).
 fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType> {
     let mut sampled = vec![false; all.len()];
     for sample in samples.iter() {
@@ -234,8 +245,11 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
     let mut kept = Vec::new();
     let mut indices = Vec::new();
     for (sample_type, sampled) in all.into_iter().zip(sampled) {
-        indices.push(SampleTypeIx(kept.len() as u32));
-        kept.extend(sampled.then_some(sample_type));
+        let known = kept.iter().position(|known| *known == sample_type);
+        indices.push(SampleTypeIx(known.unwrap_or(kept.len()) as u32));
+        if sampled && known.is_none() {
+            kept.push(sample_type);
+        }
     }
     for sample in samples {
         sample.sample_type = indices[sample.sample_type.0 as usize];
@@ -356,6 +370,8 @@ struct Numbered {
     samples: Vec<Sample>,
     /// Readings by batch, for batches that have any.
     readings: Vec<Vec<sample::Reading>>,
+    /// The fields of the samples of `sched_switch`.
+    switches: Vec<Option<Switch>>,
 }
 
 /// Numbers stacks in the order in which samples refer to them, so that the numbers do not depend on
@@ -368,12 +384,13 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
         .iter()
         .map(|table| vec![None; table.stacks.len()])
         .collect();
-    let (mut samples, mut readings) = (Vec::new(), Vec::new());
+    let (mut samples, mut readings, mut switches) = (Vec::new(), Vec::new(), Vec::new());
     let mut stack = Vec::new();
     for (worker, batch) in batches {
         if !batch.readings.is_empty() {
             readings.push(batch.readings);
         }
+        switches.extend(batch.switches);
         for mut sample in batch.samples {
             let known = &mut known[worker][sample.stack.0 as usize];
             sample.stack = match *known {
@@ -396,6 +413,7 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
         stacks,
         samples,
         readings,
+        switches,
     })
 }
 

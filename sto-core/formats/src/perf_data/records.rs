@@ -1,13 +1,15 @@
 //! Records other than samples, and the header of the file.
 
 use super::check::Mode;
+use super::off_cpu::SwitchRecord;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::Pending;
 use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
 use crate::error::FormatError;
 use crate::recording::GUEST_MODULES;
 use linux_perf_data::linux_perf_event_reader::{
-    CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
+    ContextSwitchRecord, CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType,
+    TaskWasPreempted, constants,
 };
 use linux_perf_data::{DsoKey, Feature, PerfFile, PerfFileReader};
 use std::borrow::Cow;
@@ -30,6 +32,8 @@ pub(super) struct Records {
     lost_events: u64,
     lost_samples: u64,
     throttled: u64,
+    /// Times at which threads started and stopped to run.
+    pub(super) switches: Vec<SwitchRecord>,
 }
 
 impl Records {
@@ -148,6 +152,7 @@ pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> 
         lost_events,
         lost_samples,
         throttled,
+        switches,
     } = records;
     match record.record_type {
         LOST_SAMPLES => {
@@ -176,6 +181,25 @@ pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> 
         EventRecord::Comm(comm) => {
             let (pid, tid) = (comm.pid as u32, comm.tid as u32);
             processes.comm(pid, tid, &text(comm.name, MAX_PROCESS_NAME), comm.is_execve);
+        }
+        EventRecord::ContextSwitch(switch) => {
+            let common = record.common_data().ok();
+            let thread = common.and_then(|common| Some((common.tid? as u32, common.timestamp?)));
+            let Some((tid, time)) = thread else {
+                return Some(());
+            };
+            switches.push(SwitchRecord {
+                tid,
+                time,
+                is_in: matches!(switch, ContextSwitchRecord::In { .. }),
+                is_preempted: matches!(
+                    switch,
+                    ContextSwitchRecord::Out {
+                        preempted: TaskWasPreempted::Yes,
+                        ..
+                    }
+                ),
+            });
         }
         EventRecord::Fork(fork) => {
             let pid = fork.pid as u32;

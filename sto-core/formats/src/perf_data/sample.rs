@@ -96,6 +96,8 @@ pub(super) struct RawSample<'a> {
     pub(super) link: Option<u64>,
     /// A copy of the user stack, from the stack pointer on.
     pub(super) user_stack: &'a [u8],
+    /// The fields of a tracepoint.
+    pub(super) raw: &'a [u8],
 }
 
 /// The counters of a group, as recorded with `PERF_FORMAT_GROUP`.
@@ -193,7 +195,7 @@ impl Layout {
         }
         if has(SampleFormat::RAW) {
             let size = body.u32()?;
-            body.take(u64::from(size))?;
+            sample.raw = body.take(u64::from(size))?;
         }
         if has(SampleFormat::BRANCH_STACK) {
             let entries = body.u64()?;

@@ -5,6 +5,7 @@
 //! the batch, so the number of cores does not change the result.
 
 use super::events::Events;
+use super::off_cpu::Switch;
 use super::processes::is_library;
 use super::sample::{RawSample, Reading, read_u64};
 use super::walk::Record;
@@ -93,6 +94,8 @@ pub(super) struct LocatedBatch {
     pub(super) samples: Vec<Sample>,
     /// The counter readings of the samples.
     pub(super) readings: Vec<Reading>,
+    /// The fields of the samples of `sched_switch`.
+    pub(super) switches: Vec<Option<Switch>>,
 }
 
 /// The result of a worker.
@@ -160,13 +163,16 @@ impl<'a> Worker<'a> {
     }
 
     fn locate(&mut self, batch: &Batch) -> Result<LocatedBatch, FormatError> {
-        let mut readings = Vec::new();
+        let (mut readings, mut switches) = (Vec::new(), Vec::new());
         let locate = |pending: &Pending| {
             let record = &pending.record;
             let layout = &self.events.layouts[record.event as usize];
             let sample = layout.decode(&record.body);
             let sample = sample.map_err(|_| record.malformed(self.path))?;
             readings.extend(layout.readings(&sample));
+            if self.events.is_sched_switch(record.event) {
+                switches.push(Switch::from_sample(&sample));
+            }
             let found = self.finder.find(&batch.kernel, pending, &sample);
             let (stack, truncated) = found.ok_or_else(|| too_large_error(self.path))?;
             Ok(Sample {
@@ -186,6 +192,7 @@ impl<'a> Worker<'a> {
             number: batch.number,
             samples,
             readings,
+            switches,
         })
     }
 }

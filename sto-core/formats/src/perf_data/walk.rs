@@ -204,6 +204,8 @@ fn matters(kind: RecordType) -> bool {
             | Kind::LOST
             | LOST_SAMPLES
             | Kind::THROTTLE
+            | Kind::SWITCH
+            | Kind::SWITCH_CPU_WIDE
             | HEADER_BUILD_ID
     )
 }
