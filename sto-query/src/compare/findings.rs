@@ -95,6 +95,7 @@ pub(super) fn findings(
     let names = sentence::Names::new(named);
     for (_, finding, details) in &mut findings {
         finding.reason = sentence::finding(finding, details, &names);
+        finding.short_name = names.title(&finding.function).to_owned();
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
     findings.sort_by(|(a_explains, a, _), (b_explains, b, _)| {
@@ -211,6 +212,7 @@ fn finding(
     };
     Finding {
         function: function.symbol.clone(),
+        short_name: String::new(),
         instances: function.instances,
         module: function.module.clone(),
         file: function.file.clone(),

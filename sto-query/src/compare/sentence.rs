@@ -7,7 +7,7 @@ use super::result::{
     Needed, round_for_output,
 };
 use crate::text::cost;
-use crate::text::names::{cut_path, distinct_names, shorten_name};
+use crate::text::names::{self, Wide, distinct_names, shorten_distinctly, shorten_name};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use std::iter::zip;
@@ -21,20 +21,44 @@ pub(super) const NO_STACKS: &str = "These are counts by function, without stacks
 const MAX_NAME_WIDTH: usize = 60;
 
 /// The names of all functions in the sentences of a comparison: short forms that tell them apart.
-pub(super) struct Names(HashMap<String, String>);
+pub(super) struct Names(HashMap<String, ShownName>);
+
+struct ShownName {
+    in_title: String,
+    in_sentence: String,
+}
 
 impl Names {
     pub(super) fn new<'a>(findings: impl Iterator<Item = (&'a Finding, &'a Details)>) -> Names {
         let functions: BTreeSet<&str> = findings
             .flat_map(|(finding, details)| functions_of(finding, &details.pair))
             .collect();
-        let names = distinct_names(functions.iter().copied()).into_iter();
-        let names = names.map(|name| cut_path(&name, MAX_NAME_WIDTH));
-        Names(zip(functions.into_iter().map(str::to_owned), names).collect())
+        let forms = distinct_names(functions.iter().copied());
+        let cut = |max| {
+            let wide = forms.iter().map(|text| Wide {
+                text,
+                max,
+                is_function: true,
+            });
+            shorten_distinctly(&wide.collect::<Vec<_>>())
+        };
+        let shown = zip(cut(names::MAX_NAME_WIDTH), cut(MAX_NAME_WIDTH));
+        let shown = shown.map(|(in_title, in_sentence)| ShownName {
+            in_title,
+            in_sentence,
+        });
+        Names(zip(functions.into_iter().map(str::to_owned), shown).collect())
+    }
+
+    /// Returns the name of a function in the title of its finding.
+    pub(super) fn title<'a>(&'a self, function: &'a str) -> &'a str {
+        self.0.get(function).map_or(function, |name| &name.in_title)
     }
 
     fn short<'a>(&'a self, function: &'a str) -> &'a str {
-        self.0.get(function).map_or(function, |name| name)
+        self.0
+            .get(function)
+            .map_or(function, |name| &name.in_sentence)
     }
 
     fn name<'a>(&'a self, function: &'a FunctionName) -> &'a str {

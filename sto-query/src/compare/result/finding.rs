@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// The function's symbol, as returned by [`key_symbol`](crate::functions::key_symbol).
     pub function: String,
+    /// The short form of its name, which no other function of the comparison's findings has.
+    #[serde(skip)]
+    pub(crate) short_name: String,
     /// Number of instances of a generic function or template that are counted as one, because none
     /// of them changed significantly, but their sum did. Omitted from JSON if 0: the finding is about
     /// a single function.

@@ -119,7 +119,11 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
     let kind = finding.kind.name();
     let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
     let head = format!("{number}. {kind}{ignored}  ");
-    let function = style.name(&finding.function, display_width(&head));
+    let function = if style.full_names {
+        printable(&finding.function).into_owned()
+    } else {
+        style.shorten_to_fit(&printable(&finding.short_name), display_width(&head))
+    };
     let mut text = format!(
         "{number}. {}{ignored}  {}\n",
         mark_of(finding.kind)(style, kind),

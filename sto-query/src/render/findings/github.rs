@@ -172,7 +172,7 @@ fn annotation(
         finding,
     }: RankedFinding<'_>,
 ) -> Annotation {
-    let function = shorten_name(&printable(&finding.function), NAME_WIDTH);
+    let function = printable(&finding.short_name);
     let benchmark = match &comparison.benchmark {
         Some(benchmark) => format!(" ({})", name(benchmark)),
         None => String::new(),

@@ -10,7 +10,7 @@ use super::words::{
     side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Comparison, Finding, Verdict};
-use crate::text::{Command, Words, format_count, percent, printable, short_name, shorten};
+use crate::text::{Command, Words, format_count, percent, printable, shorten};
 use std::fmt::Write;
 use sto_core::Hint;
 
@@ -102,7 +102,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
             let named = |finding: &&Finding| {
                 let change = basis(finding);
                 let is_now = change.candidate_samples > 0;
-                let function = code(&short_name(&finding.function));
+                let function = code(&finding.short_name);
                 format!("{function} ({})", ratio(change.change, is_now))
             };
             let mut names: Vec<String> = found.iter().take(UNDECIDED).map(named).collect();
@@ -261,7 +261,7 @@ fn finding_row(
         finding.kind.name(),
         finding.ignored.as_ref().map_or("", |_| ", ignored"),
         benchmark_cell(comparison, is_one),
-        code(&short_name(&finding.function)),
+        code(&finding.short_name),
         Costs::new(comparison).before_and_now(change),
         percent(change.baseline_share),
         percent(change.candidate_share),
@@ -284,7 +284,7 @@ fn details(
     let mut text = format!(
         "<details><summary>{}: {}{benchmark}</summary>\n\n{}{}\n\n",
         finding.kind.name(),
-        tag(&short_name(&finding.function)),
+        tag(&finding.short_name),
         prose(&finding.reason),
         weakness(finding.weak),
     );

@@ -30,7 +30,7 @@ impl Section<'_> {
         let counts = [&finding.self_, &finding.attributed_self, &finding.total];
         html! {
             details.finding id=(self.finding_id(number)) open[is_open] {
-                summary { h4 { (number) ". " (name(&finding.function)) " " (kind(finding)) } }
+                summary { h4 { (number) ". " code { (finding.short_name) } " " (kind(finding)) } }
                 (whole_name(&finding.function))
                 @if !location.is_empty() { p.place { (location.join(", ")) } }
                 p { (finding.reason) }

@@ -140,7 +140,7 @@ impl Section<'_> {
                         @for finding in found.into_iter().take(UNDECIDED) {
                             tr {
                                 td { (finding::kind(finding)) }
-                                td { (name(&finding.function)) }
+                                td { code { (finding.short_name) } }
                                 (changes::cells(finding, Costs::new(self.comparison)))
                             }
                         }
@@ -199,7 +199,7 @@ impl Section<'_> {
                     @for &&(number, finding) in findings {
                         tr {
                             td { (finding::kind(finding)) }
-                            td { a href={ "#" (self.finding_id(number)) } { (name(&finding.function)) } }
+                            td { a href={ "#" (self.finding_id(number)) } { code { (finding.short_name) } } }
                             (changes::cells(finding, Costs::new(self.comparison)))
                         }
                     }

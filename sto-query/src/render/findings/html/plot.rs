@@ -4,7 +4,6 @@ use super::Section;
 use crate::compare::{Finding, Run, RunCost, Side};
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::basis;
-use crate::render::html::short_name;
 use crate::render::plot::{Axis, Percent, Px, vertical};
 use crate::text::{format_count, group_digits, percent};
 use maud::{Markup, html};
@@ -86,7 +85,7 @@ impl Section<'_> {
             figure.runs {
                 svg role="img" width="100%" height=(Px(bottom + AXIS_HEIGHT)) {
                     title {
-                        "Cost of " (short_name(&finding.function)) " by run: "
+                        "Cost of " (finding.short_name) " by run: "
                         (format_count(baseline.costs.len() as u64, "run")) " of the baseline, "
                         (percent(means[0])) " on average; "
                         (format_count(candidate.costs.len() as u64, "run")) " of the candidate, "
