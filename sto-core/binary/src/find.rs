@@ -3,13 +3,13 @@
 use super::debuginfod::Client;
 use super::elf::{Detail, ElfFile};
 pub use super::found::Found;
-use super::found::{Artifact, recorded_path};
+use super::found::{Artifact, rebase, recorded_path};
 use super::jit_files::{find_jit_dump, jit_dump_path};
 use super::symbol_folders::files_with_build_id;
 use super::without_build_id::{find_without_build_id, path_from_user};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use sto_model::GnuBuildId;
 use sto_model::SymbolOptions;
 use sto_model::{Hint, Notice};
@@ -333,15 +333,4 @@ fn debug_link_paths(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> V
         );
     }
     paths
-}
-
-/// Returns a recorded path below another root, without any `..`.
-pub(super) fn rebase(root: &Path, path: &Path) -> PathBuf {
-    let parts = path.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name),
-        _ => None,
-    });
-    let mut rebased = root.to_owned();
-    rebased.extend(parts);
-    rebased
 }

@@ -1,7 +1,7 @@
 //! The files found for a module.
 
 use super::elf::ElfFile;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use sto_model::Module;
 
 /// The files that describe a module.
@@ -29,6 +29,17 @@ impl Found {
 pub(super) fn recorded_path(module: &Module) -> &Path {
     let path = module.path.as_str();
     Path::new(path.strip_suffix(" (deleted)").unwrap_or(path))
+}
+
+/// Returns a recorded path below another root, without any `..`.
+pub(super) fn rebase(root: &Path, path: &Path) -> PathBuf {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    let mut rebased = root.to_owned();
+    rebased.extend(parts);
+    rebased
 }
 
 /// A kind of file that debuginfod servers offer.

@@ -1,8 +1,7 @@
 //! Modules recorded without a build id: which file can be trusted to be the one that ran.
 
 use super::elf::ElfFile;
-use super::find::rebase;
-use super::found::{Found, recorded_path};
+use super::found::{Found, rebase, recorded_path};
 use std::path::Path;
 use sto_model::{Hint, Notice};
 use sto_model::{Module, SymbolOptions};

@@ -1,6 +1,5 @@
 //! Matches the functions of two builds.
 
-use super::instances::Instances;
 use super::modules::UnchangedModules;
 use super::pair::Pair;
 use super::result::{Basis, FunctionName};
@@ -66,6 +65,14 @@ pub(super) struct Renamed {
     pub(super) new: FunctionIx,
     /// Basis and explained change of the cause that either was before the two were matched.
     pub(super) was_cause: Option<(Basis, f64)>,
+}
+
+/// Instances of one generic function.
+pub(super) struct Instances {
+    /// The key of the function without its arguments.
+    pub(super) symbol: String,
+    /// At least two instances, in the order of their names.
+    pub(super) functions: Vec<FunctionIx>,
 }
 
 /// The functions of both sides, and the frames of each.

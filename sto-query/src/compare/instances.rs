@@ -5,17 +5,9 @@
 
 use super::counts::Counts;
 use super::evidence::{Evidence, Tests, adjust, test};
-use super::functions::{FunctionIx, Functions};
+use super::functions::{FunctionIx, Functions, Instances};
 use crate::functions::without_arguments;
 use std::collections::BTreeMap;
-
-/// Instances of one generic function.
-pub(super) struct Instances {
-    /// The key of the function without its arguments.
-    pub(super) symbol: String,
-    /// At least two instances, in the order of their names.
-    pub(super) functions: Vec<FunctionIx>,
-}
 
 /// Returns generic functions whose attributed self changed significantly as a sum, in every test
 /// of `tests`, although that of no instance did.

@@ -33,6 +33,7 @@ use crate::recording::{
     SampleTypeIx, Samples, StackIx, Stacks,
 };
 use crate::source::ReadOptions;
+use crate::wire::text::excerpt;
 use digesting_reader::DigestingReader;
 use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
@@ -40,6 +41,8 @@ use off_cpu::{Switch, Switches};
 use rayon::prelude::*;
 use records::{Records, take_event};
 use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large_error};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -52,6 +55,8 @@ use walk::Walk;
 
 /// Percentage of samples without complete callers from which on a warning is given.
 const MAX_CUT: usize = 20;
+/// Maximum number of modules that a warning names.
+const MAX_MODULES_NAMED: usize = 3;
 /// Maximum percentage of samples whose innermost caller is skipped.
 const MAX_SKIPPED: usize = 50;
 
@@ -170,7 +175,15 @@ fn read_records(
     if !events.have_stacks() {
         warnings.push(NO_CALL_CHAINS.to_owned());
     } else if events.rely_on_frame_pointers() {
-        let warning = warn_of_missing_callers(&events, &samples, &stacks);
+        let module_of = |LocationIx(location)| match locations[location as usize] {
+            Location::Address { module, .. } => {
+                let name = records.processes.modules[module.get()].name();
+                // Nobody builds the kernel for this.
+                (!name.starts_with('[')).then_some(name)
+            }
+            _ => None,
+        };
+        let warning = warn_of_missing_callers(&events, &samples, &stacks, module_of);
         warnings.extend(warning.or_else(|| warn_of_skipped_callers(without_caller, samples.len())));
     }
     let mut builder = RecordingBuilder::from_stacks(locations, stacks);
@@ -211,16 +224,37 @@ fn read_records(
     Ok(builder)
 }
 
-/// Returns a warning with a remedy if frame pointers often do not lead to callers.
-fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks) -> Option<String> {
+/// Returns a warning with a remedy if frame pointers often do not lead to callers. `module_of` names the file of a
+/// location.
+fn warn_of_missing_callers<'m>(
+    events: &Events,
+    samples: &[Sample],
+    stacks: &Stacks,
+    module_of: impl Fn(LocationIx) -> Option<&'m str>,
+) -> Option<String> {
     let should_have = |sample: &&Sample| events.layouts[sample.sample_type.get()].has_stacks();
     let is_cut = |sample: &&Sample| sample.truncated || stacks.get(sample.stack).len() <= 1;
     let samples = samples.iter().filter(should_have);
-    let (all, cut) = (samples.clone().count(), samples.filter(is_cut).count());
+    let (all, cut) = (samples.clone().count(), samples.filter(is_cut));
+    let mut by_module: BTreeMap<&str, usize> = BTreeMap::new();
+    for sample in cut.clone() {
+        if let Some(module) = stacks.leaf(sample.stack).and_then(&module_of) {
+            *by_module.entry(module).or_default() += 1;
+        }
+    }
+    let mut modules: Vec<(&str, usize)> = by_module.into_iter().collect();
+    modules.sort_by_key(|&(_, samples)| Reverse(samples));
+    modules.truncate(MAX_MODULES_NAMED);
+    let modules: Vec<String> = modules
+        .iter()
+        .map(|(module, _)| excerpt(module.as_bytes()))
+        .collect();
+    let cut = cut.count();
     (cut * 100 > all * MAX_CUT).then(|| {
         format!(
-            "{} % of samples have incomplete callers, probably because code is built without frame pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
-            cut * 100 / all
+            "{} % of samples have incomplete callers, most of them in {}, probably because code is built without frame pointers; build it with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf",
+            cut * 100 / all,
+            modules.join(", "),
         )
     })
 }
