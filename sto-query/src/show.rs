@@ -327,6 +327,8 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>, by_perf: bool) -> String 
         ("[kernel]", _) => "ingest as root on the machine that recorded, before it boots again: \
                             others see no addresses in /proc/kallsyms"
             .to_owned(),
+        ("[vdso]", None) => "code of the kernel in every process; the recording does not say which kernel's"
+            .to_owned(),
         _ if module.starts_with('[') || module.starts_with("//") => {
             "memory without a file: code generated at run time, whose perf map or jitdump is missing"
                 .to_owned()

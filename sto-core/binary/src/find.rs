@@ -96,11 +96,17 @@ fn find_by_build_id(
     let Some(symbols) = symbols else {
         let problems = [refused, unanswered].into_iter().flatten();
         let problems: String = problems.map(|problem| format!(" ({problem})")).collect();
-        let text = format!(
-            "no file with the recorded build id {build_id} was found for {}{problems}; put a copy of the file, or its separate debug file, into a folder, and give that folder",
+        let missing = format!(
+            "no file with the recorded build id {build_id} was found for {}{problems}; put a copy of the file, or its separate debug file, into",
             module.path
         );
-        return Err(Notice::new(text, Hint::SymbolFolder));
+        return Err(match &options.symbol_dirs[..] {
+            [] => Notice::new(
+                format!("{missing} a folder, and give that folder"),
+                Hint::SymbolFolder,
+            ),
+            [given, ..] => Notice::from(format!("{missing} {}", given.display())),
+        });
     };
     Ok(Found {
         image: image.filter(|_| !symbols.has_code),

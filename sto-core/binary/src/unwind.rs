@@ -180,7 +180,10 @@ impl<A: Arch> Unwind for Unwinder<'_, A> {
             Err(())
         };
         let mut state = A::initial_regs(regs, space.end());
-        let ip = FrameAddress::from_instruction_pointer(ip);
+        // Without rules, framehop assumes that interrupted code has no frame, and that code that called has one.
+        let Some(ip) = FrameAddress::from_return_address(ip + 1) else {
+            return false;
+        };
         let code = Code { space, time: None };
         let _ = self.step(code, ip, &mut state, &mut read_stack);
         !is_in_frame

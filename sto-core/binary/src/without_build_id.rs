@@ -2,6 +2,7 @@
 
 use super::elf::ElfFile;
 use super::found::{Found, rebase, recorded_path};
+use super::jit_files::copied_paths;
 use std::path::Path;
 use sto_model::{Hint, Notice};
 use sto_model::{Module, SymbolOptions};
@@ -18,12 +19,18 @@ pub fn has_path_or_name(module: &Module, file: &str) -> bool {
     recorded_path(module) == Path::new(file) || module.name() == file
 }
 
+/// The code that the kernel maps into every process, which is in no file system.
+const VDSO: &str = "[vdso]";
+
 /// Finds the file of a module that was recorded without a build id.
 ///
 /// # Errors
 /// Returns a notice with the reason and a remedy if no file can be trusted.
 pub fn find_without_build_id(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
-    let Some(path) = path_from_user(module, options) else {
+    // `sto record` leaves a copy.
+    let vdso = (module.path == VDSO).then(|| copied_paths(VDSO, options));
+    let vdso = vdso.and_then(|copies| copies.into_iter().find(|copy| copy.exists()));
+    let Some(path) = path_from_user(module, options).or(vdso.as_deref()) else {
         return find_by_inode(module, options);
     };
     match ElfFile::open(path)? {

@@ -107,12 +107,18 @@ fn searches_every_path() {
     );
     let id = moved.module.build_id.as_ref().unwrap().to_string();
     assert!(found.problem().contains(&id));
-    let hint = found
-        .module()
-        .problem
-        .as_ref()
-        .and_then(|problem| problem.hint);
-    assert_eq!(hint, Some(Hint::SymbolFolder));
+    // Folders that were given are named, and the option that gives folders is not.
+    let given = moved.path("symbols").display().to_string();
+    assert!(found.problem().ends_with(&given), "{}", found.problem());
+    assert_eq!(hint(&found), None);
+
+    let found = moved.resolve(&SymbolOptions::default());
+    assert_eq!(hint(&found), Some(Hint::SymbolFolder));
+}
+
+fn hint(found: &Resolved) -> Option<Hint> {
+    let problem = found.module().problem.as_ref();
+    problem.and_then(|problem| problem.hint)
 }
 
 #[test]
@@ -311,6 +317,23 @@ fn trusts_only_the_recorded_inode_without_a_build_id() {
             refused.problem()
         );
     }
+}
+
+#[test]
+fn trusts_a_copy_of_the_vdso_next_to_the_recording() {
+    let moved = Moved::new();
+    let module = Module {
+        path: "[vdso]".to_owned(),
+        build_id: None,
+        ..moved.module.clone()
+    };
+    let options = moved.options();
+    let unnamed = resolve(module.clone(), [moved.offset], &options);
+    assert_eq!(unnamed.functions(), [format!("[vdso+{:#x}]", moved.offset)]);
+    assert!(unnamed.module().problem.is_none(), "nobody can give a file");
+    moved.put(&moved.program.path, &moved.path("recording/[vdso]"));
+    let named = resolve(module, [moved.offset], &options);
+    assert_eq!(named.functions(), ["hidden"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::runtime::CliError;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use sto_core::files::{Links, RegularFile, own_id_of_process, user_of_process};
 use sto_core::ingest::IngestOutcome;
@@ -33,6 +34,26 @@ pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
     }
     let copied_to = recording.with_file_name(format!("perf-{pid}.map"));
     copy(&file, &copied_to, MAX_PERF_MAP).or_else(|error| refuse(&error))
+}
+
+/// Writes the code that the kernel maps into every process to `[vdso]` next to the recording, if it can be read: it is in
+/// no file, and recordings with the build ids of mappings do not have that of this one.
+pub(super) fn write_vdso(recording: &Path) {
+    let read = || -> Option<Vec<u8>> {
+        let maps = fs::read_to_string("/proc/self/maps").ok()?;
+        let vdso = maps.lines().find(|line| line.ends_with(" [vdso]"))?;
+        let (start, end) = vdso.split_once(' ')?.0.split_once('-')?;
+        let start = u64::from_str_radix(start, 16).ok()?;
+        let end = u64::from_str_radix(end, 16).ok()?;
+        let mut code = vec![0; usize::try_from(end.checked_sub(start)?).ok()?];
+        let memory = File::open("/proc/self/mem").ok()?;
+        memory.read_exact_at(&mut code, start).ok()?;
+        Some(code)
+    };
+    if let Some(code) = read() {
+        // Without the copy, its functions have no names.
+        let _ = fs::write(recording.with_file_name("[vdso]"), code);
+    }
 }
 
 /// Copies the perf maps and jitdumps that named functions. Other files (programs, libraries, the

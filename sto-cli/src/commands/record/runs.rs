@@ -1,7 +1,7 @@
 //! Makes runs one after another; each is recorded, and stored when it has ended.
 
 use super::input::Input;
-use super::jit_files::{copy_all, copy_perf_map};
+use super::jit_files::{copy_all, copy_perf_map, write_vdso};
 use super::plan::{Plan, Program};
 use super::warnings::Warnings;
 use super::work_folder::{WorkFolder, is_full};
@@ -268,6 +268,7 @@ impl<'a> Session<'a> {
                 ui::print_message("warning", &why);
             }
         }
+        write_vdso(file);
         let mut options = IngestOptions {
             symbols: environment::symbol_options(&[], file),
             slices: self.plan.how.slices,

@@ -23,6 +23,10 @@ const MIN_CHUNK: usize = 4096;
 pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     let found = match find_files(task.module, options) {
         Ok(found) => found,
+        // Part of the kernel: no file of the user's has it.
+        Err(_) if task.module.path == "[vdso]" => {
+            return task.unresolved(None::<Notice>);
+        }
         Err(problem) => return task.unresolved(Some(problem)),
     };
     resolve_in(found, task, options, |segments, offset| {

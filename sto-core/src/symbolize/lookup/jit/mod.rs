@@ -142,7 +142,7 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
     let not_found = || {
         refused.unwrap_or_else(|| {
             format!(
-                "there is no perf map of process {pid}; have the program write one (node --perf-basic-prof, python -X perf), and copy it next to the recording"
+                "there is no perf map of process {pid}; have the program write one (node --perf-basic-prof, python -X perf; for Java, record with JDK Flight Recorder instead), and copy it next to the recording"
             )
         })
     };

@@ -52,9 +52,20 @@ fn v8(name: &str) -> Option<JitName<'_>> {
     };
     let function = function.trim_start_matches(['~', '^', '+', '*', '\'']);
     let without_position = strip_number(strip_number(function));
-    let (symbol, file) = without_position
-        .split_once(' ')
-        .unwrap_or((without_position, ""));
+    // `get sum` is the getter of `sum`.
+    let is_accessor = |kind: &&&str| {
+        let name = without_position.strip_prefix(**kind);
+        name.is_some_and(|name| name.contains(' '))
+    };
+    let start = ["get ", "set "]
+        .iter()
+        .find(is_accessor)
+        .map_or(0, |kind| kind.len());
+    let end = without_position[start..].find(' ').map(|end| start + end);
+    let (symbol, file) = match end {
+        Some(end) => (&without_position[..end], &without_position[end + 1..]),
+        None => (without_position, ""),
+    };
     Some(JitName {
         kind,
         symbol: if symbol.is_empty() { ANONYMOUS } else { symbol },
@@ -90,6 +101,7 @@ mod tests {
                 "/a b/w.py",
             ),
             ("JS:*leaf /w/fib.js:1:14", Jit, "leaf", "/w/fib.js"),
+            ("JS:*get sum /w/fib.js:1:14", Jit, "get sum", "/w/fib.js"),
             (
                 "JS:~ file:///w/fib.js:1:1",
                 Interpreted,
