@@ -220,7 +220,7 @@ fn tree_that_branches_at_every_level_stays_narrow() {
         "{text}"
     );
     assert!(
-        text.contains("\n+N before a row: N more levels of its callers are not drawn\n"),
+        text.contains("\n+N before a row: it is N levels further to the right\n"),
         "{text}"
     );
 }

@@ -8,9 +8,12 @@ use crate::text::{
 use crate::tree::{CallTree, CallTreeNode, Link, folded_name};
 use sto_core::model::FrameKind;
 
-/// Maximum number of branching levels drawn to the left of a name. Levels further out are shown as
-/// a number.
-const DRAWN_LEVELS: u32 = 6;
+/// Maximum number of branching levels drawn to the left of a name, if the width is unlimited. Levels
+/// further out are shown as a number.
+const MAX_DRAWN_LEVELS: usize = 20;
+
+/// Number of columns of which a level takes one of three at most, so that two thirds are left for names.
+const COLUMNS_PER_LEVEL: usize = 10;
 
 /// Minimum number of equal rows that are shown as one.
 const EQUAL_ROWS: usize = 3;
@@ -28,7 +31,10 @@ pub fn text(report: &CallTree, style: Style) -> String {
         Column::text("function"),
     ]);
     let levels = guides(&report.nodes);
-    let guides: Vec<String> = levels.iter().map(Guides::to_string).collect();
+    let drawn = style.width.map_or(MAX_DRAWN_LEVELS, |width| {
+        (width / COLUMNS_PER_LEVEL).clamp(1, MAX_DRAWN_LEVELS)
+    });
+    let guides: Vec<String> = levels.iter().map(|guides| guides.draw(drawn)).collect();
     let mut ix = 0;
     while let Some(node) = report.nodes.get(ix) {
         let folded = report.nodes[ix..]
@@ -74,8 +80,8 @@ pub fn text(report: &CallTree, style: Style) -> String {
     if !report.nodes.is_empty() {
         text += &format!("\n{}", table.render(style));
     }
-    if levels.iter().any(|guides| guides.levels > DRAWN_LEVELS) {
-        let meaning = "+N before a row: N more levels of its callers are not drawn";
+    if levels.iter().any(|guides| guides.levels > drawn) {
+        let meaning = "+N before a row: it is N levels further to the right";
         text += &format!("\n{}", title(style, meaning));
     }
     if report.cut.stacks > 0 {
@@ -150,7 +156,7 @@ fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
 #[derive(Clone, Copy, Default)]
 struct Guides {
     /// Number of callers that have several children.
-    levels: u32,
+    levels: usize,
     /// For each level, innermost in the lowest bit, whether more siblings follow below.
     continues: u64,
     /// Whether the stack is one of several siblings.
@@ -181,21 +187,25 @@ fn guides(nodes: &[CallTreeNode]) -> Vec<Guides> {
     guides
 }
 
-impl std::fmt::Display for Guides {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let drawn = self.levels.min(DRAWN_LEVELS);
+impl Guides {
+    /// Draws the innermost levels, `max` at most. If there are more, their number takes the place of
+    /// the outermost one.
+    fn draw(self, max: usize) -> String {
+        let mut lines = String::new();
+        let mut drawn = self.levels.min(max);
         if self.levels > drawn {
-            write!(f, "{:<4}", format!("+{}", self.levels - drawn))?;
+            lines = format!("{:<3}", format!("+{}", self.levels - drawn));
+            drawn -= 1;
         }
         for level in (0..drawn).rev() {
             let continues = self.continues >> level & 1 == 1;
-            f.write_str(match (level == 0 && self.branches, continues) {
+            lines.push_str(match (level == 0 && self.branches, continues) {
                 (true, true) => "├─ ",
                 (true, false) => "└─ ",
                 (false, true) => "│  ",
                 (false, false) => "   ",
-            })?;
+            });
         }
-        Ok(())
+        lines
     }
 }
