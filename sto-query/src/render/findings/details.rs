@@ -41,6 +41,8 @@ const LONGEST_NAME: usize = 36;
 const CALLERS: usize = 3;
 /// Maximum number of functions at either end of a call path in a full text.
 const PATH_ENDS: usize = 8;
+/// Width from which on there is room for costs with their units next to names.
+const ROOM_FOR_COSTS: usize = 60;
 /// Column at which call paths and callers begin.
 const PATH_INDENT: usize = 5;
 
@@ -54,8 +56,9 @@ pub(super) fn details(
 ) -> String {
     let mut text = head(number, finding, style);
     text += &changes(finding, costs, style);
-    text += &call_paths(finding, style, detail);
-    text += &affected(&finding.affected_callers, style, detail);
+    let shares = Shares::new(finding, costs, style);
+    text += &call_paths(finding, shares, style, detail);
+    text += &affected(&finding.affected_callers, shares, style, detail);
     // The commands of other findings differ only in the function.
     if number == 1 || detail == Detail::Full {
         text += &command_line(finding, style);
@@ -64,7 +67,7 @@ pub(super) fn details(
 }
 
 /// Like [`details`], without the counts, for one of several findings in a table.
-pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
+pub(super) fn brief(number: usize, finding: &Finding, costs: Costs, style: Style) -> String {
     let mut text = head(number, finding, style);
     let paths = &finding.call_paths;
     let change = |path: &CallPath| (path.candidate_share - path.baseline_share).abs();
@@ -85,7 +88,13 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
                 callers(&shown, width, style.full_names).concat()
             )
         }
-        _ => path_table(&shown, style, Detail::Short).render(style),
+        _ => path_table(
+            &shown,
+            Shares::new(finding, costs, style),
+            style,
+            Detail::Short,
+        )
+        .render(style),
     };
     let all = &finding.affected_callers;
     let most = most_affected(all, Detail::Short);
@@ -191,8 +200,55 @@ fn changes(finding: &Finding, costs: Costs, style: Style) -> String {
     table.render(style)
 }
 
-fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
-    let mut table = path_table(&finding.call_paths, style, detail);
+/// Formats the shares of paths and callers as costs, which is what their changes compare.
+#[derive(Clone, Copy)]
+struct Shares {
+    costs: Costs,
+    /// Costs of whole runs of the baseline and the candidate; `None` if the finding does not show
+    /// both, as for a new function.
+    wholes: Option<(f64, f64)>,
+}
+
+/// The side whose costs a share is of.
+enum Whole {
+    Baseline,
+    Candidate,
+}
+
+impl Shares {
+    fn new(finding: &Finding, costs: Costs, style: Style) -> Shares {
+        let Change {
+            baseline_share,
+            candidate_share,
+            baseline_cost,
+            candidate_cost,
+            ..
+        } = finding.total;
+        let is_on_both_sides = baseline_share > 0.0 && candidate_share > 0.0;
+        let has_room = style.width.is_none_or(|width| width >= ROOM_FOR_COSTS);
+        let wholes = baseline_cost
+            .zip(candidate_cost)
+            .filter(|_| is_on_both_sides && has_room);
+        Shares {
+            costs,
+            wholes: wholes.map(|(baseline, candidate)| {
+                (baseline / baseline_share, candidate / candidate_share)
+            }),
+        }
+    }
+
+    fn format(self, share: f64, side: Whole) -> String {
+        match (self.wholes, side) {
+            (None, _) => percent(share),
+            (Some((whole, _)), Whole::Baseline) | (Some((_, whole)), Whole::Candidate) => {
+                self.costs.format(Some(share * whole))
+            }
+        }
+    }
+}
+
+fn call_paths(finding: &Finding, shares: Shares, style: Style, detail: Detail) -> String {
+    let mut table = path_table(&finding.call_paths, shares, style, detail);
     if finding.more_call_paths > 0 {
         let more = format_count(finding.more_call_paths as u64, "more path");
         table.add_line(format!("and {more} with a similar change"));
@@ -200,7 +256,7 @@ fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
     table.render(style)
 }
 
-fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
+fn path_table(paths: &[CallPath], shares: Shares, style: Style, detail: Detail) -> Table {
     let mut table = Table::new(vec![
         Column::number("before"),
         Column::number("now"),
@@ -208,17 +264,32 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
         Column::text("called by"),
     ])
     .with_indent(PATH_INDENT);
+    let numbers = paths.iter().map(|path| {
+        [
+            shares.format(path.baseline_share, Whole::Baseline),
+            shares.format(path.candidate_share, Whole::Candidate),
+            ratio(path.change, path.candidate_samples > 0),
+        ]
+    });
+    let numbers: Vec<[String; 3]> = numbers.collect();
+    let widest = ["before", "now", "change"]
+        .iter()
+        .enumerate()
+        .map(|(ix, head)| {
+            let cells = numbers.iter().map(|row| display_width(&row[ix]));
+            cells.max().unwrap_or(0).max(head.len())
+        });
     // Columns are two spaces apart.
-    let taken = PATH_INDENT + "100.00%  100.00%  +100.0%  ".len();
+    let taken = PATH_INDENT + widest.map(|width| width + 2).sum::<usize>();
     let width = style
         .width
         .map_or(usize::MAX, |width| width.saturating_sub(taken));
     let short = callers(paths, width, style.full_names);
-    for (path, short) in zip(paths, short) {
+    for ((path, [before, now, change]), short) in zip(zip(paths, numbers), short) {
         table.add_row(vec![
-            Cell::from(percent(path.baseline_share)),
-            Cell::from(percent(path.candidate_share)),
-            Cell::from(ratio(path.change, path.candidate_samples > 0)),
+            Cell::from(before),
+            Cell::from(now),
+            Cell::from(change),
             Cell::from(match detail {
                 Detail::Short => short,
                 Detail::Full => String::new(),
@@ -239,7 +310,7 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
 }
 
 /// Returns the callers that inherit the change; in a short text, those that it affects most.
-fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
+fn affected(all: &[AffectedCaller], shares: Shares, style: Style, detail: Detail) -> String {
     if all.is_empty() {
         return String::new();
     }
@@ -253,8 +324,8 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
     let shown = most_affected(all, detail);
     for caller in shown.iter().map(|&ix| &all[ix]) {
         table.add_row(vec![
-            Cell::from(percent(caller.baseline_share)),
-            Cell::from(percent(caller.candidate_share)),
+            Cell::from(shares.format(caller.baseline_share, Whole::Baseline)),
+            Cell::from(shares.format(caller.candidate_share, Whole::Candidate)),
             Cell::from(ratio(caller.change, caller.candidate_share > 0.0)),
             Cell::function(&caller.function),
         ]);

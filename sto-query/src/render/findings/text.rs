@@ -232,7 +232,7 @@ impl<'a> Findings<'a> {
         for (number, finding) in &in_full {
             text.push('\n');
             *text += &if detail == Detail::Short && self.worse.len() > MAX_WITH_COUNTS {
-                brief(*number, finding, style)
+                brief(*number, finding, self.costs, style)
             } else {
                 details(*number, finding, self.costs, style, detail)
             };
