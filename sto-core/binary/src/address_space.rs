@@ -21,7 +21,8 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    pub(crate) fn file_offset_of(&self, address: u64) -> u64 {
+    /// Returns the offset in the file of an address in the mapping, or behind it if the file went on there.
+    pub fn file_offset_of(&self, address: u64) -> u64 {
         (address - self.start).wrapping_add(self.file_offset)
     }
 }
@@ -73,8 +74,7 @@ impl AddressSpace {
         time: Option<u64>,
         last: &mut Option<&'s Mapping>,
     ) -> Location {
-        if let Some((module, _, offset)) = self.find_jit_code(address, time) {
-            let address = offset;
+        if let Some((module, _, address)) = self.find_jit_code(address, time) {
             return Location::Address { module, address };
         }
         let known = last.filter(|last| (last.start..last.end).contains(&address));

@@ -57,17 +57,10 @@ fn find_by_build_id(
     }
     let mut best = Best::default();
     let mut refused = None;
-    let mut is_listed = false;
-    loop {
-        let Some(path) = paths.pop_front() else {
-            // Listing the folders takes longer than trying paths.
-            if is_listed {
-                break;
-            }
-            is_listed = true;
-            paths.extend(files_with_build_id(build_id, options).iter().cloned());
-            continue;
-        };
+    // Listing folders takes longer than trying paths.
+    let listed = std::iter::once_with(|| files_with_build_id(build_id, options));
+    let mut listed = listed.flatten().cloned();
+    while let Some(path) = paths.pop_front().or_else(|| listed.next()) {
         let file = match ElfFile::open(&path) {
             Ok(Some(file)) => file,
             Ok(None) => continue,

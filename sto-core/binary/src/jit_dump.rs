@@ -99,7 +99,7 @@ impl JitDump {
 
     /// Reads all complete records.
     fn read_records(&mut self, mut at: usize) {
-        // What the next load is described by.
+        // The descriptions of the next load.
         let mut lines: Option<(u64, Range<usize>)> = None;
         let mut eh_frame = None;
         // The last load of each code index.

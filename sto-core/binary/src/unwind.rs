@@ -102,7 +102,7 @@ struct Code<'a> {
     time: Option<u64>,
 }
 
-/// What has the unwinding rules of a module.
+/// The source of a module's unwinding rules.
 enum Rules<'a> {
     File(&'a Module),
     JitDump(&'a JitDump),
@@ -222,15 +222,15 @@ impl<'a, A: Arch> Unwinder<'a, A> {
         address: FrameAddress,
     ) -> (Option<usize>, FrameAddress) {
         let lookup = address.address_for_lookup();
-        let (module, offset, rules) = match space.find_jit_code(lookup, time) {
-            Some((module, dump, offset)) => (module, offset, Rules::JitDump(dump)),
-            None => match space.find(lookup) {
-                Some(mapping) => {
-                    let offset = mapping.file_offset_of(lookup);
-                    (mapping.module, offset, Rules::File(&mapping.file))
-                }
-                None => return (None, address),
-            },
+        let in_dump = space.find_jit_code(lookup, time);
+        let in_dump = in_dump.map(|(module, dump, offset)| (module, offset, Rules::JitDump(dump)));
+        let in_file = || {
+            let mapping = space.find(lookup)?;
+            let offset = mapping.file_offset_of(lookup);
+            Some((mapping.module, offset, Rules::File(&mapping.file)))
+        };
+        let Some((module, offset, rules)) = in_dump.or_else(in_file) else {
+            return (None, address);
         };
         let ix = module.get();
         if self.files.len() <= ix {

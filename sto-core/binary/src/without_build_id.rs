@@ -5,7 +5,7 @@ use super::found::{Found, rebase, recorded_path};
 use super::jit_files::copied_paths;
 use std::path::Path;
 use sto_model::{Hint, Notice};
-use sto_model::{Module, SymbolOptions};
+use sto_model::{Module, SymbolOptions, VDSO};
 
 /// Returns the path of the file that the user gave for a module.
 pub fn path_from_user<'o>(module: &Module, options: &'o SymbolOptions) -> Option<&'o Path> {
@@ -18,9 +18,6 @@ pub fn path_from_user<'o>(module: &Module, options: &'o SymbolOptions) -> Option
 pub fn has_path_or_name(module: &Module, file: &str) -> bool {
     recorded_path(module) == Path::new(file) || module.name() == file
 }
-
-/// The code that the kernel maps into every process, which is in no file system.
-const VDSO: &str = "[vdso]";
 
 /// Finds the file of a module that was recorded without a build id.
 ///

@@ -37,7 +37,7 @@ pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
 pub use hint::{Hint, Notice};
 pub use metric_series::{MetricKind, MetricSeries, RunMetrics, SeriesError};
 #[doc(hidden)]
-pub use module::JIT_MODULE;
+pub use module::{JIT_MODULE, VDSO};
 pub use module::{Location, Module, ModuleIx, ModuleKind};
 #[doc(hidden)]
 pub use printable::printable;

@@ -12,6 +12,10 @@ index_types! {
 #[doc(hidden)]
 pub const JIT_MODULE: &str = "[jit]";
 
+/// The path of the code that the kernel maps into every process, which is in no file system.
+#[doc(hidden)]
+pub const VDSO: &str = "[vdso]";
+
 /// The kind of a module, which defines the meaning of addresses in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ModuleKind {

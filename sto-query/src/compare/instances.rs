@@ -30,6 +30,9 @@ pub(super) fn changed_together(functions: &Functions, tests: &[Tests]) -> Vec<In
         .map(|((symbol, _), functions)| Instances { symbol, functions })
         .collect();
 
+    if generic.is_empty() {
+        return generic;
+    }
     let sums: Vec<Vec<Evidence>> = tests
         .iter()
         .map(|tests| test_sums(&generic, tests))

@@ -5,6 +5,7 @@ use crate::text::{find_closest, name_with_types, part_starts, printable, short_n
 use hashbrown::HashSet;
 use regex_lite::Regex;
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use sto_core::model::Frame;
 
@@ -99,9 +100,10 @@ impl<'a> SymbolAndKey<'a> {
         }
     }
 
-    /// Returns the forms in which the name is displayed, besides the symbol.
-    fn displayed(&self) -> [String; 3] {
+    /// Returns the other forms by which the function can be chosen.
+    fn forms(&self) -> [String; 4] {
         [
+            self.without_arguments().into_owned(),
             short_name(self.symbol),
             short_name(&self.key),
             name_with_types(self.symbol),
@@ -132,34 +134,34 @@ impl FunctionChoice {
 
     /// Returns the indices of the functions that match, in order; empty if none matches.
     pub(crate) fn find_matches(&self, functions: &[SymbolAndKey<'_>]) -> Vec<usize> {
-        let those = |fits: &dyn Fn(&SymbolAndKey) -> bool| -> Vec<usize> {
-            let all = functions.iter().enumerate();
-            all.filter(|(_, function)| fits(function))
-                .map(|(ix, _)| ix)
-                .collect()
+        let those = |fits: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            (0..functions.len()).filter(|&ix| fits(ix)).collect()
         };
         let text = &*self.text;
+        let symbol = |ix: usize| functions[ix].symbol;
+        let key = |ix: usize| &*functions[ix].key;
         if let Some(regex) = &self.regex {
-            return those(&|f| regex.is_match(f.symbol) || regex.is_match(&f.key));
+            return those(&|ix| regex.is_match(symbol(ix)) || regex.is_match(key(ix)));
         }
+        // Most texts are the symbol or key of a function, so these are rarely needed.
+        let forms = LazyCell::new(|| -> Vec<[String; 4]> {
+            functions.iter().map(SymbolAndKey::forms).collect()
+        });
         let own_key = key_symbol(text, KeyOptions::default());
         let any_case = text.to_lowercase();
         let has = |name: &str| name.to_lowercase().contains(&any_case);
-        let any_name = |f: &SymbolAndKey, fits: &dyn Fn(&str) -> bool| {
-            fits(f.symbol)
-                || fits(&f.key)
-                || fits(&f.without_arguments())
-                || f.displayed().iter().any(|name| fits(name))
+        let any_name = |ix: usize, fits: &dyn Fn(&str) -> bool| {
+            fits(symbol(ix)) || fits(key(ix)) || forms[ix].iter().any(|name| fits(name))
         };
-        let rules: [&dyn Fn(&SymbolAndKey) -> bool; 8] = [
-            &|f| f.symbol == text || f.key == text || printable(f.symbol) == text,
-            &|f| f.key == own_key,
-            &|f| f.without_arguments() == text,
-            &|f| f.displayed().iter().any(|name| name == text),
-            &|f| any_name(f, &|name| is_last_part(text, name)),
-            &|f| any_name(f, &|name| name.contains(text)),
-            &|f| any_name(f, &has),
-            &|f| any_name(f, &|name| fits_part(text, name)),
+        let rules: [&dyn Fn(usize) -> bool; 8] = [
+            &|ix| symbol(ix) == text || key(ix) == text || printable(symbol(ix)) == text,
+            &|ix| key(ix) == own_key,
+            &|ix| functions[ix].without_arguments() == text,
+            &|ix| forms[ix].iter().any(|name| name == text),
+            &|ix| any_name(ix, &|name| is_last_part(text, name)),
+            &|ix| any_name(ix, &|name| name.contains(text)),
+            &|ix| any_name(ix, &has),
+            &|ix| any_name(ix, &|name| fits_part(text, name)),
         ];
         let mut chosen = rules.iter().map(|fits| those(fits));
         chosen.find(|chosen| !chosen.is_empty()).unwrap_or_default()

@@ -130,9 +130,10 @@ fn cut_arguments(name: &str, start: usize, max: usize) -> Option<String> {
     let room =
         max.checked_sub(display_width(&before) + display_width(&after) + "<…".chars().count())?;
     let shown = &name[start.max(open + 1)..close];
-    let arguments = match display_width(shown) <= room {
-        true => shown.to_owned(),
-        false => String::from_iter(take_columns(shown.chars(), room.saturating_sub(1))) + "…",
+    let arguments = if display_width(shown) <= room {
+        shown.to_owned()
+    } else {
+        String::from_iter(take_columns(shown.chars(), room.saturating_sub(1))) + "…"
     };
     let bracket = &name[open..=open];
     (room >= MIN_ARGUMENTS).then(|| format!("{before}{bracket}…{arguments}{after}"))

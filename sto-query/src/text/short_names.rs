@@ -109,7 +109,7 @@ fn last_part(name: &str) -> &str {
     &name[part_starts(name).pop().unwrap_or(0)..]
 }
 
-/// What may follow a list of parameters.
+/// Texts that may follow a list of parameters.
 const FOLLOWERS: [&str; 6] = ["}", "::", ".", "@", "$", " ["];
 
 /// Removes lists of parameters, with the qualifiers behind them, and the result before a name that
@@ -145,9 +145,10 @@ fn without_parameters(name: &str, has_result: bool) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     shown.push_str(rest);
-    Cow::Owned(match is_signature {
-        true => without_result(&shown, has_result).to_owned(),
-        false => shown,
+    Cow::Owned(if is_signature {
+        without_result(&shown, has_result).to_owned()
+    } else {
+        shown
     })
 }
 

@@ -16,10 +16,15 @@ use sto_model::files::ReadAt;
 use sto_model::limits::{MAX_NAME, truncate_text};
 use sto_model::units::SampleType;
 
+/// The tracepoint of context switches.
+pub(super) const SCHED_SWITCH: &str = "sched:sched_switch";
+
 /// The events of a recording, in the order of their attributes.
 pub(super) struct Events {
     pub(super) sample_types: Vec<SampleType>,
     pub(super) layouts: Vec<Layout>,
+    /// Index of the tracepoint of context switches, if it was sampled.
+    pub(super) sched_switch: Option<u32>,
     /// Index of the event of each id.
     pub(super) of_id: HashMap<u64, u32>,
     /// Whether times are from `CLOCK_MONOTONIC` (`perf record -k mono`).
@@ -37,6 +42,7 @@ impl Events {
     ) -> Result<Events, FormatError> {
         let mut events = Events {
             sample_types: Vec::new(),
+            sched_switch: None,
             layouts: Vec::new(),
             of_id: HashMap::new(),
             is_monotonic: false,
@@ -49,8 +55,14 @@ impl Events {
                 Some(name) => name.to_owned(),
                 None => format!("event-{number}"),
             };
-            if let Some(generic) = without_core_type(&name).or_else(|| without_settings(&name)) {
+            // The same event with other settings keeps them, to be told apart.
+            let is_new = |name: &String| !events.sample_types.iter().any(|of| of.event == *name);
+            let generic = || without_settings(&name).filter(is_new);
+            if let Some(generic) = without_core_type(&name).or_else(generic) {
                 name = generic;
+            }
+            if name == SCHED_SWITCH {
+                events.sched_switch = Some(number as u32);
             }
             truncate_text(&mut name, MAX_NAME);
             let attr = description.attributes();
@@ -74,11 +86,6 @@ impl Events {
             events.is_monotonic = matches!(attr.clock, PerfClock::ClockId(ClockId::Monotonic));
         }
         Ok(events)
-    }
-
-    /// Whether an event is the tracepoint of context switches.
-    pub(super) fn is_sched_switch(&self, event: u32) -> bool {
-        self.sample_types[event as usize].event == "sched:sched_switch"
     }
 
     pub(super) fn have_stacks(&self) -> bool {

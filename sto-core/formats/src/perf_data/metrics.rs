@@ -130,6 +130,7 @@ mod tests {
             unit: Unit::Events,
         };
         Events {
+            sched_switch: None,
             sample_types: vec![sample_type("cycles"), sample_type("instructions")],
             layouts: Vec::new(),
             of_id: [(7, 0), (8, 1), (9, 1)].into_iter().collect(),

@@ -233,11 +233,15 @@ fn warn_of_missing_callers<'m>(
     module_of: impl Fn(LocationIx) -> Option<&'m str>,
 ) -> Option<String> {
     let should_have = |sample: &&Sample| events.layouts[sample.sample_type.get()].has_stacks();
-    let is_cut = |sample: &&Sample| sample.truncated || stacks.get(sample.stack).len() <= 1;
+    let is_cut = |sample: &&Sample| sample.truncated || stacks.depth(sample.stack) <= 1;
     let samples = samples.iter().filter(should_have);
-    let (all, cut) = (samples.clone().count(), samples.filter(is_cut));
+    let all = samples.clone().count();
+    let cut: Vec<&Sample> = samples.filter(is_cut).collect();
+    if cut.len() * 100 <= all * MAX_CUT {
+        return None;
+    }
     let mut by_module: BTreeMap<&str, usize> = BTreeMap::new();
-    for sample in cut.clone() {
+    for sample in &cut {
         if let Some(module) = stacks.leaf(sample.stack).and_then(&module_of) {
             *by_module.entry(module).or_default() += 1;
         }
@@ -245,18 +249,16 @@ fn warn_of_missing_callers<'m>(
     let mut modules: Vec<(&str, usize)> = by_module.into_iter().collect();
     modules.sort_by_key(|&(_, samples)| Reverse(samples));
     modules.truncate(MAX_MODULES_NAMED);
-    let modules: Vec<String> = modules
-        .iter()
-        .map(|(module, _)| excerpt(module.as_bytes()))
-        .collect();
-    let cut = cut.count();
-    (cut * 100 > all * MAX_CUT).then(|| {
-        format!(
-            "{} % of samples have incomplete callers, most of them in {}, probably because code is built without frame pointers; build it with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf",
-            cut * 100 / all,
-            modules.join(", "),
-        )
-    })
+    let modules = modules.iter().map(|(module, _)| excerpt(module.as_bytes()));
+    let modules: Vec<String> = modules.collect();
+    let most = match &modules[..] {
+        [] => String::new(),
+        modules => format!(" most of them in {},", modules.join(", ")),
+    };
+    Some(format!(
+        "{} % of samples have incomplete callers,{most} probably because code is built without frame pointers; build it with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf",
+        cut.len() * 100 / all,
+    ))
 }
 
 /// Returns a warning with a remedy if frame pointers often skip the caller of the innermost function.

@@ -3,7 +3,7 @@
 //! A sample of `sched:sched_switch` or `context-switches` is taken when a thread leaves its
 //! processor. Its cost becomes the time until the thread runs again.
 
-use super::events::Events;
+use super::events::{Events, SCHED_SWITCH};
 use super::sample::RawSample;
 use crate::recording::{LocationIx, RecordingBuilder, RecordingError, Sample, Thread};
 use hashbrown::HashMap;
@@ -15,7 +15,7 @@ use sto_model::units::{SampleType, Unit};
 const OFF_CPU: &str = "off-cpu";
 
 /// Events that are sampled when a thread leaves its processor, the preferred one first.
-const EVENTS: [&str; 3] = ["sched:sched_switch", "context-switches", "cs"];
+const EVENTS: [&str; 3] = [SCHED_SWITCH, "context-switches", "cs"];
 
 /// Why a thread left its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl Reason {
     }
 }
 
-/// What a sample of `sched_switch` says besides its stack.
+/// The fields of a sample of `sched_switch`.
 #[derive(Clone, Copy)]
 pub(super) struct Switch {
     time: u64,
@@ -88,7 +88,7 @@ pub(super) struct SwitchRecord {
     pub(super) is_preempted: bool,
 }
 
-/// What a recording says about context switches.
+/// The context switches of a recording.
 pub(super) struct Switches<'a> {
     pub(super) threads: &'a [Thread],
     /// The fields of all samples of `sched_switch`, in order.

@@ -10,7 +10,7 @@ use sto_binary::jit_files::is_injected;
 use sto_binary::{AddressSpace, JitDump, Mapping, find_jit_dump, jit_dump_path};
 use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_PROCESS_NAME, truncate_text};
-use sto_model::{GnuBuildId, JIT_MODULE};
+use sto_model::{GnuBuildId, JIT_MODULE, VDSO};
 
 /// The mapping in a record.
 pub(super) struct Mapped<'a> {
@@ -363,7 +363,6 @@ impl Processes {
 
 /// The module path of the kernel in every recording, whichever image perf found.
 pub(super) const KERNEL: &str = "[kernel.kallsyms]";
-const VDSO: &str = "[vdso]";
 /// perf's name for process 0.
 const IDLE: &str = "swapper";
 
@@ -379,23 +378,22 @@ fn program_of(main: &Module) -> String {
     name
 }
 
-/// The path of a user mapping, without what the kernel appends to it, and its kind.
 /// Returns the mapping of memory without a file that lies between `mapping` and an earlier part of the same file, as the
 /// part of the file whose code was copied there: the file's offsets go on behind it.
 fn replaced_text(space: &AddressSpace, mapping: &Mapping) -> Option<Mapping> {
     let memory = space.find(mapping.start.checked_sub(1)?)?;
     let before = space.find(memory.start.checked_sub(1)?)?;
     let is_memory = matches!(memory.file.kind, ModuleKind::ProcessMemory { .. });
-    let offset = before.file_offset + (memory.start - before.start);
-    let goes_on = offset.checked_add(mapping.start - memory.start) == Some(mapping.file_offset);
+    let goes_on = before.file_offset_of(mapping.start) == mapping.file_offset;
     (is_memory && before.module == mapping.module && goes_on).then(|| Mapping {
         start: memory.start,
         end: mapping.start,
-        file_offset: offset,
+        file_offset: before.file_offset_of(memory.start),
         ..mapping.clone()
     })
 }
 
+/// The path of a user mapping, without what the kernel appends to it, and its kind.
 fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
     match path {

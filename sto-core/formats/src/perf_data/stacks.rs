@@ -170,7 +170,7 @@ impl<'a> Worker<'a> {
             let sample = layout.decode(&record.body);
             let sample = sample.map_err(|_| record.malformed(self.path))?;
             readings.extend(layout.readings(&sample));
-            if self.events.is_sched_switch(record.event) {
+            if self.events.sched_switch == Some(record.event) {
                 switches.push(Switch::from_sample(&sample));
             }
             let found = self.finder.find(&batch.kernel, pending, &sample);
@@ -272,15 +272,16 @@ impl StackFinder<'_> {
                     if let Some(caller) = caller.filter(|caller| words.peek() != Some(caller)) {
                         self.push(in_user(caller.saturating_sub(1)));
                     } else if interrupted && sample.link.is_none() {
-                        // Distributions build libraries without frame pointers, as everybody knows.
-                        let file = space.find(word).map(|mapping| &mapping.file);
-                        let is_program = file.is_some_and(|file| !is_library(file));
                         let unwinder = &mut self.unwinder;
-                        let is_without_frame = (self.is_without_frame.entry(location))
-                            .or_insert_with(|| {
-                                is_program && unwinder.is_without_frame(space, word)
-                            });
-                        self.table.without_caller += usize::from(*is_without_frame);
+                        let is_without_frame = || {
+                            // Distributions build libraries without frame pointers, as everybody knows.
+                            let file = space.find(word).map(|mapping| &mapping.file);
+                            file.is_some_and(|file| !is_library(file))
+                                && unwinder.is_without_frame(space, word)
+                        };
+                        let known = self.is_without_frame.entry(location);
+                        let is_without_frame = *known.or_insert_with(is_without_frame);
+                        self.table.without_caller += usize::from(is_without_frame);
                     }
                 }
                 _ => drop(self.push(Location::Unmapped)),

@@ -31,14 +31,8 @@ impl fmt::Display for User {
 ///
 /// This is the second number of `Uid:` in `/proc/PID/status` (proc_pid_status(5)).
 pub fn user_of_process(pid: u32) -> Option<User> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    users
-        .split_ascii_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
-        .map(User)
+    let users = status_numbers(pid, "Uid:")?;
+    users.get(1).copied().map(User)
 }
 
 /// Like [`user_of_process`], for a process that was already running at this time, because process ids are reused.
@@ -64,11 +58,17 @@ pub fn user_of_process_since(pid: u32, time: SystemTime) -> Option<User> {
 ///
 /// This is the last number of `NSpid:` in `/proc/PID/status` (proc_pid_status(5)).
 pub fn own_id_of_process(pid: u32) -> Option<u32> {
+    status_numbers(pid, "NSpid:")?.last().copied()
+}
+
+/// The numbers in a line of `/proc/PID/status`.
+fn status_numbers(pid: u32, name: &str) -> Option<Vec<u32>> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let ids = status
-        .lines()
-        .find_map(|line| line.strip_prefix("NSpid:"))?;
-    ids.split_ascii_whitespace().last()?.parse().ok()
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let numbers = line
+        .split_ascii_whitespace()
+        .map(|number| number.parse().ok());
+    numbers.collect()
 }
 
 #[cfg(test)]

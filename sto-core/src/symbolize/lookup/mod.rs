@@ -17,7 +17,7 @@ use super::part::{Resolved, Task};
 pub(crate) use build_ids::add_build_ids;
 use sto_binary::jit_files::is_injected;
 use sto_formats::recording::{GUEST_MODULES, Module, ModuleKind, Recording};
-use sto_model::SymbolOptions;
+use sto_model::{SymbolOptions, VDSO};
 
 /// The state shared by the lookups of all modules of a recording.
 pub(super) struct Lookup<'a> {
@@ -58,7 +58,7 @@ impl<'a> Lookup<'a> {
 fn anonymous_problem(module: &Module) -> Option<String> {
     let path = module.path.as_str();
     match path {
-        "[vdso]" | "[vsyscall]" | "[uprobes]" => None,
+        VDSO | "[vsyscall]" | "[uprobes]" => None,
         path if GUEST_MODULES.contains(&path) => Some(format!(
             "{path} is code of a virtual machine's guest, for which the recording has no addresses; to see its functions, record inside the guest"
         )),

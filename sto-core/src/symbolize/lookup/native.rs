@@ -13,8 +13,7 @@ use sto_binary::elf::{Detail, ElfFile, Segments};
 use sto_binary::find::{Found, find_files, find_package, find_supplement};
 use sto_binary::mini_debug_info::mini_debug_info;
 use sto_formats::recording::ModuleKind;
-use sto_model::SymbolOptions;
-use sto_model::{Hint, Notice};
+use sto_model::{Hint, Notice, SymbolOptions, VDSO};
 
 /// Minimum number of addresses for which another thread opens the debug info.
 const MIN_CHUNK: usize = 4096;
@@ -24,7 +23,7 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     let found = match find_files(task.module, options) {
         Ok(found) => found,
         // Part of the kernel: no file of the user's has it.
-        Err(_) if task.module.path == "[vdso]" => {
+        Err(_) if task.module.path == VDSO => {
             return task.unresolved(None::<Notice>);
         }
         Err(problem) => return task.unresolved(Some(problem)),

@@ -20,7 +20,7 @@ pub(crate) struct FrameLabels {
     pub(crate) others: u32,
 }
 
-/// What is shown of the frames of a function.
+/// The displayed properties of a function's frames.
 pub(crate) struct FrameLabel {
     /// The full name.
     pub(crate) name: String,

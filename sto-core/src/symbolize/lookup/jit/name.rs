@@ -53,19 +53,14 @@ fn v8(name: &str) -> Option<JitName<'_>> {
     let function = function.trim_start_matches(['~', '^', '+', '*', '\'']);
     let without_position = strip_number(strip_number(function));
     // `get sum` is the getter of `sum`.
-    let is_accessor = |kind: &&&str| {
-        let name = without_position.strip_prefix(**kind);
-        name.is_some_and(|name| name.contains(' '))
-    };
-    let start = ["get ", "set "]
-        .iter()
-        .find(is_accessor)
-        .map_or(0, |kind| kind.len());
-    let end = without_position[start..].find(' ').map(|end| start + end);
-    let (symbol, file) = match end {
-        Some(end) => (&without_position[..end], &without_position[end + 1..]),
-        None => (without_position, ""),
-    };
+    let accessor = ["get ", "set "].iter().find_map(|kind| {
+        let (_, file) = without_position.strip_prefix(kind)?.split_once(' ')?;
+        let symbol = without_position.strip_suffix(file)?.trim_end_matches(' ');
+        Some((symbol, file))
+    });
+    let (symbol, file) = accessor
+        .or_else(|| without_position.split_once(' '))
+        .unwrap_or((without_position, ""));
     Some(JitName {
         kind,
         symbol: if symbol.is_empty() { ANONYMOUS } else { symbol },
