@@ -132,7 +132,8 @@ impl<'a> Unpacker<'a> {
         let number = self.0.varint32().map_err(unreadable)?;
         let length = (before - self.remaining()) as u32;
         // Branch-free on the length, which would be mispredicted.
-        if (length > 1) & (number >> (7 * (length - 1)) == 0) {
+        // Of 64 bits, as a longer form than needed has up to 10 bytes.
+        if (length > 1) & (u64::from(number) >> (7 * (length - 1)) == 0) {
             return Err(LONGER);
         }
         Ok(number)
@@ -355,6 +356,8 @@ mod tests {
             &[0x80, 0][..],
             &[0xff, 0x80, 0],
             &[0x80, 0x80, 0x80, 0x80, 0],
+            &[0x80, 0x80, 0x80, 0x80, 0x80, 0],
+            &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0],
         ] {
             assert_eq!(Unpacker::new(bytes).number(), Err(LONGER));
             assert_eq!(Unpacker::new(bytes).number32(), Err(LONGER));
