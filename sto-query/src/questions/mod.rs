@@ -47,9 +47,9 @@ pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStac
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData, export};
 pub use histories::{
-    BottlenecksRequest, ExpandRequest, JudgedRequest, OccurrencesRequest, RegressionsRequest,
-    SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
-    series, suspects,
+    BottlenecksRequest, EvolveRequest, ExpandRequest, JudgedRequest, OccurrencesRequest,
+    RegressionsRequest, SeriesRequest, SuspectsRequest, bottlenecks, evolve, expand, occurrences,
+    regressions_over_time, series, suspects,
 };
 pub use hot::{BlameRequest, HotSpotsRequest, blame, hot};
 pub use lake::{
