@@ -60,13 +60,18 @@ pub struct Place {
 
 /// Operations on a place, with paths relative to it. Names have been checked.
 trait Files: Send + Sync {
+    /// Whether reading a file takes hardly longer than listing it.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// Lists the files below a folder; empty if there is no such folder.
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal>;
 
     /// Returns `true` if there are no complete files.
     fn is_empty(&self) -> Result<bool, Refusal>;
 
-    /// Returns `true` if the file exists.
+    /// Returns `true` if the file exists. Something else under its name is an error.
     fn has(&self, name: &str) -> Result<bool, Refusal>;
 
     /// Reads a file of at most `most` bytes; `None` if it does not exist.
@@ -100,6 +105,11 @@ impl Place {
             Ok(files) => Ok(Place { name, files }),
             Err(refusal) => Err(refusal.into_place_error(&name, "open", "")),
         }
+    }
+
+    /// Whether this is a folder of this machine, from which files are read quickly.
+    pub fn is_local(&self) -> bool {
+        self.files.is_local()
     }
 
     /// Lists the files below a folder recursively, sorted by name; an empty name stands for the whole place.
@@ -138,7 +148,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed.
+    /// Returns an error if the place cannot be accessed, or if something else has this name ([`FailureReason::NotAFile`]).
     pub fn has(&self, name: &str) -> Result<bool, PlaceError> {
         let has = check_name(name, false).and_then(|()| self.files.has(name));
         has.map_err(|refusal| refusal.into_place_error(&self.name, "look for", name))
@@ -158,7 +168,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed.
+    /// Returns the errors of [`Place::has`].
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, PlaceError> {
         let created = check_name(name, false).and_then(|()| self.files.create(name, bytes));
         created.map_err(|refusal| refusal.into_place_error(&self.name, "write", name))

@@ -143,10 +143,12 @@ impl super::Files for Files {
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
         let said = self.ask(&format!("ls -ln {}", self.path(name)?))?;
-        match said.iter().find(|line| Entry::parse(line).is_none()) {
-            Some(line) if is_missing(line) => Ok(false),
-            Some(line) => Err(refusal(line)),
-            None => Ok(true),
+        let entries: Vec<_> = said.iter().map(|line| (line, Entry::parse(line))).collect();
+        match &entries[..] {
+            [(line, None), ..] if is_missing(line) => Ok(false),
+            [(line, None), ..] => Err(refusal(line)),
+            [(_, Some(Entry { kind: b'-', .. }))] => Ok(true),
+            _ => Err(Refusal::new(FailureReason::NotAFile, "")),
         }
     }
 
