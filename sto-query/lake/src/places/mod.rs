@@ -34,6 +34,19 @@ use sto_model::units::Bytes;
 /// Prefix of the names of incomplete files.
 const UNFINISHED: &str = ".sto-";
 
+/// Maximum number of files and folders that a listing reads. A place with more belongs to someone else, and reading
+/// its files would take hours.
+const MAX_LISTED: usize = 1 << 17;
+
+/// Returns an error if a listing has more than [`MAX_LISTED`] entries.
+fn check_count(entries: usize) -> Result<(), Refusal> {
+    if entries > MAX_LISTED {
+        Err(Refusal::new(FailureReason::TooMany, ""))
+    } else {
+        Ok(())
+    }
+}
+
 /// Resources of the local machine that places use.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
@@ -117,7 +130,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed.
+    /// Returns an error if the place cannot be accessed, or if there are too many files ([`FailureReason::TooMany`]).
     pub fn list(&self, folder: &str) -> Result<Vec<ListedFile>, PlaceError> {
         let checked = check_name(folder, true);
         let listed = checked.and_then(|()| self.files.list(folder));

@@ -8,7 +8,7 @@
 use super::address::Remote;
 use super::error::{Advice, Refusal};
 use super::folder::join_name;
-use super::{FailureReason, ListedFile, UNFINISHED};
+use super::{FailureReason, ListedFile, UNFINISHED, check_count};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -110,6 +110,7 @@ impl super::Files for Files {
         let mut listed = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
+            check_count(listed.len() + folders.len())?;
             for line in self.ask(&format!("ls -ln {}", self.path(&folder)?))? {
                 match Entry::parse(&line) {
                     Some(entry) => {
@@ -271,6 +272,7 @@ impl Session {
             }
             if !line.is_empty() && !line.starts_with(ECHO) {
                 said.push(line.to_owned());
+                check_count(said.len())?;
             }
         }
     }
