@@ -68,7 +68,7 @@ pub enum FailureReason {
     Full,
     /// The file exceeds the maximum size.
     TooLong,
-    /// There are more files than a listing may have.
+    /// The place has more files than a listing may have.
     TooMany,
     /// A link, a folder or a pipe has the file's name.
     NotAFile,

@@ -153,8 +153,7 @@ struct Forgery {
     key: Key,
     what: String,
     forged: Forged,
-    /// Whether the row is gone, or too short or too long, and the size in its profile's record is that of the sound
-    /// row.
+    /// Whether the row is missing, too short or too long, and its profile's record still has the size of the sound row.
     is_size_wrong: bool,
 }
 
