@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             // In parallel, like the command.
             fitted = functions
                 .par_iter()
-                .map(|points| fit.models(points).0)
+                .map(|points| fit.models_with_certainty(points).0)
                 .collect();
         })?;
         let r_square: Vec<f64> = fitted
@@ -132,7 +132,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let models = |points: &Vec<Points>| -> Vec<Models> {
         points
             .iter()
-            .map(|points| Fit::default().models(points).0)
+            .map(|points| Fit::default().models_with_certainty(points).0)
             .collect()
     };
     let (old, new) = (models(&functions), models(&others));

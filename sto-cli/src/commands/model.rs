@@ -35,7 +35,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model
 ///
 /// Fits curves to a function's cost in each run by a metric of the runs, such as the size of the input, and shows
 /// which fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind, fits
-/// curves that are not formulas.
+/// curves of other kinds.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 #[command(

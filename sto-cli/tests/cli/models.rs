@@ -194,8 +194,8 @@ fn kinds_of_curves_reject_options_of_others() {
             "moving average of 2 points, R²",
         ),
         (
-            &["--kind", "moving-average", "--decay", "alpha=0.5"],
-            "moving average with a decay of 0.500, R²",
+            &["--kind", "exponential-average", "--decay", "alpha=0.5"],
+            "exponential average with a decay of 0.500, R²",
         ),
         (
             &[
@@ -213,6 +213,24 @@ fn kinds_of_curves_reject_options_of_others() {
             "kernel ridge with a gamma of 0.0100, R²",
         ),
         (
+            &[
+                "--kind",
+                "moving-average",
+                "--window",
+                "3",
+                "--window-function",
+                "gaussian=1.5",
+                "--min-points",
+                "2",
+            ],
+            "moving average of 3 points, R²",
+        ),
+        (
+            &["--kind", "moving-median,linear", "--window", "2"],
+            "moving median of 2 points  ",
+        ),
+        (&["--kind", "quadratic"], "quadratic: "),
+        (
             &["--kind", "normal-form"],
             "normal form: 1000 + 10.5\u{b7}n, R²",
         ),
@@ -221,13 +239,17 @@ fn kinds_of_curves_reject_options_of_others() {
         assert!(run.stdout.contains(line), "{args:?}: {run:?}");
     }
     model(&["--window", "3"]).fails_with(&[
-        "`--window` only applies to `--kind moving-average`, but the kind is regression",
+        "`--window` only applies to `--kind moving-average or --kind moving-median`, but the kind is regression",
     ]);
     model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` only applies to"]);
     for (args, message) in [
         (
             ["--kind", "kernel", "--bandwidth", "wide"],
             "expected a number above 0, or cross-validation",
+        ),
+        (
+            ["--kind", "moving-average", "--window-function", "tukey=2"],
+            "expected a function of the help, such as hann",
         ),
         (
             ["--kind", "regressogram", "--buckets", "0"],

@@ -164,7 +164,7 @@ fn named<'k>(
 
 fn fitted(of: FunctionCosts, fit: &Fit) -> Result<FunctionModels, ModelError> {
     let points = Points::new(of.points)?;
-    let (fitted, certainty) = fit.models(&points);
+    let (fitted, certainty) = fit.models_with_certainty(&points);
     let shown = points.x().iter().zip(points.y());
     Ok(FunctionModels {
         function: of.function,

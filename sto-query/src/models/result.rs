@@ -106,7 +106,8 @@ pub struct FunctionModels {
     pub module: String,
     /// The points, sorted by x, then y.
     pub points: Vec<Point>,
-    /// The models, best first: the simplest of those whose AICc is within 2 of the lowest, then the others by AICc.
+    /// The models, best first: the simplest of those whose AICc is within 2 of the lowest, then the others by AICc. If
+    /// several kinds were requested, the best model of each, in that order.
     pub models: Vec<Model>,
     /// Kinds that were not fitted, with the reasons.
     pub left_out: Vec<(ModelKind, Why)>,

@@ -140,7 +140,7 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
     ]);
     for model in function.models.iter().take(LISTED) {
         table.add_row(vec![
-            Cell::from(kind(model.kind)),
+            Cell::from(name(model)),
             Cell::from(formula(model, &x, unit).unwrap_or_default()),
             Cell::from(format!("{:.3}", model.r_square)),
             Cell::from(
@@ -158,24 +158,23 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
 /// Formats `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
 fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     let formula = formula(best, x, unit).map_or_else(String::new, |text| format!(": {text}"));
-    let smoothing = best
-        .smoothing
-        .map_or_else(String::new, |by| smoothed(best.kind, by));
-    format!(
-        "{}{formula}{smoothing}, R² {:.3}",
-        kind(best.kind),
-        best.r_square
-    )
+    format!("{}{formula}, R² {:.3}", name(best), best.r_square)
+}
+
+/// Formats `quadratic` or `regressogram of 12 buckets`.
+fn name(model: &Model) -> String {
+    let smoothing = model.smoothing.map(|by| smoothed(model.kind, by));
+    kind(model.kind) + &smoothing.unwrap_or_default()
 }
 
 /// Formats the smoothing parameter: ` of 12 buckets`.
 fn smoothed(kind: ModelKind, by: f64) -> String {
     match kind {
         ModelKind::Regressogram => format!(" of {}", format_count(by as u64, "bucket")),
-        ModelKind::MovingAverage if by >= 1.0 => {
+        ModelKind::MovingAverage | ModelKind::MovingMedian => {
             format!(" of {}", format_count(by as u64, "point"))
         }
-        ModelKind::MovingAverage => format!(" with a decay of {}", short(by)),
+        ModelKind::ExponentialAverage => format!(" with a decay of {}", short(by)),
         ModelKind::KernelRidge => format!(" with a gamma of {}", short(by)),
         _ => format!(" with a bandwidth of {}", short(by)),
     }

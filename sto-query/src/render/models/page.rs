@@ -2,7 +2,7 @@
 
 use super::formula::{amount, formula, kind};
 use super::svg::picture;
-use super::{heading, sentence, sure, unit};
+use super::{heading, name, sentence, sure, unit};
 use crate::models::CostModel;
 use crate::render::html::{Page, number_head, numbers};
 use crate::text::{format_count, short};
@@ -76,7 +76,7 @@ fn legend(report: &CostModel) -> Markup {
                 @for (number, model) in report.function.models.iter().enumerate() {
                     tr {
                         td { @if number < CURVES { (key(number)) } }
-                        th scope="row" { (kind(model.kind)) }
+                        th scope="row" { (name(model)) }
                         td { (formula(model, &report.of.x, unit).unwrap_or_default()) }
                         td { @for of in &model.coefficients { div { (coefficient(of)) } } }
                         (numbers([&*format!("{:.4}", model.r_square), &*of_some(model.adjusted_r_square, 4), &*of_some(model.aicc, 1)]))

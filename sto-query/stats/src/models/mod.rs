@@ -42,6 +42,7 @@ mod simpson;
 mod spread;
 mod sums;
 mod surface;
+mod window_function;
 
 pub use candidates::{Models, Why};
 pub use certainty::{Certainty, Exponent};
@@ -60,3 +61,4 @@ pub use regressogram::{Buckets, Middle, regressogram};
 pub use rolling::Window;
 pub use simpson::simpson;
 pub use surface::{Powers, Surface, SurfaceTerm, normal_form_of_two};
+pub use window_function::WindowFunction;

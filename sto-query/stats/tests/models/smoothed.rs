@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use std::f64::consts::PI;
 use sto_stats::models::{
     Average, Bandwidth, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points, Why,
-    Window, cross_validation, hurvich, iterative_moving_average, kernel_regression, kernel_ridge,
-    moving_average, regressogram,
+    Window, WindowFunction, cross_validation, hurvich, iterative_moving_average, kernel_regression,
+    kernel_ridge, moving_average, regressogram,
 };
 
 fn points(x: &[f64], y: &[f64]) -> Points {
@@ -107,6 +107,58 @@ fn same_values(what: &str, model: &Model, theirs: &[Option<f64>]) {
     for (ours, theirs) in y.iter().zip(theirs) {
         same(what, *ours, theirs, 1.0);
     }
+}
+
+#[derive(Deserialize)]
+struct Weighted {
+    y: Vec<f64>,
+    cases: Vec<WeightedCase>,
+}
+
+#[derive(Deserialize)]
+struct WeightedCase {
+    function: WindowFunction,
+    width: usize,
+    centred: bool,
+    least: usize,
+    mean: Vec<Option<f64>>,
+}
+
+#[test]
+fn weighted_moving_averages_agree_with_pandas() {
+    let found = include_str!("../../../../testdata/models/window_functions.json");
+    let found: Weighted = serde_json::from_str(found).unwrap();
+    let x: Vec<f64> = (0..found.y.len()).map(|x| x as f64).collect();
+    let points = points(&x, &found.y);
+    assert_eq!(found.cases.len(), 18 * 5);
+    for case in found.cases {
+        let mut window = Window::new(case.width, case.centred);
+        window.least = case.least;
+        let function = case.function;
+        let average = Average::Weighted { window, function };
+        let what = format!("{function:?} of {}", case.width);
+        same_values(
+            &what,
+            &moving_average(&points, average).unwrap(),
+            &case.mean,
+        );
+    }
+}
+
+#[test]
+fn boxcar_is_a_simple_moving_average() {
+    let points = Points::new((0..40).map(|x| (f64::from(x), f64::from(x * x % 17)))).unwrap();
+    let window = Window::new(6, true);
+    let function = WindowFunction::Boxcar;
+    let weighted = moving_average(&points, Average::Weighted { window, function }).unwrap();
+    let simple = moving_average(&points, Average::Simple(window)).unwrap();
+    same("R²", weighted.r_square, simple.r_square, 1.0);
+    same("own weights", weighted.parameters, simple.parameters, 1.0);
+    let window = Window::new(usize::MAX / 2, true);
+    assert_eq!(
+        moving_average(&points, Average::Weighted { window, function }),
+        None
+    );
 }
 
 #[test]
