@@ -109,6 +109,11 @@ impl CurveArgs {
         matches!(&self.kinds()[..], [REGRESSION | NORMAL_FORM])
     }
 
+    /// Whether kinds were requested.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.kind.is_empty()
+    }
+
     fn kinds(&self) -> Vec<&str> {
         match &self.kind[..] {
             [] => vec![REGRESSION],

@@ -1,8 +1,8 @@
 //! `sto model`: models how cost grows with the input of a program.
 
-use crate::args::{CurveArgs, FilterArgs, InlinedArg, choice};
+use crate::args::{CurveArgs, FilterArgs, InlinedArg, choice, read_points};
 use crate::runtime::output::write_file;
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -94,9 +94,6 @@ pub(crate) struct ModelArgs {
     format: FormatArg,
 }
 
-/// Size limit of a table, in bytes: about 20 million points.
-const MAX_TABLE: u64 = 1 << 30;
-
 pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliError> {
     if args.x.len() > 2 || (args.all && args.x.len() > 1) {
         return Err(CliError::Names("one `--x`, or two if a function is named"));
@@ -104,12 +101,8 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
     let log = args.log;
     let one = match (&args.points, args.all, &args.names[..]) {
         (Some(path), ..) => {
-            let read = text::read_or_stdin(path, MAX_TABLE);
-            let table = read.map_err(|source| CliError::ReadFile {
-                path: path.clone(),
-                source,
-            })?;
-            let modelled = model_table(&table, &args.curve.fit()?);
+            let table = read_points(path)?;
+            let modelled = model_table(&table, &args.request(&OsString::new())?);
             let modelled = modelled.map_err(|source| CliError::Model {
                 path: path.clone(),
                 source,

@@ -341,3 +341,37 @@ fn calibrate_by_x_needs_several_runs_of_each_x() {
         "{run:?}"
     );
 }
+
+/// The example of section 5.2.4 of the thesis that describes local statistics.
+#[test]
+fn parts_of_x_have_results_of_their_own() {
+    let sandbox = Sandbox::new();
+    let table = |name: &str, values: [u32; 10]| {
+        let rows = values.iter().enumerate().map(|(x, y)| format!("{x},{y}\n"));
+        let path = sandbox.write(name, format!("x,y\n{}", rows.collect::<String>()));
+        path.to_str().unwrap().to_owned()
+    };
+    let files = [
+        table("baseline.csv", [5, 4, 8, 3, 7, 6, 1, 5, 4, 3]),
+        table("target.csv", [7, 9, 4, 5, 7, 5, 3, 8, 5, 1]),
+    ];
+    let args = [
+        &["compare-models", "--points", &files[0], &files[1]][..],
+        &["--kind", "moving-average", "--window", "1", "--parts", "5"],
+        &["--no-change", "33", "--change", "66"],
+    ]
+    .concat();
+    let run = sandbox.sto(&args);
+    assert!(
+        run.stdout
+            .contains(" 10 points of target.csv against 10 points of baseline.csv\n"),
+        "{run:?}"
+    );
+    let unwrapped = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = "degradation from x = 0 to 1.00: 0.777; no change from x = 2.00 to 5.00: -0.106; degradation from x = \
+                 6.00 to 7.00: 0.968; no change from x = 8.00 to 9.00: -0.163";
+    assert!(unwrapped.contains(parts), "{unwrapped}");
+    let run = sandbox.sto(&["compare-models", &files[0], "v2"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("--x <NAME>"), "{run:?}");
+}

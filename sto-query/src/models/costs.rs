@@ -1,6 +1,6 @@
 //! Points that curves are fitted to: the cost of functions at each x.
 
-use super::{FunctionWithoutPoints, KnownNumbers, ModelError, Modelled};
+use super::{FunctionWithoutPoints, KnownNumbers, ModelError, Modelled, table};
 use crate::functions::{
     FunctionChoice, FunctionKey, KeyOptions, ModuleKey, SymbolAndKey, function_key,
 };
@@ -159,6 +159,44 @@ impl Costs {
 }
 
 impl Costs {
+    /// Reads a table of points: CSV with the columns `x`, `y` and optionally `group`, whose groups are functions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the table has a different form.
+    pub(crate) fn from_table(text: &str) -> Result<Costs, ModelError> {
+        let groups = table::read(text)?;
+        let all: Vec<(f64, f64)> = groups.values().flatten().copied().collect();
+        let functions = groups.into_iter().map(|(function, points)| FunctionCosts {
+            function,
+            module: String::new(),
+            points,
+        });
+        Ok(Costs {
+            of: Modelled {
+                executable: None,
+                build: None,
+                x: "x".to_owned(),
+                sample_type: None,
+                cost: None,
+                of_calls: false,
+                runs: all.len(),
+                without_x: 0,
+            },
+            commit: None,
+            nothing: all.iter().map(|&(x, _)| (x, 0.0)).collect(),
+            functions: functions.collect(),
+            called: Vec::new(),
+            pointless: BTreeMap::new(),
+        })
+    }
+
+    /// Sets the name of the file that a table was read from.
+    pub(crate) fn with_file_name(mut self, name: &str) -> Costs {
+        self.of.build = Some(name.to_owned());
+        self
+    }
+
     /// Returns an error if the function has no points.
     pub(super) fn no_points_error(&self, function: &str) -> Option<ModelError> {
         let choice = FunctionChoice::parse(function).ok()?;

@@ -100,13 +100,15 @@ pub fn model_of_two(
     Ok(models::model_two_variables(&view, EVENT, asked, function)?)
 }
 
-/// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`.
+/// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`. Only the
+/// request's fit is used.
 ///
 /// # Errors
 ///
 /// Returns an error if the table is invalid.
-pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
-    models::model_groups(table, fit)
+pub fn model_table(table: &str, request: &ModelRequest) -> Result<CostModels, ModelError> {
+    let costs = Costs::from_table(table)?;
+    models::model_groups(costs, &request.fit)
 }
 
 /// Request for functions whose growth of cost with x differs between a baseline and a candidate.
@@ -169,6 +171,41 @@ pub fn compare_models(
     Ok(models::compare_models(
         asked.load_both_costs(views, [EVENT; 2])?,
         request.function.as_deref(),
+        &request.options,
+        request.limit,
+    )?)
+}
+
+/// A table of points, read for a comparison.
+#[derive(Debug)]
+pub struct PointsTable(Costs);
+
+impl PointsTable {
+    /// Reads CSV with the columns `x`, `y` and optionally `group`, from a file of this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the table is invalid.
+    pub fn read(name: &str, table: &str) -> Result<PointsTable, ModelError> {
+        Ok(PointsTable(Costs::from_table(table)?.with_file_name(name)))
+    }
+}
+
+/// Compares how y grows with x in two tables of points, for each group. Only the request's
+/// function, which is a group, its options and its limit are used.
+///
+/// # Errors
+///
+/// Returns an error if no group has the name, or if nothing can be fitted.
+pub fn compare_tables(
+    tables: [PointsTable; 2],
+    request: &CompareModelsRequest,
+) -> Result<ModelChanges, QueryError> {
+    let costs = tables.map(|table| table.0);
+    let function = request.function.as_deref();
+    Ok(models::compare_models(
+        costs,
+        function,
         &request.options,
         request.limit,
     )?)

@@ -98,11 +98,15 @@ fn asked(of: &Modelled) -> String {
     format!("{}{calls} by {}", y.trim_start(), printable(&of.x))
 }
 
-/// Formats `14 runs of demo@v1`.
+/// Formats `14 runs of demo@v1`, or `14 points of a.csv`.
 fn run_of(of: &Modelled) -> String {
-    let name = |name: &Option<String>| printable(name.as_deref().unwrap_or_default()).into_owned();
-    let runs = format_count(of.runs as u64, "run");
-    format!("{runs} of {}@{}", name(&of.executable), name(&of.build))
+    let noun = if of.executable.is_some() {
+        "run"
+    } else {
+        "point"
+    };
+    let runs = format_count(of.runs as u64, noun);
+    format!("{runs} of {}", printable(&of.name()))
 }
 
 fn unit(of: &Modelled) -> Option<Unit> {

@@ -126,6 +126,20 @@ impl Fit {
     }
 }
 
+impl Fit {
+    /// Fits a regressogram with as many buckets as another one, so that they can be compared bucket by bucket; `None`
+    /// if this is not a regressogram, or if it has as many buckets anyway.
+    pub fn unified(&self, points: &Points, [other, own]: [&Models; 2]) -> Option<Models> {
+        let Fit::Regressogram { middle, .. } = *self else {
+            return None;
+        };
+        let number = |models: &Models| models.models.first().map(|model| model.parameters as usize);
+        let (number, own) = (number(other)?, number(own)?);
+        let buckets = Buckets::Number(number);
+        (number != own).then(|| Fit::Regressogram { buckets, middle }.models(points))
+    }
+}
+
 /// Keeps the best model of each fit, and the reasons of those that have none.
 fn best_of_each(fits: impl Iterator<Item = Models>) -> Models {
     let mut all = Models {
