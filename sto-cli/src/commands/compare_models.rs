@@ -1,6 +1,6 @@
 //! `sto compare-models`: compares how cost grows with the input of two builds.
 
-use crate::args::{CurveArgs, FilterArgs, InlinedArg, Percent, choice, read_points};
+use crate::args::{BinsArg, CurveArgs, FilterArgs, InlinedArg, Percent, choice, read_points};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -99,6 +99,9 @@ pub(crate) struct CompareModelsArgs {
     curve: CurveArgs,
 
     #[command(flatten)]
+    bins: BinsArg,
+
+    #[command(flatten)]
     inlined: InlinedArg,
 
     #[command(flatten)]
@@ -159,6 +162,7 @@ impl CompareModelsArgs {
         options.min_effect = self.min_effect.share();
         options.detectors = self.detectors();
         options.fit = self.curve.fit()?;
+        options.bins = self.bins.bins;
         options.rules.no_change = self.no_change.share();
         options.rules.change = self.change.share();
         options.rules.parts = self.parts;

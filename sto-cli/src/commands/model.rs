@@ -1,6 +1,6 @@
 //! `sto model`: models how cost grows with the input of a program.
 
-use crate::args::{CurveArgs, FilterArgs, InlinedArg, choice, read_points};
+use crate::args::{BinsArg, CurveArgs, FilterArgs, InlinedArg, choice, read_points};
 use crate::runtime::output::write_file;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
@@ -76,6 +76,9 @@ pub(crate) struct ModelArgs {
 
     #[command(flatten)]
     curve: CurveArgs,
+
+    #[command(flatten)]
+    bins: BinsArg,
 
     #[command(flatten)]
     inlined: InlinedArg,
@@ -167,10 +170,12 @@ impl ModelArgs {
         let option = match (
             self.output.is_some(),
             self.log,
+            self.bins.bins.is_some(),
             self.curve.accepts_two_variables(),
         ) {
             (true, ..) => "--output",
-            (_, true, _) => "--log",
+            (_, true, ..) => "--log",
+            (_, _, true, _) => "--bins",
             (.., false) => "--kind",
             _ => return Ok(()),
         };
@@ -185,6 +190,7 @@ impl ModelArgs {
         request.cost = self.by;
         request.inlined = self.inlined.inlined;
         request.fit = self.curve.fit()?;
+        request.bins = self.bins.bins;
         Ok(request)
     }
 }

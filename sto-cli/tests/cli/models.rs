@@ -230,6 +230,7 @@ fn kinds_of_curves_reject_options_of_others() {
             "moving median of 2 points  ",
         ),
         (&["--kind", "quadratic"], "quadratic: "),
+        (&["--bins", "equal-count=4"], "linear: "),
         (
             &["--kind", "normal-form"],
             "normal form: 1000 + 10.5\u{b7}n, R²",
@@ -250,6 +251,10 @@ fn kinds_of_curves_reject_options_of_others() {
         (
             ["--kind", "moving-average", "--window-function", "tukey=2"],
             "expected a function of the help, such as hann",
+        ),
+        (
+            ["--kind", "regressogram", "--bins", "20"],
+            "expected equal-width=N or equal-count=N",
         ),
         (
             ["--kind", "regressogram", "--buckets", "0"],

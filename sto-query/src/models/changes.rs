@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use sto_stats::benjamini_hochberg;
 use sto_stats::models::changes::DetectorRules;
 use sto_stats::models::{
-    Certainty, Fit, ModelKind, Models, Points, curves_differ, regression_with_certainty,
+    Bins, Certainty, Fit, ModelKind, Models, Points, curves_differ, regression_with_certainty,
     weighted_regression,
 };
 
@@ -43,6 +43,8 @@ pub struct CompareModelsOptions {
     pub fit: Fit,
     /// Thresholds of the detectors.
     pub rules: DetectorRules,
+    /// Bins of x that are applied to the points of both sides.
+    pub bins: Option<Bins>,
 }
 
 impl Default for CompareModelsOptions {
@@ -55,6 +57,7 @@ impl Default for CompareModelsOptions {
             detectors: Vec::new(),
             fit: Fit::default(),
             rules: DetectorRules::default(),
+            bins: None,
         }
     }
 }
@@ -119,10 +122,13 @@ pub(crate) fn compare_models(
         pairs.retain(|_, _| is_chosen.next().unwrap_or(false));
     }
     let changes = pairs.into_par_iter().map(|((name, module), pair)| {
-        let points = [0, 1].map(|side| match pair[side] {
+        let mut points = [0, 1].map(|side| match pair[side] {
             Some(function) => function.points.clone(),
             None => sides[side].nothing.clone(),
         });
+        if let Some(bins) = options.bins {
+            bins.apply(&mut points);
+        }
         let [old, new] = points.map(Points::new);
         let points = [old?, new?];
         let largest = points.each_ref().map(|of| of.y().last().copied());

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, Commit, FrameTable, Profile};
 use sto_core::units::Cost;
+use sto_stats::models::Bins;
 
 /// Costs of functions at each x.
 #[derive(Clone, Debug)]
@@ -194,6 +195,16 @@ impl Costs {
     /// Sets the name of the file that a table was read from.
     pub(crate) fn with_file_name(mut self, name: &str) -> Costs {
         self.of.build = Some(name.to_owned());
+        self
+    }
+
+    /// Replaces the x of each function's points by the mean x of their bin.
+    pub(crate) fn with_bins(mut self, bins: Option<Bins>) -> Costs {
+        for function in &mut self.functions {
+            if let Some(bins) = bins {
+                bins.apply(std::slice::from_mut(&mut function.points));
+            }
+        }
         self
     }
 

@@ -10,7 +10,7 @@ use crate::models::{
 use crate::sources::{BuildRef, EVENT, Filter, Sources, slice_count_for};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
-use sto_stats::models::Fit;
+use sto_stats::models::{Bins, Fit};
 
 /// Request for models of the costs of functions by x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub struct ModelRequest {
     pub inlined: bool,
     /// How curves are fitted to points.
     pub fit: Fit,
+    /// Bins of x that are applied to the points first.
+    pub bins: Option<Bins>,
     /// Maximum number of functions, if all are requested.
     pub limit: Option<usize>,
 }
@@ -46,6 +48,7 @@ impl Default for ModelRequest {
             cost: Order::Total,
             inlined: false,
             fit: Fit::default(),
+            bins: None,
             limit: None,
         }
     }
@@ -101,13 +104,13 @@ pub fn model_of_two(
 }
 
 /// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`. Only the
-/// request's fit is used.
+/// request's fit and bins are used.
 ///
 /// # Errors
 ///
 /// Returns an error if the table is invalid.
 pub fn model_table(table: &str, request: &ModelRequest) -> Result<CostModels, ModelError> {
-    let costs = Costs::from_table(table)?;
+    let costs = Costs::from_table(table)?.with_bins(request.bins);
     models::model_groups(costs, &request.fit)
 }
 
@@ -247,6 +250,6 @@ impl ModelRequest {
         };
         let slices = slice_count_for(&self.x);
         let (view, store) = sources.runs_and_store(&self.named, &self.filter, slices)?;
-        Ok(asked.load_costs(&view, &store, EVENT)?)
+        Ok(asked.load_costs(&view, &store, EVENT)?.with_bins(self.bins))
     }
 }

@@ -20,6 +20,7 @@
 //! ```
 #![doc = include_str!("models.md")]
 
+mod bins;
 mod candidates;
 mod certainty;
 pub mod changes;
@@ -44,6 +45,7 @@ mod sums;
 mod surface;
 mod window_function;
 
+pub use bins::Bins;
 pub use candidates::{Models, Why};
 pub use certainty::{Certainty, Exponent};
 pub use curve::{Curve, Term};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::f64::consts::PI;
 use sto_stats::models::{
-    Average, Bandwidth, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points, Why,
+    Average, Bandwidth, Bins, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points, Why,
     Window, WindowFunction, cross_validation, hurvich, iterative_moving_average, kernel_regression,
     kernel_ridge, moving_average, regressogram,
 };
@@ -415,4 +415,36 @@ fn direct_sum(
         Estimator::NadarayaWatson => of_y[0] / sums[0],
         _ => (sums[2] * of_y[0] - sums[1] * of_y[1]) / (sums[0] * sums[2] - sums[1] * sums[1]),
     }
+}
+
+#[test]
+fn points_of_a_bin_get_the_same_x_on_both_sides() {
+    let mut sides = [
+        vec![(0.0, 1.0), (1.0, 2.0), (9.0, 3.0)],
+        vec![(2.0, 4.0), (10.0, 5.0)],
+    ];
+    Bins::EqualWidth(2).apply(&mut sides);
+    assert_eq!(
+        sides,
+        [
+            vec![(1.0, 1.0), (1.0, 2.0), (9.5, 3.0)],
+            vec![(1.0, 4.0), (9.5, 5.0)]
+        ]
+    );
+    let mut skewed = [vec![
+        (1.0, 0.0),
+        (2.0, 0.0),
+        (3.0, 0.0),
+        (100.0, 0.0),
+        (100.0, 1.0),
+    ]];
+    Bins::EqualCount(2).apply(&mut skewed);
+    let x: Vec<f64> = skewed[0].iter().map(|point| point.0).collect();
+    assert_eq!(x, [2.0, 2.0, 2.0, 100.0, 100.0]);
+    let mut equal = [vec![(4.0, 0.0); 3]];
+    for bins in [Bins::EqualWidth(0), Bins::EqualCount(u32::MAX)] {
+        bins.apply(&mut equal);
+        assert_eq!(equal[0], [(4.0, 0.0); 3]);
+    }
+    Bins::EqualCount(3).apply(&mut []);
 }
