@@ -154,8 +154,8 @@ fn draws_points_and_best_curve_of_one_function() {
         render::models::text(&found, style, true)
     });
     assert_golden("model.json", &json(&found).unwrap());
-    assert_golden("model.svg", &render::models::svg(&found, false));
-    assert_golden("model.html", &render::models::html(&found));
+    assert_golden("model.svg", &render::models::svg(&found, false, 1));
+    assert_golden("model.html", &render::models::html(&found, 1));
 }
 
 #[test]
@@ -742,9 +742,52 @@ fn curves_without_formula_compare_as_numpy_and_scipy_say() {
 }
 
 #[test]
-fn curves_and_their_parts_are_written_as_text() {
+fn curves_and_their_parts_are_written_as_text_and_drawn() {
     let found = compare_tables(tables(), &comparison_of_four_kinds()).unwrap();
     assert_fits("compare-models-kinds", |style| {
         render::models::changes::text(&found, style)
     });
+    assert_golden(
+        "compare-models.svg",
+        &render::models::changes_svg(&found, false),
+    );
+    let page = render::models::changes_html(&found);
+    assert!(
+        page.contains("<figure") && page.contains("moving average of 5 points"),
+        "{page}"
+    );
+    let [baseline, _] = tables();
+    let [same, _] = tables();
+    let found = compare_tables([baseline, same], &CompareModelsRequest::default()).unwrap();
+    let drawn = render::models::changes_svg(&found, false);
+    assert!(
+        drawn.contains("The cost of 1 function grows with x as before."),
+        "{drawn}"
+    );
+}
+
+#[test]
+fn logarithmic_axes_are_offered_if_an_outlier_flattens_the_rest() {
+    let modelled = |last: u32| {
+        let rows = (1..40).map(|x| format!("{x},{}\n", 10 + x));
+        let table = rows.collect::<String>() + &format!("40,{last}\n");
+        model_table(&table, &ModelRequest::default())
+            .unwrap()
+            .into_one()
+            .unwrap()
+    };
+    let style = Style::default();
+    for (last, is_offered) in [(5_000, true), (51, false)] {
+        let found = modelled(last);
+        let page = render::models::html(&found, 1);
+        assert_eq!(
+            page.contains("id=\"logarithms\" checked"),
+            is_offered,
+            "{page}"
+        );
+        let text = render::models::text(&found, style, false);
+        assert_eq!(text.contains("flatten the others"), is_offered, "{text}");
+        let text = render::models::text(&found, style, true);
+        assert!(!text.contains("flatten the others"), "{text}");
+    }
 }

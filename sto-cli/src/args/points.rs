@@ -1,5 +1,6 @@
-//! Points of models: files of them, and bins of x.
+//! Points of models: files and drawings of them, and bins of x.
 
+use crate::runtime::output::write_file;
 use crate::runtime::{CliError, text};
 use clap::Args;
 use std::path::Path;
@@ -17,6 +18,22 @@ pub(crate) fn read_points(path: &Path) -> Result<String, CliError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Writes a drawing into a file, as a page if its name ends in `.html`, otherwise as SVG.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub(crate) fn write_drawing(
+    path: &Path,
+    html: impl FnOnce() -> String,
+    svg: impl FnOnce() -> String,
+) -> Result<(), CliError> {
+    let is_page = path
+        .extension()
+        .is_some_and(|name| name.eq_ignore_ascii_case("html"));
+    let drawing = if is_page { html() } else { svg() };
+    write_file(path, drawing.as_bytes())
 }
 
 /// Bins of x.

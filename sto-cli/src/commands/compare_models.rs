@@ -1,11 +1,13 @@
 //! `sto compare-models`: compares how cost grows with the input of two builds.
 
-use crate::args::{BinsArg, CurveArgs, FilterArgs, InlinedArg, Percent, choice, read_points};
+use crate::args::{
+    BinsArg, CurveArgs, FilterArgs, InlinedArg, Percent, choice, read_points, write_drawing,
+};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use sto_query::questions::{
     CompareModelsOptions, CompareModelsRequest, Detector, Order, PointsTable, compare_models,
     compare_tables,
@@ -110,6 +112,15 @@ pub(crate) struct CompareModelsArgs {
     #[command(flatten)]
     limit: LimitArg,
 
+    /// Draw the changed functions into this file, as a page if its name ends in .html, otherwise as SVG: points, curves, and
+    /// changed parts of x
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Draw both axes of an SVG with logarithmic scales
+    #[arg(long, requires = "output")]
+    log: bool,
+
     #[command(flatten)]
     format: FormatArg,
 }
@@ -130,7 +141,13 @@ pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome
     } else {
         compare_models(&store.sources(), &request)?
     };
-    args.format.print(&changes, render::models::changes::text)?;
+    match &args.output {
+        Some(path) => {
+            let svg = || render::models::changes_svg(&changes, args.log);
+            write_drawing(path, || render::models::changes_html(&changes), svg)?;
+        }
+        None => args.format.print(&changes, render::models::changes::text)?,
+    }
     Ok(match changes.verdict {
         Verdict::Regression => Outcome::Regressions,
         Verdict::Clean => Outcome::Clean,

@@ -1,7 +1,6 @@
 //! `sto model`: models how cost grows with the input of a program.
 
-use crate::args::{BinsArg, CurveArgs, FilterArgs, InlinedArg, choice, read_points};
-use crate::runtime::output::write_file;
+use crate::args::{BinsArg, CurveArgs, FilterArgs, InlinedArg, choice, read_points, write_drawing};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
@@ -18,6 +17,8 @@ Examples:
   sto model parse trace.json --x bytes     Calls in a trace, by their argument `bytes`
   sto model parse probes.txt --x n         Calls of functions that perf probed
   sto model sort v1 --x n --kind kernel    A smooth curve instead of a formula
+  sto model sort v1 --x n --kind regression,moving-average,moving-median -o sort.svg
+                                           Several curves in one drawing
   sto model fill v1 --x rows --x columns   Two variables: a normal form
 
 With two --x, a constant and terms of either or both are fitted, as Extra-P does; both must be metrics or labels of \
@@ -145,14 +146,11 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         }
     };
     match &args.output {
-        Some(path)
-            if path
-                .extension()
-                .is_some_and(|name| name.eq_ignore_ascii_case("html")) =>
-        {
-            write_file(path, render::models::html(&one).as_bytes())?;
+        Some(path) => {
+            let curves = args.curve.fit()?.each().len();
+            let svg = || render::models::svg(&one, log, curves);
+            write_drawing(path, || render::models::html(&one, curves), svg)?;
         }
-        Some(path) => write_file(path, render::models::svg(&one, log).as_bytes())?,
         None => args
             .format
             .print(&one, |one, style| render::models::text(one, style, log))?,

@@ -126,6 +126,7 @@ fn a_check_by_x_fails_if_growth_changed() {
         page.contains("sto find-regressions v1 v2 --x n</code>"),
         "{page}"
     );
+    assert!(page.contains("<rect class=\"part degradation\""), "{page}");
     // There are ten runs a side.
     assert!(!page.contains("not several runs"), "{page}");
     let run = sandbox.sto(&["find-regressions", "v1", "v1", "--x", "n"]);

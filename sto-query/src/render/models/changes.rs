@@ -18,15 +18,19 @@ const NAME_WIDTH: usize = 40;
 /// Returns the report as text: degradations first, with the formulas of each function before and
 /// after.
 pub fn text(report: &ModelChanges, style: Style) -> String {
-    let head = format!(
+    let text = style.bold(&title(style, &head(report))) + "\n";
+    let text = text + &functions(report, style);
+    text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
+}
+
+/// Formats `REGRESSION: 12 runs of app@v2 against 12 runs of app@v1`.
+pub(super) fn head(report: &ModelChanges) -> String {
+    format!(
         "{}: {} against {}",
         report.verdict.name().to_uppercase(),
         run_of(&report.candidate),
         run_of(&report.baseline),
-    );
-    let text = style.bold(&title(style, &head)) + "\n";
-    let text = text + &functions(report, style);
-    text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
+    )
 }
 
 /// Returns the changes of functions and the number of unchanged functions.
@@ -34,9 +38,7 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
     let mut text = String::new();
     let unit = unit(&report.candidate);
     let x = printable(&report.candidate.x);
-    let changed = report.functions.iter().filter(|change| is_shown(change));
-    let changed: Vec<&FunctionChange> = changed.collect();
-    for change in &changed {
+    for change in report.functions.iter().filter(|change| is_shown(change)) {
         let sentence = format!("{}: {}", word(change), change.reason);
         let line = paragraph(style, "", &sentence, 2);
         text += &match change.result {
@@ -62,20 +64,33 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
         }
         text.push('\n');
     }
-    let same = report.functions.len() - changed.len() + report.unchanged;
-    let noun = if changed.is_empty() {
-        "function"
-    } else {
-        "other function"
-    };
-    if same > 0 {
-        let same = format_count(same as u64, noun);
-        let sentence = format!("The cost of {same} grows with {x} as before.");
+    if let Some(sentence) = as_before(report) {
         text += &line(style, &sentence, 0);
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
     text + &omitted_line(report.omitted, "function")
+}
+
+/// Formats `The cost of 4 other functions grows with n as before.`; `None` if there are none.
+pub(super) fn as_before(report: &ModelChanges) -> Option<String> {
+    let changed = report
+        .functions
+        .iter()
+        .filter(|change| is_shown(change))
+        .count();
+    let same = report.functions.len() - changed + report.unchanged;
+    let noun = if changed == 0 {
+        "function"
+    } else {
+        "other function"
+    };
+    let functions = format_count(same as u64, noun);
+    let sentence = format!(
+        "The cost of {functions} grows with {} as before.",
+        printable(&report.candidate.x)
+    );
+    (same > 0).then_some(sentence)
 }
 
 /// Formats `main, run and 14 more change with it`.
@@ -99,7 +114,7 @@ fn callers(names: &[String]) -> String {
 }
 
 /// Returns `true` if the test or a detector finds a change, at least in a part of x.
-fn is_shown(of: &FunctionChange) -> bool {
+pub(super) fn is_shown(of: &FunctionChange) -> bool {
     let detectors = of.curves.iter().flat_map(|curves| &curves.detectors);
     let mut found = detectors.filter_map(|of| of.change.as_ref());
     let is_detected = found.any(|change| {
@@ -126,7 +141,7 @@ fn compared(curves: &ComparedCurves) -> String {
 
 /// Returns the parts of x that local statistics compared, with adjacent ones of the same result joined. The error rate is
 /// the mean of those of the parts.
-fn joined_parts(detected: &Detected) -> Vec<PartialChange> {
+pub(super) fn joined_parts(detected: &Detected) -> Vec<PartialChange> {
     let parts = detected.change.iter().flat_map(|change| &change.intervals);
     let parts: Vec<PartialChange> = parts.copied().collect();
     let joined = parts.chunk_by(|a, b| a.result == b.result).map(|parts| {
@@ -184,7 +199,8 @@ fn detected(detectors: &[Detected]) -> String {
         .join("; ")
 }
 
-fn found(result: ChangeKind) -> &'static str {
+/// Returns the result of a detector in words.
+pub(super) fn found(result: ChangeKind) -> &'static str {
     match result {
         ChangeKind::Degradation => "degradation",
         ChangeKind::MaybeDegradation => "maybe degradation",

@@ -3,16 +3,20 @@
 mod calibrated;
 pub mod changes;
 mod formula;
+mod frame;
 mod page;
 mod plot;
 mod svg;
 mod two;
+mod two_curves;
 
 pub use page::html;
 pub use svg::svg;
 
 pub use calibrated::calibrated;
 pub use two::two_variables;
+pub(in crate::render) use two_curves::figures;
+pub use two_curves::{changes_html, changes_svg};
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
 use crate::text::{
@@ -20,7 +24,7 @@ use crate::text::{
     title,
 };
 use formula::{amount, formula, kind};
-use plot::{Axis, Plot};
+use plot::{Axis, Plot, is_flattened};
 use std::fmt::Write;
 use sto_core::units::Unit;
 use sto_stats::models::{Certainty, Exponent, Model, ModelKind, Why};
@@ -129,6 +133,10 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
         y_text: &|value| amount(value, unit),
     };
     text += &plot.text(style);
+    if !by_logarithm && is_flattened(points.iter().map(|point| point.1)) {
+        let hint = "The highest points flatten the others; logarithmic axes show both.";
+        text += &format!("\n{}", line(style, hint, 0));
+    }
     if let Some(certainty) = &function.certainty {
         text.push('\n');
         text += &paragraph(style, "", &sure(certainty, best, &x), 0);
