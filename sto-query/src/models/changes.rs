@@ -282,14 +282,26 @@ fn compared_curves(
     formulas: [&Models; 2],
     options: &CompareModelsOptions,
 ) -> Vec<ComparedCurves> {
-    let detectors = (&*options.detectors, &options.rules);
     let of_each = options.fit.each().iter().map(|fit| {
-        let models = if *fit == Fit::default() {
+        let [before, now] = if *fit == Fit::default() {
             formulas.map(Models::clone)
         } else {
             points.map(|points| fit.models(points))
         };
-        ComparedCurves::new(fit, points, models, detectors)
+        let unified = fit.unified(points[1], [&before, &now]);
+        let sides = [
+            (points[0], &before),
+            (points[1], unified.as_ref().unwrap_or(&now)),
+        ];
+        let detectors = options.detectors.iter();
+        let detectors = detectors.map(|of| of.compare(sides, &options.rules));
+        let best = |models: Models| models.models.into_iter().next();
+        ComparedCurves {
+            detectors: detectors.collect(),
+            unified: unified.and_then(best),
+            baseline: best(before),
+            candidate: best(now),
+        }
     });
     of_each.collect()
 }

@@ -5,7 +5,7 @@ use sto_stats::models::changes::{
     Change, DetectorRules, average_amount, best_model_order, fast_check, integral_comparison,
     linear_check, local_statistics, polynomial_check,
 };
-use sto_stats::models::{Fit, Model, Models, Points};
+use sto_stats::models::{Model, Models, Points};
 
 /// Perun's detector of changes between two curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,11 @@ impl Detector {
     }
 
     /// Compares the points and models of two sides, baseline first.
-    fn compare(self, [before, now]: [(&Points, &Models); 2], rules: &DetectorRules) -> Detected {
+    pub(super) fn compare(
+        self,
+        [before, now]: [(&Points, &Models); 2],
+        rules: &DetectorRules,
+    ) -> Detected {
         let best = || before.1.models.first().zip(now.1.models.first());
         let change = match self {
             Detector::IntegralComparison => {
@@ -103,31 +107,4 @@ pub struct ComparedCurves {
     pub unified: Option<Model>,
     /// Results of the detectors.
     pub detectors: Vec<Detected>,
-}
-
-impl ComparedCurves {
-    /// Runs detectors on the points of two sides and the models that `fit` made of them, baseline first.
-    pub(super) fn new(
-        fit: &Fit,
-        points: [&Points; 2],
-        [before, now]: [Models; 2],
-        (detectors, rules): (&[Detector], &DetectorRules),
-    ) -> ComparedCurves {
-        let unified = fit.unified(points[1], [&before, &now]);
-        let sides = [
-            (points[0], &before),
-            (points[1], unified.as_ref().unwrap_or(&now)),
-        ];
-        let detectors = detectors
-            .iter()
-            .map(|of| of.compare(sides, rules))
-            .collect();
-        let best = |models: Models| models.models.into_iter().next();
-        ComparedCurves {
-            unified: unified.and_then(best),
-            baseline: best(before),
-            candidate: best(now),
-            detectors,
-        }
-    }
 }
