@@ -448,3 +448,18 @@ fn points_of_a_bin_get_the_same_x_on_both_sides() {
     }
     Bins::EqualCount(3).apply(&mut []);
 }
+
+#[test]
+fn kernels_over_an_infinite_range_of_x_do_not_panic() {
+    let points = points(&[-1e308, 0.0, 1e308], &[2.0, 3.0, 1.0]);
+    for bandwidth in [Bandwidth::Scott, Bandwidth::Width(1.0)] {
+        let fitted = kernel_regression(
+            &points,
+            Kernel::Gaussian,
+            Estimator::NadarayaWatson,
+            bandwidth,
+        );
+        assert!(fitted.is_ok_and(|model| model.smoothing.is_some_and(f64::is_finite)));
+    }
+    let _ = kernel_ridge(&points, &[1e-4, 1.0]);
+}
