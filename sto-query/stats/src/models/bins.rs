@@ -26,10 +26,13 @@ impl Bins {
                 .min(bins.saturating_sub(1) as usize),
             Bins::EqualCount(bins) => x.partition_point(|x| *x < at) * bins as usize / x.len(),
         };
-        let means: Vec<(usize, f64)> = x
-            .chunk_by(|a, b| bin_of(*a) == bin_of(*b))
-            .map(|bin| (bin_of(bin[0]), bin.iter().sum::<f64>() / bin.len() as f64))
-            .collect();
+        // Distances from the first x of a bin, so that the mean of equal x is exact.
+        let mean = |bin: &[f64]| {
+            let distances = bin.iter().map(|x| x - bin[0]);
+            bin[0] + distances.sum::<f64>() / bin.len() as f64
+        };
+        let bins = x.chunk_by(|a, b| bin_of(*a) == bin_of(*b));
+        let means: Vec<(usize, f64)> = bins.map(|bin| (bin_of(bin[0]), mean(bin))).collect();
         for point in sides.iter_mut().flatten() {
             let bin = bin_of(point.0);
             let place = means.partition_point(|(other, _)| *other < bin);
