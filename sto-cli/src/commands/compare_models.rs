@@ -42,6 +42,10 @@ Exit status: 0 no degradation, 1 a degradation, 2 wrong usage or failure, 3 too 
 /// functions changed from one kind of growth to another, by how much, and from which x on.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
+#[command(
+    override_usage = "sto compare-models [OPTIONS] --x <NAME> <BASELINE> <CANDIDATE>\n       \
+  sto compare-models [OPTIONS] --points <BASELINE> <CANDIDATE>"
+)]
 pub(crate) struct CompareModelsArgs {
     /// Compare with this build, profile or file: `[EXE@]BUILD`, ID or PATH; with --points, a CSV file
     baseline: OsString,
@@ -82,12 +86,12 @@ pub(crate) struct CompareModelsArgs {
     #[arg(long, value_name = "NAME", value_parser = detectors())]
     detector: Vec<String>,
 
-    /// Let these two detectors find no change up to this relative change of an area or a statistic
+    /// Let integral-comparison and local-statistics find no change up to this relative change
     #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
     #[arg(default_value_t = Percent::from_share(DetectorRules::default().no_change))]
     no_change: Percent,
 
-    /// Let these two detectors find a certain change above this relative change, and a possible one below it
+    /// Let these two find a certain change above this relative change, and a possible one below it
     #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
     #[arg(default_value_t = Percent::from_share(DetectorRules::default().change))]
     change: Percent,
