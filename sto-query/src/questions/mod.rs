@@ -56,8 +56,8 @@ pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };
 pub use models::{
-    CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
-    model_table, models,
+    CompareModelsRequest, ModelRequest, PointsTable, calibrate_curves, compare_models,
+    compare_tables, model, model_of_two, model_table, models,
 };
 pub use phases::{PhasesRequest, phases};
 pub use source::{SourceRequest, source};
