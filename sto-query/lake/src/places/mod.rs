@@ -28,19 +28,36 @@ use error::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
+use std::time::Duration;
 use sto_model::files::TemporaryFiles;
 use sto_model::units::Bytes;
 
 /// Prefix of the names of incomplete files.
 const UNFINISHED: &str = ".sto-";
 
+/// Maximum memory of the names that a listing returns, which a hostile server could send without end.
+const MAX_NAMES: Bytes = Bytes(128 << 20);
+
 /// Resources of the local machine that places use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     /// Temporary files of this process.
     pub temporaries: TemporaryFiles,
     /// Environment variables, for credentials such as `AWS_ACCESS_KEY_ID`.
     pub variables: BTreeMap<String, String>,
+    /// Time after which a server that sends nothing is given up.
+    pub timeout: Duration,
+}
+
+/// No environment variables, and a timeout of 30 seconds.
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine {
+            temporaries: TemporaryFiles::default(),
+            variables: BTreeMap::new(),
+            timeout: Duration::from_secs(30),
+        }
+    }
 }
 
 /// A file at a place.
@@ -88,7 +105,7 @@ impl Place {
         let name = address.to_string();
         let files: Result<Box<dyn Files>, Refusal> = match address {
             Address::Folder(path) => Ok(Box::new(folder::Files::new(path, machine))),
-            Address::Ssh(remote) => Ok(Box::new(ssh::Files::new(remote))),
+            Address::Ssh(remote) => Ok(Box::new(ssh::Files::new(remote, machine.timeout))),
             #[cfg(feature = "cloud")]
             Address::Bucket(bucket) => {
                 object::Files::new(&bucket, machine).map(|files| Box::new(files) as Box<_>)
@@ -163,6 +180,16 @@ impl Place {
         let created = check_name(name, false).and_then(|()| self.files.create(name, bytes));
         created.map_err(|refusal| refusal.into_place_error(&self.name, "write", name))
     }
+}
+
+/// Adds a name of a listing to the memory of all its names.
+fn count_name(bytes: &mut u64, name: &str) -> Result<(), Refusal> {
+    *bytes += (size_of::<ListedFile>() + name.len()) as u64;
+    if *bytes > MAX_NAMES.0 {
+        let why = format!("the names of its files exceed {} bytes", MAX_NAMES.0);
+        return Err(Refusal::other(&why));
+    }
+    Ok(())
 }
 
 /// Formats the address with control characters escaped.
