@@ -13,6 +13,7 @@ use sto_query::tables::{
     Database, EXAMPLES, SqlCell, SqlError, SqlFormat, SqlOptions, SqlRows, SqlValue, SqlWriter,
 };
 use sto_query::text::Style;
+use sto_test_support::Random;
 
 /// The rows of a result, with cells as text.
 #[derive(Default)]
@@ -557,6 +558,101 @@ fn written(database: &mut Database, sql: &str, format: SqlFormat, width: Option<
         .query(sql, &SqlOptions::default(), &mut writer)
         .unwrap();
     String::from_utf8(writer.into_inner()).unwrap()
+}
+
+/// Values and expressions at the limits of what a table can be asked for.
+const VALUES: [&str; 16] = [
+    "NULL",
+    "0",
+    "-1",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "1e308",
+    "-1e-308",
+    "9e999",
+    "''",
+    "'v1'",
+    "'1'",
+    "'*'",
+    "x'00ff'",
+    "(SELECT 1 WHERE 0)",
+    "char(0, 1114111)",
+    "printf('%9999d', 1)",
+];
+
+/// A query of one or two tables with conditions on their columns and arguments.
+fn random_query(random: &mut Random) -> String {
+    fn one_of<'a>(random: &mut Random, from: &[&'a str]) -> &'a str {
+        from[random.below(from.len())]
+    }
+    let names = Database::names();
+    let (functions, tables): (Vec<_>, Vec<_>) =
+        names.iter().partition(|name| name.columns.is_empty());
+    let table = tables[random.below(tables.len())];
+    let value = |random: &mut Random| match random.below(4) {
+        0 => {
+            let function = functions[random.below(functions.len())];
+            let count = random.below(4);
+            let values: Vec<_> = (0..count).map(|_| one_of(random, &VALUES)).collect();
+            format!("{}({})", function.name, values.join(", "))
+        }
+        _ => one_of(random, &VALUES).to_owned(),
+    };
+    let mut from = format!("{} t", table.name);
+    if table.arguments.is_some() && random.below(4) > 0 {
+        let values: Vec<_> = (0..random.below(5)).map(|_| value(random)).collect();
+        from = format!("{}({}) t", table.name, values.join(", "));
+    }
+    let column =
+        |random: &mut Random| format!("t.{}", table.columns[random.below(table.columns.len())].0);
+    let mut query = format!("SELECT *, {} FROM {from}", column(random));
+    for number in 0..random.below(4) {
+        let operators = [
+            "=",
+            "<",
+            ">=",
+            "<>",
+            "IS",
+            "IS NOT",
+            "LIKE",
+            "GLOB",
+            "MATCH",
+            "IN",
+            "BETWEEN 1 AND",
+        ];
+        let word = if number == 0 {
+            "WHERE"
+        } else {
+            one_of(random, &["AND", "OR"])
+        };
+        let operator = one_of(random, &operators);
+        let value = match operator {
+            "IN" => format!("({}, {})", value(random), value(random)),
+            _ => value(random),
+        };
+        query += &format!(" {word} {} {operator} {value}", column(random));
+    }
+    if random.below(3) == 0 {
+        query += &format!(" ORDER BY {} DESC", column(random));
+    }
+    query + &format!(" LIMIT {}", random.below(5))
+}
+
+#[test]
+fn random_queries_have_rows_or_an_error() {
+    let mut database = demo();
+    let (mut answered, mut rejected) = (0, 0);
+    for seed in 0..3000 {
+        let query = random_query(&mut Random::new(seed));
+        match tried(&mut database, &query, &[]) {
+            Ok(_) => answered += 1,
+            Err(SqlError::Syntax { message, .. }) if message.contains("syntax error") => {
+                panic!("{query}: {message}")
+            }
+            Err(_) => rejected += 1,
+        }
+    }
+    assert!(answered > 500 && rejected > 100, "{answered} {rejected}");
 }
 
 #[test]

@@ -494,7 +494,7 @@ fn program_without_build_id_can_be_named_and_is_unchecked() {
     assert!(
         refused
             .stdout
-            .contains("or give its file with --symbol-dir"),
+            .contains("or give its file with `sto symbolize --symbol-dir`"),
         "{refused:?}"
     );
     let believed = ingest(&[&format!("demo-v1={data}/demo/demo-v1"), "--store", "other"]);

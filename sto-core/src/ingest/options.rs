@@ -2,7 +2,6 @@
 
 use super::IngestError;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use sto_formats::{Format, OnRead, ReadOptions};
 use sto_model::CancelToken;
@@ -81,10 +80,7 @@ impl IngestOptions {
             max_input: self.max_input,
             symbols: self.symbols.clone(),
             sum_samples: self.slices.is_none() && self.traces.is_empty(),
-            call_parts: self
-                .slices
-                .filter(|_| !self.whole_calls)
-                .and_then(|slices| NonZeroU32::new(slices.get())),
+            call_slices: self.slices.filter(|_| !self.whole_calls),
             call_folder: self.call_folder.clone(),
             call_thresholds: self.call_thresholds,
             keep_calls: self.keep_calls,

@@ -17,6 +17,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sto_core::CancelToken;
+use sto_core::memory;
 
 /// A read-only SQL view of a store.
 pub struct Database {
@@ -282,6 +283,8 @@ fn prepare(connection: &mut Connection, stored: &Arc<Stored>) -> rusqlite::Resul
     // Larger sorts go to files.
     connection.pragma_update(None, "cache_size", -SORTED_IN_MEMORY)?;
     connection.pragma_update(None, "threads", 2)?;
+    let most = i64::try_from(memory::limit().0).unwrap_or(i64::MAX);
+    connection.pragma_update(None, "hard_heap_limit", most)?;
     connection.authorizer(Some(|context: rusqlite::hooks::AuthContext<'_>| {
         match context.action {
             AuthAction::Select
