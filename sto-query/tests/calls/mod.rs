@@ -118,6 +118,69 @@ fn server() -> CallTrace {
     CallTrace::new(view, 1, calls)
 }
 
+/// A thread with a long call, an expression of 200 stacks, and a short one of these stacks: `p` takes 43 %, and `x` in it
+/// 21 %.
+fn crowded() -> CallTrace {
+    let short = [
+        ("e", 100),
+        ("e;p", 43),
+        ("e;p;y", 22),
+        ("e;p;x", 21),
+        ("e;q", 57),
+    ];
+    let mut many: Vec<(String, u64)> = vec![("m".to_owned(), 30_000)];
+    many.extend((0..200).map(|ix| (format!("m;f{ix}"), 150 - ix / 2)));
+    let paths = many.iter().map(|(path, _)| &**path);
+    let paths = paths
+        .chain(short.iter().map(|(path, _)| *path))
+        .chain(["long"]);
+    let text: Vec<String> = paths.map(|path| format!("{path} 1")).collect();
+    let view = view("v1", &folded(text.join("\n").leak(), 1000));
+    let stacks = stacks(&view);
+    let expression = |begin, end, of: &[(&str, u64)]| {
+        let stacks = of.iter().map(|&(path, duration)| CalledStack {
+            stack: stacks[path],
+            calls: 1,
+            duration: Nanoseconds(duration),
+        });
+        CallRecord::Expression(Expression {
+            begin: Nanoseconds(begin),
+            end: Nanoseconds(end),
+            stacks: stacks.collect(),
+        })
+    };
+    let many: Vec<(&str, u64)> = many.iter().map(|(path, time)| (&**path, *time)).collect();
+    let long = LongCall {
+        stack: stacks["long"],
+        begin: Nanoseconds(40_000),
+        end: Nanoseconds(100_000),
+    };
+    let thread = ThreadCalls {
+        thread: CallThread {
+            pid: 7,
+            program: "demo".to_owned(),
+            tid: 8,
+            name: "main".to_owned(),
+        },
+        begin: Nanoseconds(1_000),
+        end: Nanoseconds(100_000),
+        calls: 207,
+        records: vec![
+            expression(1_000, 31_000, &many),
+            expression(32_000, 32_100, &short),
+            CallRecord::Call(long),
+        ],
+    };
+    let calls = RunCalls {
+        arguments: Vec::new(),
+        thresholds: CallThresholds::default(),
+        threads: vec![thread],
+        outliers: Vec::new(),
+        waits: Vec::new(),
+    };
+    CallTrace::new(view, 1, calls)
+}
+
 /// Every stack of a view by its path.
 fn stacks(view: &View) -> HashMap<String, NodeIx> {
     let mut paths: HashMap<String, NodeIx> = HashMap::new();
