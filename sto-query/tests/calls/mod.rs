@@ -213,7 +213,7 @@ fn records_nest_and_gaps_separate_siblings() {
     assert_eq!(own, [29_000, 50_000]);
     let gaps = server.gaps.iter();
     let gaps: Vec<_> = gaps
-        .map(|gap| (gap.start_ns, gap.end_ns, gap.frames.join(";")))
+        .map(|gap| (gap.start_ns, gap.end_ns, gap.frames.root_first().join(";")))
         .collect();
     let within = |begin, end| (begin, end, "serve".to_owned());
     assert_eq!(gaps, [within(20_000, 24_000), within(77_000, 100_000)]);
@@ -222,7 +222,7 @@ fn records_nest_and_gaps_separate_siblings() {
     let own = handled
         .stacks
         .iter()
-        .map(|of| (of.frames.join(";"), of.self_ns));
+        .map(|of| (of.frames.root_first().join(";"), of.self_ns));
     let own: Vec<_> = own.collect();
     let expected = [
         ("serve;handle", 3_000),
@@ -233,7 +233,10 @@ fn records_nest_and_gaps_separate_siblings() {
 
     let outermost = &worker.gaps[0];
     assert_eq!((outermost.start_ns, outermost.end_ns), (19_000, 29_000));
-    assert_eq!((worker.gaps.len(), outermost.frames.len()), (1, 0));
+    assert_eq!(
+        (worker.gaps.len(), outermost.frames.root_first().len()),
+        (1, 0)
+    );
     assert!(other.gaps.is_empty() && other.expressions.is_empty());
     assert_eq!(
         call_timeline(&server_without_threads(), None).duration_ns,
