@@ -18,7 +18,7 @@ pub struct CompressedCalls {
     pub begin: Nanoseconds,
     /// The end of the last call.
     pub end: Nanoseconds,
-    /// The number of calls, without inlined ones.
+    /// The number of calls of the records: all but inlined ones in long calls.
     pub calls: u64,
     /// The number of calls that count as part of their callers, because there are too many paths.
     pub inlined: u64,
@@ -120,6 +120,9 @@ impl<'p> RegTime<'p> {
         let is_short = caller.is_some_and(|caller| !caller.is_long);
         if caller_path == Some(path) {
             self.compressed.inlined += 1;
+            if is_short {
+                self.count_inlined(path);
+            }
             self.open.push(OpenCall {
                 path,
                 is_long: !is_short,
@@ -149,7 +152,8 @@ impl<'p> RegTime<'p> {
         self.end_expression();
         self.omit_short_stacks();
         let paths = self.compressed.durations.iter();
-        self.compressed.calls = paths.map(|(_, calls)| calls.durations.calls()).sum();
+        let calls: u64 = paths.map(|(_, calls)| calls.durations.calls()).sum();
+        self.compressed.calls += calls;
         self.compressed
     }
 
@@ -216,6 +220,17 @@ impl<'p> RegTime<'p> {
             calls: 1,
             duration: call.duration,
         });
+    }
+
+    /// Counts a call of the open expression as one of its caller.
+    fn count_inlined(&mut self, caller: CallPathIx) {
+        let place = self.places.get(caller.get()).copied().unwrap_or_default();
+        if let Some(open) = &mut self.expression
+            && place.expression == self.expressions
+        {
+            open.expression.stacks[place.stack as usize].calls += 1;
+            self.compressed.calls += 1;
+        }
     }
 
     fn end_expression(&mut self) {

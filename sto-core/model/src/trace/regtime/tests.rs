@@ -252,7 +252,7 @@ fn stacks_beyond_the_limit_are_left_out() {
     assert_eq!(
         records_up_to(CallPaths::with_limit(3), &trace, &only_long()),
         [
-            "expression 0-45: a 2x 35, a>b 2x 15",
+            "expression 0-45: a 4x 35, a>b 3x 15",
             "call l 50-200",
             "expression 200-210: a 2x 10"
         ]
