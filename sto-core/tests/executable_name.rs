@@ -82,7 +82,7 @@ fn renames_only_the_programs_own_file() {
     );
     let frames = loaded.frames.iter();
     let modules: BTreeSet<&str> = frames.map(|(_, frame)| frame.module).collect();
-    // `[unmapped]` is in no module.
+    // `[unknown]` is in no module.
     assert_eq!(
         modules,
         BTreeSet::from(["", "[kernel]", "demo", "libc.so.6"])

@@ -225,6 +225,29 @@ fn tree_that_branches_at_every_level_stays_narrow() {
     );
 }
 
+#[test]
+fn interpreted_and_compiled_code_of_a_function_is_one_row() {
+    let mut stacks = Stacks::new();
+    for (kind, samples) in [
+        (FrameKind::Interpreted, 1),
+        (FrameKind::JitBaseline, 2),
+        (FrameKind::Jit, 4),
+    ] {
+        let cost = Cost {
+            samples,
+            value: samples,
+        };
+        let stack = ["main", "parse", "scan"].map(|name| frame(name, "work.js", kind));
+        stacks.push((stack[..2].to_vec(), cost));
+        stacks.push((stack.to_vec(), cost));
+    }
+    let report = call_tree(&view("v1", &stacks), 0, &everything());
+    assert_eq!(names(&report), ["main", "parse", "scan"]);
+    let nodes = report.nodes.iter();
+    let samples = nodes.map(|node| (node.self_cost.samples, node.total.samples));
+    assert_eq!(Vec::from_iter(samples), [(0, 14), (7, 14), (7, 7)]);
+}
+
 fn any_stacks() -> impl Strategy<Value = Stacks> {
     let symbol = prop::sample::select(vec!["a", "b", "c"]);
     let stack = prop::collection::vec(symbol, 1..7).prop_map(|symbols| {

@@ -140,7 +140,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
             prepared => prepared?,
         };
         let report = to.add(prepared, &mut |stage| progress.stage(stage))?;
-        let file = IngestedFile::new(name, &report, hints::notice_text);
+        let file = IngestedFile::new(name, &report, hints::stored_notice_text);
         for warning in &file.warnings {
             progress.print_message("warning", &format!("{}: {warning}", file.path));
         }

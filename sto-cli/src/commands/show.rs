@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliErro
     let mut shown = show(&store.sources(), &request)?;
     let modules = shown.profiles.iter_mut();
     for module in modules.flat_map(|profile| &mut profile.unresolved) {
-        module.advice = hints::with_hint(&module.advice, module.hint);
+        module.advice = hints::with_stored_hint(&module.advice, module.hint);
     }
     args.format.print(&shown, render::show::text)?;
     Ok(Outcome::Clean)

@@ -14,6 +14,19 @@ pub(crate) fn notice_text(notice: &Notice) -> String {
     with_hint(&notice.text, notice.hint)
 }
 
+/// Like [`notice_text`], about a profile that is stored now.
+pub(crate) fn stored_notice_text(notice: &Notice) -> String {
+    with_stored_hint(&notice.text, notice.hint)
+}
+
+/// Like [`with_hint`], about a profile that is stored now.
+pub(crate) fn with_stored_hint(text: &str, hint: Option<Hint>) -> String {
+    match hint {
+        Some(Hint::SymbolFolder) => format!("{text} with `sto symbolize --symbol-dir`"),
+        _ => with_hint(text, hint),
+    }
+}
+
 /// The text, with the option or command for its hint.
 pub(crate) fn with_hint(text: &str, hint: Option<Hint>) -> String {
     let words = hint.map_or(String::new(), |hint| words(hint).concat());

@@ -36,6 +36,7 @@ mod output;
 mod pager;
 mod parallel;
 mod policy;
+mod programs;
 mod readme;
 mod record;
 mod refused;

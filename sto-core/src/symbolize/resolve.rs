@@ -90,7 +90,7 @@ fn to_tasks<'a>(recording: &'a Recording, options: &SymbolOptions) -> (Vec<Task<
                 });
                 named.finish(ix);
             }
-            Location::Unmapped => named.finish_unresolved_as(ix, "", "[unmapped]"),
+            Location::Unmapped => named.finish_unresolved_as(ix, "", "[unknown]"),
         }
     }
     tasks.retain(|task| !task.addresses.is_empty());

@@ -356,7 +356,7 @@ fn unresolved_locations_are_named_by_module_and_offset() {
             "memfd:doublemapper (deleted)",
             "[memfd:doublemapper (deleted)+0x1233]",
         ),
-        ("", "[unmapped]"),
+        ("", "[unknown]"),
     ];
     let expected = expected.map(|(module, symbol)| (module.to_owned(), symbol.to_owned()));
     assert_eq!(frames, expected);

@@ -75,7 +75,7 @@ pub(crate) fn stacks(recording: &Recording) -> Vec<String> {
                     let name = recording.modules[module.0 as usize].name();
                     write!(key, "{name}+{address:#x}").unwrap();
                 }
-                Location::Unmapped => key.push_str("[unmapped]"),
+                Location::Unmapped => key.push_str("[unknown]"),
             }
         }
         key.push_str(&source);

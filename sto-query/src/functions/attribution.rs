@@ -132,7 +132,13 @@ pub(crate) fn split_version(folder: &str) -> Option<(&str, &str)> {
 /// Returns what a function is part of: the crate, namespace or package in its name, or otherwise
 /// its module. Rust's standard library counts as one.
 pub(crate) fn origin<'a>(symbol: &'a str, module: &'a str) -> &'a str {
-    match path_root(symbol).filter(|_| symbol.contains("::")) {
+    let is_path = |root: &&str| {
+        symbol.starts_with('<')
+            || symbol
+                .split_once(root)
+                .is_some_and(|(_, it)| it.starts_with("::"))
+    };
+    match path_root(symbol).filter(is_path) {
         None | Some("") => module,
         Some("core" | "alloc") => "std",
         Some(root) => root,

@@ -42,8 +42,8 @@ pub const RULES_VERSION: u32 = 1;
 /// `None` for other functions.
 pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
     fn outer<'a>(key: &&'a str) -> Option<&'a str> {
-        let of_rust = key.strip_suffix("::{closure}");
-        of_rust.or_else(|| key.strip_suffix(".func"))
+        let path = key.strip_suffix("{closure}")?;
+        path.strip_suffix("::").or_else(|| path.strip_suffix('.'))
     }
     std::iter::successors(Some(key), outer).skip(1).last()
 }

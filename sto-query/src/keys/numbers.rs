@@ -224,7 +224,7 @@ impl<'a> Scan<'a> {
         if before.ends_with('.') && self.last_cut == Some((number.start - 1, Rule::GoClosure)) {
             return Some(Cut {
                 range: number.start - 1..number.end,
-                written: ".func",
+                written: ".{closure}",
                 rule: Rule::GoClosure,
             });
         }
@@ -234,9 +234,13 @@ impl<'a> Scan<'a> {
             .iter()
             .find_map(|inner| before.strip_suffix(inner))?;
         let is_inner = self.package.is_some_and(|dot| dot < outer.len());
-        is_inner.then(|| Cut {
-            range: number.clone(),
-            written: "",
+        let (start, written) = match before.strip_suffix("func") {
+            Some(path) => (path.len(), "{closure}"),
+            None => (number.start, ""),
+        };
+        is_inner.then_some(Cut {
+            range: start..number.end,
+            written,
             rule: Rule::GoClosure,
         })
     }

@@ -37,6 +37,8 @@ pub enum Rule {
     GoShape,
     /// The wrapper of a Go method value.
     GoMethodValue,
+    /// The calling convention of a Go function in assembly.
+    GoAbi,
     /// The number of a Java lambda's class or body.
     JavaLambda,
     /// The number of an anonymous Java class.
@@ -81,6 +83,7 @@ impl Rule {
             Rule::GoInit => "go-init",
             Rule::GoShape => "go-shape",
             Rule::GoMethodValue => "go-method-value",
+            Rule::GoAbi => "go-abi",
             Rule::JavaLambda => "java-lambda",
             Rule::JavaAnonymousClass => "java-anonymous-class",
             Rule::KotlinLambda => "kotlin-lambda",

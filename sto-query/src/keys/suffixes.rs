@@ -13,7 +13,7 @@ enum Number {
 }
 
 /// Markers that compilers append, separated by dots.
-const MARKS: [(&str, Number, Rule); 9] = [
+const MARKS: [(&str, Number, Rule); 10] = [
     (".constprop", Number::Decimal, Rule::Clone),
     (".isra", Number::Decimal, Rule::Clone),
     (".part", Number::Decimal, Rule::Clone),
@@ -23,6 +23,7 @@ const MARKS: [(&str, Number, Rule); 9] = [
     (".llvm", Number::Hexadecimal, Rule::LocalSymbol),
     (".lto_priv", Number::Decimal, Rule::LocalSymbol),
     (".__uniq", Number::Decimal, Rule::LocalSymbol),
+    (".abi0", Number::Optional, Rule::GoAbi),
 ];
 
 /// Suffix of a stub that calls a function of another file, which is not a copy of that function.

@@ -3,7 +3,8 @@
 use crate::listing::ProfileSummary;
 use crate::text::names::distinct_names;
 use crate::text::{
-    Style, format_count, group_digits, list_names, printable, quantity, seconds, short_name, title,
+    Style, format_count, group_digits, list_names, percent, printable, quantity, seconds,
+    short_name, title,
 };
 use crate::tree::{RunWindow, Subject};
 use std::fmt::Write;
@@ -14,6 +15,9 @@ use sto_core::units::Cost;
 /// samples" would be redundant.
 const NO_EVENT: &str = "samples";
 
+/// Share of samples without complete callers from which on the heading mentions them.
+const MANY_INCOMPLETE: f64 = 0.2;
+
 /// Explains what self includes if inlined frames were removed from the stacks.
 pub(super) fn inlined_note(style: Style) -> String {
     let separately = style
@@ -23,13 +27,19 @@ pub(super) fn inlined_note(style: Style) -> String {
 }
 
 /// Returns the heading of a report: `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`,
-/// and on a second line the time range if only a part of the runs was selected.
+/// and on further lines the time range if only a part of the runs was selected, and how many samples
+/// lack callers if these are many.
 pub(super) fn header(subject: &Subject, style: Style) -> String {
-    let line = first_line(subject, style);
-    match window_text(&subject.windows) {
-        Some(taken) => format!("{line}\n{}", title(style, &taken).trim_end()),
-        None => line,
+    let mut text = first_line(subject, style);
+    if let Some(taken) = window_text(&subject.windows) {
+        text += &format!("\n{}", title(style, &taken).trim_end());
     }
+    if subject.incomplete >= MANY_INCOMPLETE {
+        let share = percent(subject.incomplete);
+        let lacking = format!("{share} of samples lack some or all of their callers.");
+        text += &format!("\n{}", title(style, &lacking).trim_end());
+    }
+    text
 }
 
 /// Returns the first line of a [header].

@@ -2,6 +2,7 @@
 
 use super::series::{judged_runs, minute, single_run_warning, subject};
 use crate::series::{FunctionScore, LevelShift, Scores};
+use crate::text::names::MAX_NAME_WIDTH;
 use crate::text::{Cell, Column, Style, Table, format_count, omitted_line, paragraph, title};
 
 /// Returns the report as text: one function per line, with its level shifts below; one table per benchmark.
@@ -65,18 +66,23 @@ fn of_benchmark(report: &Scores, style: Style) -> String {
     text + &omitted_line(report.omitted, "function")
 }
 
+/// Maximum width of a function's other name in a terminal.
+const MAX_OTHER_NAME: usize = 22;
+
+/// Formats the name that a function had or has now, as a note after its name: ` (was parse)`.
+pub(super) fn other_name(word: &str, name: &str, style: Style) -> String {
+    let max = style.width.map_or(MAX_NAME_WIDTH, |_| MAX_OTHER_NAME);
+    format!(" ({word} {})", style.name_up_to(name, max))
+}
+
 /// Formats `new_name (was old_name)`.
 fn shown(score: &FunctionScore, style: Style) -> Cell {
     let function = &score.function.function;
     let names = [("was", &score.moved_from), ("now", &score.moved_to)];
-    let names = names.into_iter().filter_map(|(word, name)| {
-        let name = style.name(&name.as_ref()?.function, 0);
-        Some(format!(" ({word} {name})"))
-    });
-    match names.collect::<String>() {
-        none if none.is_empty() => Cell::function(function),
-        names => Cell::from(style.name(function, 0) + &names),
-    }
+    let names = names
+        .into_iter()
+        .filter_map(|(word, name)| Some(other_name(word, &name.as_ref()?.function, style)));
+    Cell::function(function).with_prefix_and_suffix(String::new(), names.collect())
 }
 
 fn changed(change: &LevelShift, style: Style) -> String {

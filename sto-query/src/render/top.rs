@@ -13,9 +13,9 @@ pub fn text(report: &Top, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let mut table = Table::new(vec![
         Column::number("self"),
-        Column::number("samples").with_drop_rank(3),
-        Column::number("total"),
         Column::number("samples").with_drop_rank(2),
+        Column::number("total"),
+        Column::number("samples").with_drop_rank(3),
         Column::text("module")
             .with_max_width(MAX_MODULE_WIDTH)
             .with_drop_rank(1),
@@ -45,7 +45,7 @@ pub fn text(report: &Top, style: Style) -> String {
     text += &format!("\n{}", table.render(style));
     if report.omitted.functions > 0 {
         let omitted = format!(
-            "{} not shown: {} of samples ({})",
+            "{} not shown, with {} of self ({})",
             format_count(report.omitted.functions as u64, "more function"),
             percent(report.omitted.self_cost.share),
             group_digits(report.omitted.self_cost.samples),

@@ -85,12 +85,20 @@ pub fn text(report: &CallTree, style: Style) -> String {
         text += &format!("\n{}", title(style, meaning));
     }
     if report.cut.stacks > 0 {
+        let deep = if report
+            .nodes
+            .iter()
+            .any(|node| is_cut_by_depth(report, node))
+        {
+            format!(", or more than {} calls deep (…)", report.max_depth)
+        } else {
+            String::new()
+        };
         let cut = format!(
-            "{} ({}) not shown: below {}, or more than {} calls deep",
+            "{} ({}) not shown: below {}{deep}",
             format_count(report.cut.stacks as u64, "stack"),
             percent(report.cut.cost.share),
             percent(report.min_share),
-            report.max_depth,
         );
         text += &format!("\n{}", title(style, &cut));
     }
@@ -146,10 +154,14 @@ fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
     if node.frame.kind == FrameKind::Inlined {
         notes += "  (inlined)";
     }
-    if node.cut.stacks > 0 && node.depth + 1 == report.max_depth {
+    if is_cut_by_depth(report, node) {
         notes += "  …";
     }
     notes
+}
+
+fn is_cut_by_depth(report: &CallTree, node: &CallTreeNode) -> bool {
+    node.cut.stacks > 0 && node.depth + 1 == report.max_depth
 }
 
 /// The lines that connect a stack with its callers.

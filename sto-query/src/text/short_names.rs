@@ -18,7 +18,8 @@ use std::borrow::Cow;
 pub fn short_name(symbol: &str) -> String {
     let key = key_symbol(symbol, KeyOptions::WITHOUT_ARGUMENTS);
     let has_result = symbol.contains(">(");
-    let short = qualified(&without_parameters(before_cut(&key), has_result));
+    let short = without_parameters(before_cut(&key), has_result);
+    let short = qualified(without_qualifiers(&short));
     if short.is_empty() {
         symbol.to_owned()
     } else {
@@ -112,6 +113,9 @@ fn last_part(name: &str) -> &str {
 /// Texts that may follow a list of parameters.
 const FOLLOWERS: [&str; 6] = ["}", "::", ".", "@", "$", " ["];
 
+/// Qualifiers of C++'s methods, which follow the parameters.
+const QUALIFIERS: [&str; 5] = [" const", " volatile", " &&", " &", " noexcept"];
+
 /// Removes lists of parameters, with the qualifiers behind them, and the result before a name that
 /// had parameters.
 fn without_parameters(name: &str, has_result: bool) -> Cow<'_, str> {
@@ -164,13 +168,18 @@ fn after_brackets(list: &str) -> &str {
         depth == 0
     });
     let mut after = end.map_or("", |(end, _)| &list[end + 1..]);
-    while let Some(rest) = [" const", " volatile", " &&", " &", " noexcept"]
-        .iter()
-        .find_map(|qualifier| after.strip_prefix(qualifier))
-    {
+    while let Some(rest) = QUALIFIERS.iter().find_map(|it| after.strip_prefix(it)) {
         after = rest;
     }
     after
+}
+
+/// Removes the qualifiers at the end of a name without parameters.
+fn without_qualifiers(mut name: &str) -> &str {
+    while let Some(rest) = QUALIFIERS.iter().find_map(|it| name.strip_suffix(it)) {
+        name = rest;
+    }
+    name
 }
 
 /// D repeats the name of a template behind its arguments: `sort!(int).sort`.
@@ -271,6 +280,7 @@ mod tests {
                 "shop::Box::operator<<",
             ),
             ("operator new(unsigned long)", "operator new"),
+            ("shop::Box<long>::visit<Item const> &", "shop::Box::visit"),
             // Java, Go, OCaml, D
             ("Main$$Lambda$14/0x00007f2eb8004af0.run", "Main$$Lambda.run"),
             (

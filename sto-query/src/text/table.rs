@@ -8,7 +8,7 @@ use std::iter::zip;
 /// Number of spaces between two columns.
 const GAP: usize = 2;
 /// Minimum width of longer text in the last column. Dispensable columns are left out to reach it.
-const ENOUGH_FOR_NAMES: usize = 18;
+const ENOUGH_FOR_NAMES: usize = 34;
 
 /// A table whose last column is text of any length, such as a function's name.
 ///

@@ -86,8 +86,10 @@ impl CutStacks {
     }
 }
 
-/// Returns the call tree of a view in one sample type, pruned by `options`.
+/// Returns the call tree of a view in one sample type, pruned by `options`. Stacks of the same
+/// functions are one, whether they were interpreted or compiled.
 pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
+    let view = &*view.with_merged_stacks();
     let self_costs = view.self_costs(sample_type);
     let whole: Cost = self_costs.iter().copied().sum();
     let totals = totals(&view.tree, &self_costs);

@@ -4,8 +4,9 @@ use super::View;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
 use crate::select::{Selection, main_modules};
 use hashbrown::HashMap;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use sto_core::model::{Frame, FrameIx, FrameTable};
+use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
 
 /// Stacks whose symbols are replaced by function keys. Stacks that became equal are merged.
@@ -50,16 +51,41 @@ impl KeyedStacks {
 
     /// Moves costs to the new nodes.
     pub(crate) fn costs(&self, column: &SelfCosts) -> SelfCosts {
-        let moved = column
-            .iter()
-            .map(|&(node, cost)| (self.merged_into[node.get()], cost));
-        let mut moved: SelfCosts = moved.collect();
-        merge_equal_nodes(&mut moved);
-        moved
+        moved(column, &self.merged_into)
     }
 }
 
+/// Moves costs to the new nodes.
+fn moved(column: &SelfCosts, merged_into: &[NodeIx]) -> SelfCosts {
+    let costs = column
+        .iter()
+        .map(|&(node, cost)| (merged_into[node.get()], cost));
+    let mut moved: SelfCosts = costs.collect();
+    merge_equal_nodes(&mut moved);
+    moved
+}
+
 impl View {
+    /// Returns the view with one stack for all stacks of the same functions, whether they were
+    /// interpreted or compiled, and whatever was inlined if inlined frames were removed.
+    pub(crate) fn with_merged_stacks(&self) -> Cow<'_, View> {
+        let frame_of = merge_tiers(&self.frames);
+        let has_tiers = frame_of.iter().zip(0..).any(|(ix, own)| ix.0 != own);
+        if !has_tiers && !self.is_without_inlined() {
+            return Cow::Borrowed(self);
+        }
+        let (tree, merged_into) = merged(&self.tree, &frame_of);
+        let costs = |run: &Vec<SelfCosts>| run.iter().map(|c| moved(c, &merged_into)).collect();
+        Cow::Owned(View {
+            runs: self.runs.iter().map(costs).collect(),
+            tree,
+            selection: self.selection.clone(),
+            sample_types: self.sample_types.clone(),
+            windows: self.windows.clone(),
+            frames: self.frames.clone(),
+        })
+    }
+
     /// Returns the view with function keys instead of symbols. Stacks that become equal are merged,
     /// as in [`compare`](crate::compare::compare).
     pub(crate) fn with_function_keys(&self, options: KeyOptions) -> View {
@@ -80,6 +106,32 @@ impl View {
             tree: matched.tree,
         }
     }
+}
+
+/// Returns for each frame the one that stands for its function: of frames that differ in how the
+/// code ran, the one of the most optimized code.
+fn merge_tiers(frames: &FrameTable) -> Vec<FrameIx> {
+    let tier = |frame: Frame| match frame.kind {
+        FrameKind::Interpreted => 1,
+        FrameKind::JitBaseline => 2,
+        FrameKind::Jit => 3,
+        _ => 0,
+    };
+    let function = |frame| Frame {
+        kind: if tier(frame) == 0 {
+            frame.kind
+        } else {
+            FrameKind::Jit
+        },
+        ..frame
+    };
+    let mut best = HashMap::new();
+    for (ix, frame) in frames.iter() {
+        let of_function = best.entry(function(frame)).or_insert((tier(frame), ix));
+        *of_function = (*of_function).max((tier(frame), ix));
+    }
+    let merged = frames.iter().map(|(_, frame)| best[&function(frame)].1);
+    merged.collect()
 }
 
 /// Sorts frames by rank, as the store requires.

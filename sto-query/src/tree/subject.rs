@@ -1,6 +1,7 @@
 //! Parts of many results: subject, frames and costs.
 
 use super::{RunWindow, View, share};
+use crate::select::Selection;
 use serde::Serialize;
 use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind};
@@ -23,6 +24,10 @@ pub struct Subject {
     pub samples: u64,
     /// Their value, in the sample type's unit.
     pub value: u64,
+    /// Share of the samples of all events that lack some or all callers, from 0 to 1; omitted in
+    /// JSON if none does.
+    #[serde(skip_serializing_if = "is_none")]
+    pub incomplete: f64,
     /// The selected part of the time of each profile; omitted in JSON if all of it is selected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<RunWindow>,
@@ -45,9 +50,23 @@ impl Subject {
             sample_type: view.sample_types.get(sample_type).cloned(),
             samples: whole.samples,
             value: whole.value,
+            incomplete: incomplete(&view.selection),
             windows: view.windows.clone(),
         }
     }
+}
+
+fn is_none(share: &f64) -> bool {
+    *share == 0.0
+}
+
+fn incomplete(selection: &Selection) -> f64 {
+    let qualities = || selection.profiles.iter().map(|p| &p.profile.quality);
+    let samples: u64 = qualities().map(|quality| quality.samples).sum();
+    let incomplete: u64 = qualities()
+        .map(|quality| quality.truncated + quality.without_stack)
+        .sum();
+    incomplete as f64 / samples.max(1) as f64
 }
 
 /// A frame.

@@ -34,8 +34,8 @@ Exit status: the one of the command; 128 plus the signal's number if a signal en
 ///
 /// Callers are found by frame pointers: build with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or use
 /// --call-graph dwarf. Just-in-time compilers must write symbols: `node --perf-basic-prof
-/// --interpreted-frames-native-stack`, `python -X perf` (with --call-graph dwarf), `java -XX:+PreserveFramePointer
-/// -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`.
+/// --interpreted-frames-native-stack`, `python -X perf_jit` (Python 3.13, with --call-graph dwarf), `java
+/// -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RecordArgs {

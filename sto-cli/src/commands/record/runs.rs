@@ -219,7 +219,7 @@ impl<'a> Session<'a> {
             report => report?,
         };
         for warning in &report.warnings {
-            self.warnings.add(&hints::notice_text(warning));
+            self.warnings.add(&hints::stored_notice_text(warning));
         }
         if plan.keep.is_some() {
             copy_all(&report, &folder)?;
@@ -231,7 +231,7 @@ impl<'a> Session<'a> {
             self.executables[which].get_or_insert(profile.build.executable.clone());
             self.recorded.ids[which].push(profile.id);
         }
-        let report = IngestedFile::new(name, &report, hints::notice_text);
+        let report = IngestedFile::new(name, &report, hints::stored_notice_text);
         self.recorded.reports.push(report);
         Ok(self.outcome(status))
     }

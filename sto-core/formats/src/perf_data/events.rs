@@ -6,7 +6,9 @@ use super::sample::Layout;
 use crate::error::FormatError;
 use crate::names::units_of_event;
 use hashbrown::HashMap;
-use linux_perf_data::linux_perf_event_reader::{ClockId, PerfClock};
+use linux_perf_data::linux_perf_event_reader::{
+    ClockId, HardwareEventId, PerfClock, PerfEventType, SoftwareCounterType,
+};
 use linux_perf_data::{Feature, PerfFile};
 use std::ops::Range;
 use std::path::Path;
@@ -51,7 +53,8 @@ impl Events {
         let group_desc = file.feature_section_data(Feature::GROUP_DESC);
         let counting = count_branches(&announced, group_desc.unwrap_or_default());
         for (number, description) in file.event_attributes().iter().enumerate() {
-            let mut name = match description.name() {
+            let attr = description.attributes();
+            let mut name = match description.name().or_else(|| generic_name(attr.type_)) {
                 Some(name) => name.to_owned(),
                 None => format!("event-{number}"),
             };
@@ -65,7 +68,6 @@ impl Events {
                 events.sched_switch = Some(number as u32);
             }
             truncate_text(&mut name, MAX_NAME);
-            let attr = description.attributes();
             events.sample_types.push(SampleType {
                 unit: units_of_event(&name),
                 event: name,
@@ -100,6 +102,41 @@ impl Events {
         let mut with_stacks = self.layouts.iter().filter(|layout| layout.has_stacks());
         with_stacks.all(Layout::relies_on_frame_pointers)
     }
+}
+
+/// Returns perf's name of an event, for old files without names. Source: `evsel__hw_names` and
+/// `evsel__sw_names` in `tools/perf/util/evsel.c`.
+fn generic_name(event: PerfEventType) -> Option<&'static str> {
+    use HardwareEventId as Hardware;
+    use SoftwareCounterType as Software;
+    Some(match event {
+        PerfEventType::Hardware(event, _) => match event {
+            Hardware::CpuCycles => "cycles",
+            Hardware::Instructions => "instructions",
+            Hardware::CacheReferences => "cache-references",
+            Hardware::CacheMisses => "cache-misses",
+            Hardware::BranchInstructions => "branches",
+            Hardware::BranchMisses => "branch-misses",
+            Hardware::BusCycles => "bus-cycles",
+            Hardware::StalledCyclesFrontend => "stalled-cycles-frontend",
+            Hardware::StalledCyclesBackend => "stalled-cycles-backend",
+            Hardware::RefCpuCycles => "ref-cycles",
+            _ => return None,
+        },
+        PerfEventType::Software(event) => match event {
+            Software::CpuClock => "cpu-clock",
+            Software::TaskClock => "task-clock",
+            Software::PageFaults => "page-faults",
+            Software::ContextSwitches => "context-switches",
+            Software::CpuMigrations => "cpu-migrations",
+            Software::PageFaultsMin => "minor-faults",
+            Software::PageFaultsMaj => "major-faults",
+            Software::AlignmentFaults => "alignment-faults",
+            Software::EmulationFaults => "emulation-faults",
+            _ => return None,
+        },
+        _ => return None,
+    })
 }
 
 /// Returns the name of an event that the kernel counts separately on each type of core of a hybrid

@@ -4,7 +4,7 @@ use super::check::Mode;
 use super::off_cpu::SwitchRecord;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::Pending;
-use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
+use super::walk::{AUXTRACE_INFO, HEADER_BUILD_ID, LOST_SAMPLES, Record};
 use crate::error::FormatError;
 use crate::recording::GUEST_MODULES;
 use linux_perf_data::linux_perf_event_reader::{
@@ -32,6 +32,8 @@ pub(super) struct Records {
     lost_events: u64,
     lost_samples: u64,
     throttled: u64,
+    /// Whether the file has traces by the processor, such as Intel PT's.
+    has_processor_trace: bool,
     /// Times at which threads started and stopped to run.
     pub(super) switches: Vec<SwitchRecord>,
 }
@@ -82,14 +84,23 @@ impl Records {
     }
 
     pub(super) fn warnings(&self) -> Vec<String> {
-        if self.throttled == 0 {
-            return Vec::new();
+        let mut warnings = Vec::new();
+        if self.throttled > 0 {
+            let times = match self.throttled {
+                1 => "once".to_owned(),
+                more => format!("{more} times"),
+            };
+            warnings.push(format!(
+                "the kernel throttled sampling {times}, so busy moments are undercounted; record \
+                 at a lower frequency"
+            ));
         }
-        vec![format!(
-            "the kernel throttled sampling {} times, so busy moments are undercounted; record at a \
-             lower frequency",
-            self.throttled
-        )]
+        if self.has_processor_trace {
+            let warning = "the processor's trace in it (Intel PT, ARM CoreSight or SPE) is not \
+                           read; `perf inject --itrace=i100usg` turns it into samples";
+            warnings.push(warning.to_owned());
+        }
+        warnings
     }
 }
 
@@ -152,12 +163,17 @@ pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> 
         lost_events,
         lost_samples,
         throttled,
+        has_processor_trace,
         switches,
     } = records;
     match record.record_type {
         LOST_SAMPLES => {
             let count = record.data.as_slice().first_chunk::<8>().copied()?;
             *lost_samples = lost_samples.saturating_add(u64::from_le_bytes(count));
+            return Some(());
+        }
+        AUXTRACE_INFO => {
+            *has_processor_trace = true;
             return Some(());
         }
         HEADER_BUILD_ID => {

@@ -263,7 +263,11 @@ impl StackFinder<'_> {
                 CONTEXT_KERNEL => drop(self.push(in_kernel(address))),
                 CONTEXT_USER if saved.is_some() || !branches.is_empty() => {}
                 CONTEXT_USER => {
-                    let location = self.push(in_user(address));
+                    let location = in_user(address);
+                    if location == Location::Unmapped && self.outermost() == Some(location) {
+                        continue;
+                    }
+                    let location = self.push(location);
                     // Frame pointers skip the caller of a function that has not set up its frame
                     // yet or never does; the link register has it, if the architecture has one.
                     let caller = sample.link.filter(|_| interrupted);
@@ -310,11 +314,13 @@ impl StackFinder<'_> {
             });
         }
         // If the chain leaves mapped code, a register that was no frame pointer was followed.
-        let root = self
-            .stack
-            .last()
-            .map(|&number| self.table.locations[number.0 as usize]);
-        truncated || root == Some(Location::Unmapped)
+        truncated || self.outermost() == Some(Location::Unmapped)
+    }
+
+    /// Returns the outermost location so far.
+    fn outermost(&self) -> Option<Location> {
+        let number = self.stack.last()?;
+        Some(self.table.locations[number.0 as usize])
     }
 
     fn push(&mut self, location: Location) -> LocationIx {

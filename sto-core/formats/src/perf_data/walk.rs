@@ -23,6 +23,7 @@ pub(super) const LOST_SAMPLES: RecordType = RecordType(13);
 /// Record types of `tools/lib/perf/include/perf/event.h`, which perf itself writes.
 pub(super) const HEADER_BUILD_ID: RecordType = RecordType(67);
 const FINISHED_ROUND: RecordType = RecordType(68);
+pub(super) const AUXTRACE_INFO: RecordType = RecordType(70);
 const COMPRESSED: RecordType = RecordType(81);
 const COMPRESSED2: RecordType = RecordType(83);
 
@@ -207,6 +208,7 @@ fn matters(kind: RecordType) -> bool {
             | Kind::SWITCH
             | Kind::SWITCH_CPU_WIDE
             | HEADER_BUILD_ID
+            | AUXTRACE_INFO
     )
 }
 

@@ -364,7 +364,7 @@ impl Functions<'_> {
 
     fn location(&self, address: Address, builder: &mut RecordingBuilder) -> Built<LocationIx> {
         let Some((mapping, function)) = self.names.find(address) else {
-            return builder.function(FrameKind::Unresolved, "[unmapped]", "");
+            return builder.function(FrameKind::Unresolved, "[unknown]", "");
         };
         let module = mapping.file.rsplit('/').next().unwrap_or_default();
         let Some(function) = function else {

@@ -10,8 +10,9 @@ use super::words::{
     is_weak, measured, q, ratio, reason, side_name, verdict_word, weakness,
 };
 use crate::check::Check;
-use crate::compare::{Change, Comparison, Finding, FunctionName, Side, TestedFunction, Verdict};
+use crate::compare::{Change, Comparison, Finding, Side, TestedFunction, Verdict};
 use crate::render::models::changes;
+use crate::render::scores::other_name;
 use crate::text::{Cell, Column, Style, Table, format_count, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
@@ -266,18 +267,13 @@ fn table(findings: &[Numbered], costs: Costs, style: Style) -> String {
     ]);
     for (number, finding) in findings {
         let basis = super::words::basis(finding);
-        let named = |word, name: &FunctionName| {
-            let function = style.name(&finding.function, 0);
-            Cell::from(format!(
-                "{function} ({word} {})",
-                style.name(&name.function, 0)
-            ))
+        let other = match (&finding.moved_from, &finding.moved_to) {
+            (Some(from), _) => other_name("was", &from.function, style),
+            (None, Some(to)) => other_name("now", &to.function, style),
+            (None, None) => String::new(),
         };
-        let function = match (&finding.moved_from, &finding.moved_to) {
-            (Some(from), _) => named("was", from),
-            (None, Some(to)) => named("now", to),
-            (None, None) => Cell::function(&finding.function),
-        };
+        let function =
+            Cell::function(&finding.function).with_prefix_and_suffix(String::new(), other);
         table.add_row(vec![
             Cell::from(number.to_string()),
             Cell::from(finding.kind.name()).with_style(mark_of(finding.kind)),
