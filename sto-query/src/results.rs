@@ -18,7 +18,7 @@ pub use crate::correlate::{
 pub use crate::exchange::{AddedToLake, Pulled, Pushed};
 pub use crate::expand::Expansion;
 pub use crate::functions::{Rule, SymbolMatch};
-pub use crate::history::Occurrences;
+pub use crate::history::{Evolution, Occurrences};
 pub use crate::hot::{Blame, HotSpots};
 pub use crate::listing::{BuildList, RunList};
 pub use crate::maintain::{

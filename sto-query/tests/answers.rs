@@ -11,9 +11,9 @@ use sto_query::render::drawing::DrawnFile;
 use sto_query::results::{
     Alignment, AnnotatedRuns, Answer, Bisection, Blame, Bottlenecks, BuildList, Calibration,
     CallTimeline, CallTree, CommitLog, Comparison, CostModel, CostModels, CurveCalibration,
-    Expansion, ExportedStore, FunctionSeries, FunctionSource, HotSpots, InStore, IngestSummary,
-    Merges, ModelChanges, ModelOfTwo, Occurrences, Outliers, Phases, Potentials, Pruned, Pulled,
-    Pushed, RankedMetrics, RunList, Scores, ShownBuild, StoredAverage, SymbolMatch,
+    Evolution, Expansion, ExportedStore, FunctionSeries, FunctionSource, HotSpots, InStore,
+    IngestSummary, Merges, ModelChanges, ModelOfTwo, Occurrences, Outliers, Phases, Potentials,
+    Pruned, Pulled, Pushed, RankedMetrics, RunList, Scores, ShownBuild, StoredAverage, SymbolMatch,
     SymbolizedProfiles, TagList, Timeline, Top, Waits, schema,
 };
 use sto_test_support::{assert_golden, missing};
@@ -51,6 +51,7 @@ fn schemas() -> BTreeMap<String, String> {
         schema_file::<CostModel>(),
         schema_file::<CostModels>(),
         schema_file::<DrawnFile>(),
+        schema_file::<Evolution>(),
         schema_file::<Expansion>(),
         schema_file::<ExportedStore>(),
         schema_file::<FunctionSeries>(),

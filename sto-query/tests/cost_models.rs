@@ -18,13 +18,16 @@ use sto_query::error::ModelError;
 use sto_query::policy::Policy;
 use sto_query::questions::{
     CalibrateRequest, CompareModelsRequest, Detector, ExportFormat, ExportRequest, ModelRequest,
-    Order, calibrate_curves, compare_models, export, model, model_of_two, model_table, models,
+    Order, PointsTable, calibrate_curves, compare_models, compare_tables, export, model,
+    model_of_two, model_table, models,
 };
 use sto_query::render::{self, Detail};
 use sto_query::results::{ModelChange, SideModel, Verdict, json};
 use sto_query::sources::{BuildRef, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
-use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind};
+use sto_query::statistics::models::{
+    Average, Bandwidth, Buckets, Estimator, Fit, Kernel, Middle, ModelKind, Window,
+};
 use sto_query::text::Style;
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
@@ -151,8 +154,8 @@ fn draws_points_and_best_curve_of_one_function() {
         render::models::text(&found, style, true)
     });
     assert_golden("model.json", &json(&found).unwrap());
-    assert_golden("model.svg", &render::models::svg(&found, false));
-    assert_golden("model.html", &render::models::html(&found));
+    assert_golden("model.svg", &render::models::svg(&found, false, 1));
+    assert_golden("model.html", &render::models::html(&found, 1));
 }
 
 #[test]
@@ -174,7 +177,7 @@ fn missing_metric_lists_existing_ones() {
 #[test]
 fn models_table_by_group() {
     let table = "x,y,group\n1,1,b\n2,2,b\n3,3.1,b\n4,4,b\n1,5,a\n2,5,a\n3,5,a\n4,5,a\n";
-    let found = model_table(table, &Fit::default()).unwrap();
+    let found = model_table(table, &ModelRequest::default()).unwrap();
     let best: Vec<(&str, ModelKind)> = found
         .functions
         .iter()
@@ -183,7 +186,7 @@ fn models_table_by_group() {
     assert_eq!(best[0], ("a", ModelKind::Constant));
     assert_eq!(best[1].0, "b");
     assert!(found.into_one().is_err());
-    let one = model_table("1,2\n2,4\n3,6\n", &Fit::default()).unwrap();
+    let one = model_table("1,2\n2,4\n3,6\n", &ModelRequest::default()).unwrap();
     let one = one.into_one().unwrap();
     assert_eq!(one.function.points.len(), 3);
     let text = json(&one).unwrap();
@@ -637,8 +640,8 @@ fn detectors_of_perun_do_not_change_the_verdict() {
         .iter()
         .find(|of| of.function == "find")
         .unwrap();
-    assert_eq!(find.detectors.len(), 7);
-    for of in &find.detectors {
+    assert_eq!(find.curves[0].detectors.len(), 7);
+    for of in &find.curves[0].detectors {
         let change = of.change.as_ref().unwrap();
         assert_eq!(
             change.result,
@@ -653,4 +656,138 @@ fn detectors_of_perun_do_not_change_the_verdict() {
     request.named = ["app@v1", "app@same"].map(BuildRef::from);
     let same = compare_models(&sources(), &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean);
+}
+
+/// Points of two sides, from `testdata/models`.
+fn tables() -> [PointsTable; 2] {
+    [
+        (
+            "baseline.csv",
+            include_str!("../../testdata/models/comparison_baseline.csv"),
+        ),
+        (
+            "candidate.csv",
+            include_str!("../../testdata/models/comparison_candidate.csv"),
+        ),
+    ]
+    .map(|(name, table)| PointsTable::read(name, table).unwrap())
+}
+
+fn comparison_of_four_kinds() -> CompareModelsRequest {
+    let mut request = CompareModelsRequest::default();
+    request.options.detectors = vec![Detector::IntegralComparison, Detector::LocalStatistics];
+    request.options.fit = Fit::Each(vec![
+        Fit::Regressogram {
+            buckets: Buckets::Doane,
+            middle: Middle::Mean,
+        },
+        Fit::MovingAverage(Average::Simple(Window::new(5, true))),
+        Fit::KernelRegression {
+            kernel: Kernel::Gaussian,
+            estimator: Estimator::NadarayaWatson,
+            bandwidth: Bandwidth::Scott,
+        },
+        Fit::default(),
+    ]);
+    request
+}
+
+/// The combinations of table 6.4 of the thesis: regressogram, moving average and kernel regression, each by integral
+/// comparison and local statistics. The tests of `sto-stats` have those of a formula.
+#[test]
+fn curves_without_formula_compare_as_numpy_and_scipy_say() {
+    let expected = include_str!("../../testdata/models/comparison.json");
+    let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
+    let found = compare_tables(tables(), &comparison_of_four_kinds()).unwrap();
+    let found = json(&found).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    let curves = found["functions"][0]["curves"].as_array().unwrap();
+    let kinds = ["regressogram", "moving-average", "kernel"];
+    assert_eq!(curves.len(), kinds.len() + 1);
+    for (kind, curves) in kinds.into_iter().zip(curves) {
+        let expected = &expected[kind];
+        let same = |what: &str, ours: &serde_json::Value, theirs: &serde_json::Value| {
+            let [ours, theirs] = [ours, theirs].map(|value| value.as_f64().unwrap());
+            assert!(
+                (ours - theirs).abs() < 1e-7,
+                "{kind}, {what}: {ours}, expected {theirs}"
+            );
+        };
+        let [area, local] = [0, 1].map(|of| &curves["detectors"][of]["change"]);
+        same(
+            "area",
+            &area["error_rate"],
+            &expected["integral_comparison"],
+        );
+        same("parts", &local["error_rate"], &expected["local_statistics"]);
+        assert_eq!(local["result"], expected["result"], "{kind}");
+        let [ours, theirs] = [&local["intervals"], &expected["parts"]];
+        let [ours, theirs] = [ours, theirs].map(|parts| parts.as_array().unwrap());
+        assert_eq!(ours.len(), theirs.len(), "{kind}");
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            assert_eq!(ours["result"], theirs["result"], "{kind}: {ours}");
+            for number in ["error_rate", "x_start", "x_end"] {
+                same(number, &ours[number], &theirs[number]);
+            }
+        }
+    }
+    assert_eq!(
+        curves[0]["unified"]["parameters"],
+        curves[0]["baseline"]["parameters"]
+    );
+    assert_ne!(
+        curves[0]["candidate"]["parameters"],
+        curves[0]["baseline"]["parameters"]
+    );
+}
+
+#[test]
+fn curves_and_their_parts_are_written_as_text_and_drawn() {
+    let found = compare_tables(tables(), &comparison_of_four_kinds()).unwrap();
+    assert_fits("compare-models-kinds", |style| {
+        render::models::changes::text(&found, style)
+    });
+    assert_golden(
+        "compare-models.svg",
+        &render::models::changes_svg(&found, false),
+    );
+    let page = render::models::changes_html(&found);
+    assert!(
+        page.contains("<figure") && page.contains("moving average of 5 points"),
+        "{page}"
+    );
+    let [baseline, _] = tables();
+    let [same, _] = tables();
+    let found = compare_tables([baseline, same], &CompareModelsRequest::default()).unwrap();
+    let drawn = render::models::changes_svg(&found, false);
+    assert!(
+        drawn.contains("The cost of 1 function grows with x as before."),
+        "{drawn}"
+    );
+}
+
+#[test]
+fn logarithmic_axes_are_offered_if_an_outlier_flattens_the_rest() {
+    let modelled = |last: u32| {
+        let rows = (1..40).map(|x| format!("{x},{}\n", 10 + x));
+        let table = rows.collect::<String>() + &format!("40,{last}\n");
+        model_table(&table, &ModelRequest::default())
+            .unwrap()
+            .into_one()
+            .unwrap()
+    };
+    let style = Style::default();
+    for (last, is_offered) in [(5_000, true), (51, false)] {
+        let found = modelled(last);
+        let page = render::models::html(&found, 1);
+        assert_eq!(
+            page.contains("id=\"logarithms\" checked"),
+            is_offered,
+            "{page}"
+        );
+        let text = render::models::text(&found, style, false);
+        assert_eq!(text.contains("flatten the others"), is_offered, "{text}");
+        let text = render::models::text(&found, style, true);
+        assert!(!text.contains("flatten the others"), "{text}");
+    }
 }

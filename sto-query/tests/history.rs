@@ -19,7 +19,14 @@ use sto_query::results::{FunctionScore, Scores, Status, View};
 use sto_query::select::select;
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
-fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, folded: &str) {
+pub(crate) fn add(
+    store: &Store,
+    program: &str,
+    build: &str,
+    benchmark: &str,
+    day: u64,
+    folded: &str,
+) {
     add_of_event(store, program, (build, "samples"), benchmark, day, folded);
 }
 

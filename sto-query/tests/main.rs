@@ -29,6 +29,7 @@ mod compare;
 mod correlate;
 mod cost_models;
 mod engines;
+mod evolution;
 mod expand;
 mod export;
 mod flame;

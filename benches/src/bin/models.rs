@@ -13,8 +13,8 @@ use std::fs::read;
 use std::path::PathBuf;
 use std::time::Instant;
 use sto_query::statistics::models::changes::{
-    Change, average_amount, best_model_order, fast_check, integral_comparison, linear_check,
-    local_statistics, polynomial_check,
+    Change, DetectorRules, average_amount, best_model_order, fast_check, integral_comparison,
+    linear_check, local_statistics, polynomial_check,
 };
 use sto_query::statistics::models::{
     Average, Bandwidth, Buckets, Decay, Estimator, Fit, Kernel, Middle, Models, Points, Window,
@@ -76,10 +76,18 @@ type Detect = fn(Side<'_>, Side<'_>) -> Option<Change>;
 fn detectors() -> [(&'static str, Detect); 7] {
     [
         ("integral comparison", |a, b| {
-            integral_comparison(a.1.models.first()?, b.1.models.first()?)
+            integral_comparison(
+                a.1.models.first()?,
+                b.1.models.first()?,
+                &DetectorRules::default(),
+            )
         }),
         ("local statistics", |a, b| {
-            local_statistics(a.1.models.first()?, b.1.models.first()?)
+            local_statistics(
+                a.1.models.first()?,
+                b.1.models.first()?,
+                &DetectorRules::default(),
+            )
         }),
         ("average amount", |a, b| average_amount(a.0, b.0)),
         ("best model order", |a, b| {
@@ -114,7 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             // In parallel, like the command.
             fitted = functions
                 .par_iter()
-                .map(|points| fit.models(points).0)
+                .map(|points| fit.models_with_certainty(points).0)
                 .collect();
         })?;
         let r_square: Vec<f64> = fitted
@@ -132,7 +140,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let models = |points: &Vec<Points>| -> Vec<Models> {
         points
             .iter()
-            .map(|points| Fit::default().models(points).0)
+            .map(|points| Fit::default().models_with_certainty(points).0)
             .collect()
     };
     let (old, new) = (models(&functions), models(&others));

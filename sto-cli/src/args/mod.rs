@@ -9,6 +9,7 @@ mod findings;
 mod history;
 mod hot;
 pub(crate) mod inputs;
+mod points;
 mod policy;
 pub(crate) mod quantities;
 mod select;
@@ -21,6 +22,7 @@ pub(crate) use drawing::{DrawingArgs, StacksArgs};
 pub(crate) use findings::FindingsOutputArgs;
 pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};
 pub(crate) use hot::HotArgs;
+pub(crate) use points::{BinsArg, read_points, write_drawing};
 pub(crate) use policy::PolicyArg;
 pub(crate) use quantities::Percent;
 pub(crate) use select::{

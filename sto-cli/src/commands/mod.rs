@@ -13,6 +13,7 @@ mod completions;
 mod config;
 mod correlate;
 mod diff;
+mod evolve;
 mod expand;
 mod explain_match;
 mod export;
@@ -90,6 +91,7 @@ pub(crate) enum Command {
     Correlate(correlate::CorrelateArgs),
     Align(align::AlignArgs),
     Expand(expand::ExpandArgs),
+    Evolve(evolve::EvolveArgs),
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
@@ -158,6 +160,7 @@ pub(crate) fn run(
         Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
         Command::Correlate(args) => correlate::run(&args, &store()?),
         Command::Align(args) => align::run(&args, &store()?),
+        Command::Evolve(args) => evolve::run(&args, &store()?),
         Command::Expand(args) => expand::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),

@@ -1,8 +1,7 @@
 //! `sto model`: models how cost grows with the input of a program.
 
-use crate::args::{CurveArgs, FilterArgs, InlinedArg, choice};
-use crate::runtime::output::write_file;
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
+use crate::args::{BinsArg, CurveArgs, FilterArgs, InlinedArg, choice, read_points, write_drawing};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +17,8 @@ Examples:
   sto model parse trace.json --x bytes     Calls in a trace, by their argument `bytes`
   sto model parse probes.txt --x n         Calls of functions that perf probed
   sto model sort v1 --x n --kind kernel    A smooth curve instead of a formula
+  sto model sort v1 --x n --kind regression,moving-average,moving-median -o sort.svg
+                                           Several curves in one drawing
   sto model fill v1 --x rows --x columns   Two variables: a normal form
 
 With two --x, a constant and terms of either or both are fitted, as Extra-P does; both must be metrics or labels of \
@@ -35,7 +36,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model
 ///
 /// Fits curves to a function's cost in each run by a metric of the runs, such as the size of the input, and shows
 /// which fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind, fits
-/// curves that are not formulas.
+/// curves of other kinds.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 #[command(
@@ -78,6 +79,9 @@ pub(crate) struct ModelArgs {
     curve: CurveArgs,
 
     #[command(flatten)]
+    bins: BinsArg,
+
+    #[command(flatten)]
     inlined: InlinedArg,
 
     #[command(flatten)]
@@ -94,9 +98,6 @@ pub(crate) struct ModelArgs {
     format: FormatArg,
 }
 
-/// Size limit of a table, in bytes: about 20 million points.
-const MAX_TABLE: u64 = 1 << 30;
-
 pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliError> {
     if args.x.len() > 2 || (args.all && args.x.len() > 1) {
         return Err(CliError::Names("one `--x`, or two if a function is named"));
@@ -104,12 +105,8 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
     let log = args.log;
     let one = match (&args.points, args.all, &args.names[..]) {
         (Some(path), ..) => {
-            let read = text::read_or_stdin(path, MAX_TABLE);
-            let table = read.map_err(|source| CliError::ReadFile {
-                path: path.clone(),
-                source,
-            })?;
-            let modelled = model_table(&table, &args.curve.fit()?);
+            let table = read_points(path)?;
+            let modelled = model_table(&table, &args.request(&OsString::new())?);
             let modelled = modelled.map_err(|source| CliError::Model {
                 path: path.clone(),
                 source,
@@ -149,14 +146,11 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         }
     };
     match &args.output {
-        Some(path)
-            if path
-                .extension()
-                .is_some_and(|name| name.eq_ignore_ascii_case("html")) =>
-        {
-            write_file(path, render::models::html(&one).as_bytes())?;
+        Some(path) => {
+            let curves = args.curve.fit()?.each().len();
+            let svg = || render::models::svg(&one, log, curves);
+            write_drawing(path, || render::models::html(&one, curves), svg)?;
         }
-        Some(path) => write_file(path, render::models::svg(&one, log).as_bytes())?,
         None => args
             .format
             .print(&one, |one, style| render::models::text(one, style, log))?,
@@ -174,10 +168,12 @@ impl ModelArgs {
         let option = match (
             self.output.is_some(),
             self.log,
+            self.bins.bins.is_some(),
             self.curve.accepts_two_variables(),
         ) {
             (true, ..) => "--output",
-            (_, true, _) => "--log",
+            (_, true, ..) => "--log",
+            (_, _, true, _) => "--bins",
             (.., false) => "--kind",
             _ => return Ok(()),
         };
@@ -192,6 +188,7 @@ impl ModelArgs {
         request.cost = self.by;
         request.inlined = self.inlined.inlined;
         request.fit = self.curve.fit()?;
+        request.bins = self.bins.bins;
         Ok(request)
     }
 }

@@ -16,7 +16,7 @@ Examples:
   sto push s3://bucket/profiles --dry-run    Show what would be sent
   sto pull s3://bucket/profiles              Fetch them into the store of another machine
 
-Exit status: 0 success, 2 wrong usage or failure.";
+Exit status: 0 success, 2 wrong usage or failure, or a profile was left out.";
 
 /// Send profiles to a place that other stores reach
 ///
@@ -25,9 +25,9 @@ Exit status: 0 success, 2 wrong usage or failure.";
 /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP; GOOGLE_SERVICE_ACCOUNT;
 /// AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; ...
 ///
-/// Only missing profiles are sent, and existing ones are never changed, so any number of machines may push at once. To
-/// resume an interrupted push, run it again. Metrics are sent with their current values; tags are not
-/// sent.
+/// Only missing profiles are sent, and existing ones are never changed, so any number of machines may push at once. If
+/// something else has the name of a profile's file, the push lists it and fails: remove it, and push again. To resume an
+/// interrupted push, run it again. Metrics are sent with their current values; tags are not sent.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PushArgs {
@@ -57,6 +57,10 @@ pub(crate) fn run(args: &PushArgs, store_path: &StorePath) -> Result<Outcome, Cl
     let show = |done, profiles| progress.merged(done, profiles);
     let pushed = push(&store, &Machine, &place, &request, &show);
     drop(progress);
-    args.format.print(&pushed?, render::exchange::push)?;
-    Ok(Outcome::Clean)
+    let pushed = pushed?;
+    args.format.print(&pushed, render::exchange::push)?;
+    match pushed.left_out.len() {
+        0 => Ok(Outcome::Clean),
+        profiles => Err(CliError::LeftOut { profiles }),
+    }
 }

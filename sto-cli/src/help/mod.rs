@@ -76,6 +76,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "where",
             "regressions-over-time",
             "report",
+            "evolve",
             "expand",
             "bottlenecks",
             "correlate",

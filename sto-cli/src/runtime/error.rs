@@ -93,7 +93,7 @@ pub(crate) enum CliError {
     Merge(#[from] MergeError),
     #[error(transparent)]
     Place(#[from] PlaceError),
-    #[error("not every profile could be merged: {profiles} left out, as listed above")]
+    #[error("not every profile could be merged or sent: {profiles} left out, as listed above")]
     LeftOut { profiles: usize },
     #[error(transparent)]
     Ingest(#[from] IngestError),

@@ -4,7 +4,7 @@ use crate::support::{Run, Sandbox, killed_after};
 use serde_json::json;
 use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use sto_test_support::servers::{Moto, Sshd, free_port};
@@ -188,6 +188,72 @@ fn leaves_out_profiles_whose_content_does_not_match_their_name() {
         .stdout;
     assert!(output.starts_with("took 2 profiles ("), "{output}");
     assert!(exported(&sandbox, "other") == exported(&sandbox, "store"));
+}
+
+#[test]
+fn push_names_what_has_a_profiles_name_but_is_not_the_profile() {
+    let sandbox = with_profiles(8);
+    sandbox.sto(&["push", "place"]).succeeds();
+    let files = files(&sandbox.path("place"));
+    for (path, _) in &files[2..6] {
+        fs::remove_file(path).unwrap();
+    }
+    fs::write(&files[0].0, &files[0].1[..files[0].1.len() - 1]).unwrap();
+    fs::write(&files[1].0, &files[6].1).unwrap();
+    let fifo = Command::new("mkfifo").arg(&files[2].0).status();
+    assert!(fifo.unwrap().success());
+    symlink("nowhere", &files[3].0).unwrap();
+    symlink(&files[6].0, &files[4].0).unwrap();
+    fs::create_dir(&files[5].0).unwrap();
+
+    let run = sandbox.sto(&["push", "place"]);
+    assert_eq!(run.status, Some(2));
+    assert!(
+        run.stdout
+            .starts_with("nothing to send to place; 2 are there\n"),
+        "{run:?}"
+    );
+    let not_a_file = "a link, folder or pipe has this name; remove it";
+    let other = "it contains other profiles than its name says";
+    for (file, why) in [
+        (0, "not a store"),
+        (1, other),
+        (2, not_a_file),
+        (3, not_a_file),
+        (4, not_a_file),
+        (5, not_a_file),
+    ] {
+        let name = files[file].0.file_name().unwrap().to_str().unwrap();
+        let line = run.stdout.lines().find(|line| line.contains(name));
+        assert!(
+            line.is_some_and(|line| line.contains(why)),
+            "{name}: {run:?}"
+        );
+    }
+    assert!(run.stderr.contains("6 left out"), "{run:?}");
+
+    for (path, _) in &files[..5] {
+        fs::remove_file(path).unwrap();
+    }
+    fs::remove_dir(&files[5].0).unwrap();
+    let output = sandbox.sto(&["push", "place"]).succeeds().stdout;
+    assert!(output.starts_with("sent 6 profiles ("), "{output}");
+    assert!(self::files(&sandbox.path("place")) == files);
+}
+
+/// Before profiles had seals, their files had the same content without them.
+#[test]
+fn files_without_a_seal_are_profiles_too() {
+    let sandbox = with_profiles(1);
+    sandbox.sto(&["push", "place"]).succeeds();
+    let file = only_file(&sandbox.path("place"));
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 40]).unwrap();
+    let output = sandbox.sto(&["push", "place"]).succeeds().stdout;
+    assert!(output.contains("the only profile is there"), "{output}");
+    sandbox
+        .sto(&["--store", "other", "pull", "place"])
+        .succeeds();
 }
 
 #[test]

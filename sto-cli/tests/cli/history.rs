@@ -43,6 +43,7 @@ fn history_commands_match_goldens_of_a_recorded_history() {
         ("runs.txt", &["runs"][..]),
         ("where.txt", &["where", FUNCTION, "--over", "15"]),
         ("series.txt", &["series", FUNCTION]),
+        ("evolve.txt", &["evolve", "--min-share", "5"]),
         (
             "series-by-build.txt",
             &["series", FUNCTION, "--by", "build"],

@@ -213,7 +213,7 @@ fn reports_damaged_profiles_and_fails() {
     assert!(run.stdout.contains(&id.as_str().unwrap()[..12]), "{run:?}");
     assert_eq!(
         run.stderr,
-        "error: not every profile could be merged: 1 left out, as listed above\n"
+        "error: not every profile could be merged or sent: 1 left out, as listed above\n"
     );
     // The other store has an intact copy.
     sandbox.sto(&["merge", "two"]).succeeds();

@@ -126,6 +126,7 @@ fn a_check_by_x_fails_if_growth_changed() {
         page.contains("sto find-regressions v1 v2 --x n</code>"),
         "{page}"
     );
+    assert!(page.contains("<rect class=\"part degradation\""), "{page}");
     // There are ten runs a side.
     assert!(!page.contains("not several runs"), "{page}");
     let run = sandbox.sto(&["find-regressions", "v1", "v1", "--x", "n"]);
@@ -194,8 +195,8 @@ fn kinds_of_curves_reject_options_of_others() {
             "moving average of 2 points, R²",
         ),
         (
-            &["--kind", "moving-average", "--decay", "alpha=0.5"],
-            "moving average with a decay of 0.500, R²",
+            &["--kind", "exponential-average", "--decay", "alpha=0.5"],
+            "exponential average with a decay of 0.500, R²",
         ),
         (
             &[
@@ -213,6 +214,25 @@ fn kinds_of_curves_reject_options_of_others() {
             "kernel ridge with a gamma of 0.0100, R²",
         ),
         (
+            &[
+                "--kind",
+                "moving-average",
+                "--window",
+                "3",
+                "--window-function",
+                "gaussian=1.5",
+                "--min-points",
+                "2",
+            ],
+            "moving average of 3 points, R²",
+        ),
+        (
+            &["--kind", "moving-median,linear", "--window", "2"],
+            "moving median of 2 points  ",
+        ),
+        (&["--kind", "quadratic"], "quadratic: "),
+        (&["--bins", "equal-count=4"], "linear: "),
+        (
             &["--kind", "normal-form"],
             "normal form: 1000 + 10.5\u{b7}n, R²",
         ),
@@ -221,13 +241,21 @@ fn kinds_of_curves_reject_options_of_others() {
         assert!(run.stdout.contains(line), "{args:?}: {run:?}");
     }
     model(&["--window", "3"]).fails_with(&[
-        "`--window` only applies to `--kind moving-average`, but the kind is regression",
+        "`--window` only applies to `--kind moving-average or --kind moving-median`, but the kind is regression",
     ]);
     model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` only applies to"]);
     for (args, message) in [
         (
             ["--kind", "kernel", "--bandwidth", "wide"],
             "expected a number above 0, or cross-validation",
+        ),
+        (
+            ["--kind", "moving-average", "--window-function", "tukey=2"],
+            "expected a function of the help, such as hann",
+        ),
+        (
+            ["--kind", "regressogram", "--bins", "20"],
+            "expected equal-width=N or equal-count=N",
         ),
         (
             ["--kind", "regressogram", "--buckets", "0"],
@@ -318,4 +346,38 @@ fn calibrate_by_x_needs_several_runs_of_each_x() {
             .contains("TOO LITTLE DATA: it takes two or more runs of each n."),
         "{run:?}"
     );
+}
+
+/// The example of section 5.2.4 of the thesis that describes local statistics.
+#[test]
+fn parts_of_x_have_results_of_their_own() {
+    let sandbox = Sandbox::new();
+    let table = |name: &str, values: [u32; 10]| {
+        let rows = values.iter().enumerate().map(|(x, y)| format!("{x},{y}\n"));
+        let path = sandbox.write(name, format!("x,y\n{}", rows.collect::<String>()));
+        path.to_str().unwrap().to_owned()
+    };
+    let files = [
+        table("baseline.csv", [5, 4, 8, 3, 7, 6, 1, 5, 4, 3]),
+        table("target.csv", [7, 9, 4, 5, 7, 5, 3, 8, 5, 1]),
+    ];
+    let args = [
+        &["compare-models", "--points", &files[0], &files[1]][..],
+        &["--kind", "moving-average", "--window", "1", "--parts", "5"],
+        &["--no-change", "33", "--change", "66"],
+    ]
+    .concat();
+    let run = sandbox.sto(&args);
+    assert!(
+        run.stdout
+            .contains(" 10 points of target.csv against 10 points of baseline.csv\n"),
+        "{run:?}"
+    );
+    let unwrapped = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = "degradation from x = 0 to 1.00: 0.777; no change from x = 2.00 to 5.00: -0.106; degradation from x = \
+                 6.00 to 7.00: 0.968; no change from x = 8.00 to 9.00: -0.163";
+    assert!(unwrapped.contains(parts), "{unwrapped}");
+    let run = sandbox.sto(&["compare-models", &files[0], "v2"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("--x <NAME>"), "{run:?}");
 }

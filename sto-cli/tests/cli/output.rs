@@ -52,6 +52,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("runs", "sto.runs/1"),
     ("series doLogging", "sto.series/1"),
     ("show v1", "sto.show/1"),
+    ("evolve", "sto.evolve/1"),
     ("source doLogging v1", "sto.source/1"),
     ("stats", "sto.stats/1"),
     ("symbolize", "sto.symbolize/1"),

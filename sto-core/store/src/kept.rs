@@ -4,26 +4,24 @@ mod numbered;
 
 pub use numbered::NumberedCalls;
 
-use crate::codec::{DecodeError, KeptHead, PieceInfo, ProfileRecord};
-use crate::error::{InternalError, Result, StoreError};
+use crate::codec::{KeptHead, PieceInfo};
+use crate::error::StoreError;
 use crate::numbers::ProfileNo;
-use crate::read::kept::{PieceCalls, head, read_piece, size};
-use crate::read::loaded::Loaded;
-use crate::read::rows::Rows;
+use crate::read::counts::WITHOUT_CALLS;
+use crate::read::kept::{Callees, head, read_piece, size};
 use crate::read::snapshot::Snapshot;
 use crate::read::{builds, calls};
 use crate::tables::Column;
-use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::fmt;
-use sto_model::id::{ExecutableId, ProfileId};
+use sto_model::FrameTable;
+use sto_model::id::ProfileId;
 use sto_model::trace::log::Call;
 use sto_model::trace::paths::{CallPaths, TraceFunctionIx};
 use sto_model::trace::regtime::RegTime;
 use sto_model::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
 use sto_model::tree::{NodeIx, StackTree};
 use sto_model::units::{Bytes, Nanoseconds};
-use sto_model::{FrameIx, FrameTable};
 
 /// All calls of a profile. Calls are read from the store on demand.
 #[derive(Clone)]
@@ -84,7 +82,7 @@ impl Snapshot {
                 return Ok(None);
             }
             let Some(loaded) = calls::load(rows, id)? else {
-                return Err(without_calls(&record));
+                return Err(WITHOUT_CALLS.at(Column::CallTrees(record.number, 0)));
             };
             let head = head(rows, &record, loaded.tree.len())?;
             Ok(Some(KeptCalls {
@@ -230,100 +228,16 @@ impl KeptCalls {
         for &(piece, part) in &pieces[first.saturating_sub(1)..] {
             self.snapshot.read(|rows| {
                 let calls = read_piece(rows, self.profile, (piece, part), &self.head)?;
-                let damaged = || without_stack(self.profile, part);
-                each_stack(&self.callees, &calls, |call, stack, is_caller| {
-                    if is_first || !is_caller {
-                        see(call, stack);
-                    }
-                })
-                .ok_or_else(damaged)
+                self.callees
+                    .each_stack(&calls, |call, stack, is_caller| {
+                        if is_first || !is_caller {
+                            see(call, stack);
+                        }
+                    })
+                    .map_err(|error| error.at(Column::CallTrees(self.profile, part)))
             })?;
             is_first = false;
         }
         Ok(())
     }
-}
-
-/// The stack of each call, by caller and function.
-#[derive(Clone)]
-struct Callees {
-    stacks: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
-    /// The frames of each function, outermost first.
-    functions: Vec<Vec<FrameIx>>,
-}
-
-impl Callees {
-    fn new(tree: &StackTree, head: &KeptHead) -> Callees {
-        let stacks = tree
-            .nodes()
-            .map(|node| ((tree.parent(node), tree.frame(node)), node));
-        let frames = |&(node, count): &(NodeIx, u32)| {
-            let mut frames: Vec<FrameIx> = tree
-                .ancestors(node)
-                .take(count as usize)
-                .map(|node| tree.frame(node))
-                .collect();
-            frames.reverse();
-            frames
-        };
-        Callees {
-            stacks: stacks.collect(),
-            functions: head.functions.iter().map(frames).collect(),
-        }
-    }
-
-    fn call(&self, caller: Option<NodeIx>, function: TraceFunctionIx) -> Option<NodeIx> {
-        let mut frames = self.functions[function.get()].iter();
-        frames.try_fold(caller, |caller, &frame| {
-            Some(Some(*self.stacks.get(&(caller, frame))?))
-        })?
-    }
-}
-
-/// Visits each call with its stack and whether it began in an earlier piece. Returns `None` if a stack
-/// does not exist.
-fn each_stack(
-    callees: &Callees,
-    piece: &PieceCalls,
-    mut see: impl FnMut(&Call, NodeIx, bool),
-) -> Option<()> {
-    let mut open: Vec<NodeIx> = Vec::new();
-    let callers = piece.callers.iter().map(|call| (call, true));
-    for (call, is_caller) in callers.chain(piece.calls.iter().map(|call| (call, false))) {
-        open.truncate(call.depth as usize);
-        let stack = callees.call(open.last().copied(), call.function)?;
-        see(call, stack, is_caller);
-        open.push(stack);
-    }
-    Some(())
-}
-
-/// Checks that all kept calls of a profile can be read.
-pub(crate) fn check(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<()> {
-    if !rows.has_column(Column::CallTrees(record.number, 0))? {
-        return Ok(());
-    }
-    let executable = ExecutableId::from_name(&builds::build_of(rows, record)?.executable);
-    let Loaded { tree, .. } = builds::load(rows, executable, &[id])?;
-    let head = head(rows, record, tree.len())?;
-    let callees = Callees::new(&tree, &head);
-    for (info, part) in head.pieces.iter().zip(1..) {
-        let piece = read_piece(rows, record.number, (info, part), &head)?;
-        each_stack(&callees, &piece, |_, _, _| ())
-            .ok_or_else(|| without_stack(record.number, part))?;
-    }
-    if rows.has_column(Column::Calls(record.number))? {
-        Ok(())
-    } else {
-        Err(without_calls(record))
-    }
-}
-
-fn without_stack(profile: ProfileNo, part: u32) -> InternalError {
-    DecodeError("a call has a stack that the profile does not have")
-        .at(Column::CallTrees(profile, part))
-}
-
-fn without_calls(record: &ProfileRecord) -> InternalError {
-    DecodeError("its profile has no calls over time").at(Column::CallTrees(record.number, 0))
 }

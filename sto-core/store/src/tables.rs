@@ -3,6 +3,7 @@
 use super::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
 use redb::TableDefinition;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// Name of the redb file inside the store's folder.
 pub(crate) const FILE_NAME: &str = "store.redb";
@@ -192,20 +193,38 @@ impl Column {
         (column.key() == key).then_some(column)
     }
 
+    /// Whether the column belongs to one profile.
+    fn is_of_profile(self) -> bool {
+        match self {
+            Column::Costs(..)
+            | Column::Lines(..)
+            | Column::Slices(_)
+            | Column::Metrics(_)
+            | Column::Calls(_)
+            | Column::CallTrees(..)
+            | Column::Arguments(_)
+            | Column::Sources(_)
+            | Column::Addresses(_) => true,
+            Column::Frames(_) | Column::Nodes(..) | Column::Modules(_) | Column::Sums(..) => false,
+        }
+    }
+
+    /// The first column of each kind, of owner 0.
+    pub(crate) fn kinds() -> impl Iterator<Item = Column> {
+        (0..).map_while(|kind| Column::from_key((kind, 0, 0)))
+    }
+
     /// The first column of each kind that belongs to this profile only.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 9] {
-        let first = TypeNo(0);
-        [
-            Column::Costs(profile, first),
-            Column::Lines(profile, first),
-            Column::Slices(profile),
-            Column::Metrics(profile),
-            Column::Calls(profile),
-            Column::CallTrees(profile, 0),
-            Column::Arguments(profile),
-            Column::Sources(profile),
-            Column::Addresses(profile),
-        ]
+    pub(crate) fn first_of(profile: ProfileNo) -> impl Iterator<Item = Column> {
+        Column::kinds()
+            .filter(|column| column.is_of_profile())
+            .filter_map(move |column| Column::from_key((column.key().0, profile.0, 0)))
+    }
+
+    /// The keys of all columns with the kind and owner of this one.
+    pub(crate) fn all_parts(self) -> RangeInclusive<ColumnKey> {
+        let (kind, owner, _) = self.key();
+        (kind, owner, 0)..=(kind, owner, u32::MAX)
     }
 
     /// The name of its kind.

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
-use sto_core::store::Merged;
+use sto_core::store::{LeftOut, Merged};
 use sto_core::units::Bytes;
 
 /// Result of pushing profiles to a place.
@@ -23,6 +23,8 @@ pub struct Pushed {
     pub bytes: Bytes,
     /// Number of profiles that already existed.
     pub already_there: usize,
+    /// Profiles that were not sent because something else has the name of their file.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Answer for Pushed {

@@ -3,6 +3,7 @@
 
 mod costs;
 mod error;
+mod evolution;
 mod find;
 mod functions;
 mod judged;
@@ -12,6 +13,8 @@ mod view;
 
 pub use error::HistoryError;
 
+pub use evolution::Evolution;
+pub(crate) use evolution::{EvolvedStack, evolution};
 pub use functions::FunctionIx;
 pub(crate) use functions::HistoryFunction;
 pub(crate) use judged::Judged;

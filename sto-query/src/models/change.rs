@@ -1,7 +1,7 @@
 //! Change in the growth of a function's cost.
 
 use super::Point;
-use super::detectors::Detected;
+use super::detectors::ComparedCurves;
 use serde::Serialize;
 use sto_core::model::{Commit, CommitHash};
 use sto_stats::models::{Certainty, Model};
@@ -79,8 +79,8 @@ pub struct FunctionChange {
     pub p: Option<f64>,
     /// `p` adjusted for the number of functions.
     pub q: Option<f64>,
-    /// Results of the requested Perun detectors.
-    pub detectors: Vec<Detected>,
+    /// Results of the requested Perun detectors, for each kind of curve.
+    pub curves: Vec<ComparedCurves>,
     /// Functions that changed in the same way only because they call this one, directly or through others; they are
     /// not listed separately.
     #[serde(skip_serializing_if = "Vec::is_empty")]

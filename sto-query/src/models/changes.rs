@@ -2,7 +2,7 @@
 
 use super::change::{Commits, FunctionChange, Growth, ModelChange, SideModel};
 use super::costs::{Costs, FunctionCosts};
-use super::detectors::Detector;
+use super::detectors::{ComparedCurves, Detector};
 use super::inherited::drop_inherited;
 use super::{ModelError, Modelled, Point, sentence};
 use crate::answer::{Answer, Verdict, truncate};
@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_stats::benjamini_hochberg;
+use sto_stats::models::changes::DetectorRules;
 use sto_stats::models::{
-    Certainty, ModelKind, Models, Points, curves_differ, regression_with_certainty,
+    Bins, Certainty, Fit, ModelKind, Models, Points, curves_differ, regression_with_certainty,
     weighted_regression,
 };
 
@@ -38,6 +39,12 @@ pub struct CompareModelsOptions {
     pub how_sure: bool,
     /// Perun detectors to run as well. The verdict does not depend on them.
     pub detectors: Vec<Detector>,
+    /// Curves that the detectors compare.
+    pub fit: Fit,
+    /// Thresholds of the detectors.
+    pub rules: DetectorRules,
+    /// Bins of x that are applied to the points of both sides.
+    pub bins: Option<Bins>,
 }
 
 impl Default for CompareModelsOptions {
@@ -48,6 +55,9 @@ impl Default for CompareModelsOptions {
             min_share: 0.005,
             how_sure: true,
             detectors: Vec::new(),
+            fit: Fit::default(),
+            rules: DetectorRules::default(),
+            bins: None,
         }
     }
 }
@@ -112,10 +122,13 @@ pub(crate) fn compare_models(
         pairs.retain(|_, _| is_chosen.next().unwrap_or(false));
     }
     let changes = pairs.into_par_iter().map(|((name, module), pair)| {
-        let points = [0, 1].map(|side| match pair[side] {
+        let mut points = [0, 1].map(|side| match pair[side] {
             Some(function) => function.points.clone(),
             None => sides[side].nothing.clone(),
         });
+        if let Some(bins) = options.bins {
+            bins.apply(&mut points);
+        }
         let [old, new] = points.map(Points::new);
         let points = [old?, new?];
         let largest = points.each_ref().map(|of| of.y().last().copied());
@@ -208,9 +221,10 @@ fn change(
             (weighted_regression(points, kinds), None)
         }
     });
-    let sides = [(&old, &before.0), (&new, &now.0)];
-    let asked = options.detectors.iter();
-    let detectors = asked.map(|detector| detector.compare(sides)).collect();
+    let curves = match &options.detectors[..] {
+        [] => Vec::new(),
+        _ => compared_curves([&old, &new], [&before.0, &now.0], options),
+    };
     let side = |points: &Points, (found, certainty): (Models, Option<Certainty>)| SideModel {
         points: shown(points),
         model: found.models.into_iter().next(),
@@ -255,11 +269,41 @@ fn change(
         growth: growth(&baseline, &candidate),
         p,
         q: None,
-        detectors,
+        curves,
         inherited_by: Vec::new(),
         baseline,
         candidate,
     }
+}
+
+/// Runs the detectors on the requested curves of both sides, reusing the best formulas.
+fn compared_curves(
+    points: [&Points; 2],
+    formulas: [&Models; 2],
+    options: &CompareModelsOptions,
+) -> Vec<ComparedCurves> {
+    let of_each = options.fit.each().iter().map(|fit| {
+        let [before, now] = if *fit == Fit::default() {
+            formulas.map(Models::clone)
+        } else {
+            points.map(|points| fit.models(points))
+        };
+        let unified = fit.unified(points[1], [&before, &now]);
+        let sides = [
+            (points[0], &before),
+            (points[1], unified.as_ref().unwrap_or(&now)),
+        ];
+        let detectors = options.detectors.iter();
+        let detectors = detectors.map(|of| of.compare(sides, &options.rules));
+        let best = |models: Models| models.models.into_iter().next();
+        ComparedCurves {
+            detectors: detectors.collect(),
+            unified: unified.and_then(best),
+            baseline: best(before),
+            candidate: best(now),
+        }
+    });
+    of_each.collect()
 }
 
 /// Adjusts p-values for the number of functions, and sets the outcome of each.

@@ -1,6 +1,6 @@
 //! Points that curves are fitted to: the cost of functions at each x.
 
-use super::{FunctionWithoutPoints, KnownNumbers, ModelError, Modelled};
+use super::{FunctionWithoutPoints, KnownNumbers, ModelError, Modelled, table};
 use crate::functions::{
     FunctionChoice, FunctionKey, KeyOptions, ModuleKey, SymbolAndKey, function_key,
 };
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, Commit, FrameTable, Profile};
 use sto_core::units::Cost;
+use sto_stats::models::Bins;
 
 /// Costs of functions at each x.
 #[derive(Clone, Debug)]
@@ -159,6 +160,54 @@ impl Costs {
 }
 
 impl Costs {
+    /// Reads a table of points: CSV with the columns `x`, `y` and optionally `group`, whose groups are functions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the table has a different form.
+    pub(crate) fn from_table(text: &str) -> Result<Costs, ModelError> {
+        let groups = table::read(text)?;
+        let all: Vec<(f64, f64)> = groups.values().flatten().copied().collect();
+        let functions = groups.into_iter().map(|(function, points)| FunctionCosts {
+            function,
+            module: String::new(),
+            points,
+        });
+        Ok(Costs {
+            of: Modelled {
+                executable: None,
+                build: None,
+                x: "x".to_owned(),
+                sample_type: None,
+                cost: None,
+                of_calls: false,
+                runs: all.len(),
+                without_x: 0,
+            },
+            commit: None,
+            nothing: all.iter().map(|&(x, _)| (x, 0.0)).collect(),
+            functions: functions.collect(),
+            called: Vec::new(),
+            pointless: BTreeMap::new(),
+        })
+    }
+
+    /// Sets the name of the file that a table was read from.
+    pub(crate) fn with_file_name(mut self, name: &str) -> Costs {
+        self.of.build = Some(name.to_owned());
+        self
+    }
+
+    /// Replaces the x of each function's points by the mean x of their bin.
+    pub(crate) fn with_bins(mut self, bins: Option<Bins>) -> Costs {
+        for function in &mut self.functions {
+            if let Some(bins) = bins {
+                bins.apply(std::slice::from_mut(&mut function.points));
+            }
+        }
+        self
+    }
+
     /// Returns an error if the function has no points.
     pub(super) fn no_points_error(&self, function: &str) -> Option<ModelError> {
         let choice = FunctionChoice::parse(function).ok()?;

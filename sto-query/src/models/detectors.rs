@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use sto_stats::models::changes::{
-    Change, average_amount, best_model_order, fast_check, integral_comparison, linear_check,
-    local_statistics, polynomial_check,
+    Change, DetectorRules, average_amount, best_model_order, fast_check, integral_comparison,
+    linear_check, local_statistics, polynomial_check,
 };
-use sto_stats::models::{Models, Points};
+use sto_stats::models::{Model, Models, Points};
 
 /// Perun's detector of changes between two curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,13 +66,19 @@ impl Detector {
     }
 
     /// Compares the points and models of two sides, baseline first.
-    pub(super) fn compare(self, [before, now]: [(&Points, &Models); 2]) -> Detected {
+    pub(super) fn compare(
+        self,
+        [before, now]: [(&Points, &Models); 2],
+        rules: &DetectorRules,
+    ) -> Detected {
         let best = || before.1.models.first().zip(now.1.models.first());
         let change = match self {
             Detector::IntegralComparison => {
-                best().and_then(|(old, new)| integral_comparison(old, new))
+                best().and_then(|(old, new)| integral_comparison(old, new, rules))
             }
-            Detector::LocalStatistics => best().and_then(|(old, new)| local_statistics(old, new)),
+            Detector::LocalStatistics => {
+                best().and_then(|(old, new)| local_statistics(old, new, rules))
+            }
             Detector::AverageAmount => average_amount(before.0, now.0),
             Detector::BestModelOrder => best().and_then(|(old, new)| best_model_order(old, new)),
             Detector::FastCheck => fast_check(before.1, now.1),
@@ -84,4 +90,21 @@ impl Detector {
             change,
         }
     }
+}
+
+/// Curves of two sides that were fitted by the same method, and what Perun's detectors find in them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ComparedCurves {
+    /// The baseline's curve; `null` if none can be fitted.
+    pub baseline: Option<Model>,
+    /// The candidate's curve; `null` if none can be fitted.
+    pub candidate: Option<Model>,
+    /// The candidate's regressogram with as many buckets as the baseline's, which is compared in place of `candidate`;
+    /// omitted from JSON for other curves, and if `candidate` has as many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unified: Option<Model>,
+    /// Results of the detectors.
+    pub detectors: Vec<Detected>,
 }

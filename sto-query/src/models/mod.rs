@@ -29,8 +29,8 @@ pub use change::{ModelChange, SideModel};
 pub(crate) use changes::compare_models;
 pub use changes::{CompareModelsOptions, ModelChanges};
 pub(crate) use costs::Costs;
-pub(crate) use detectors::Detected;
 pub use detectors::Detector;
+pub(crate) use detectors::{ComparedCurves, Detected};
 pub use error::ModelError;
 pub(crate) use known_numbers::{FunctionWithoutPoints, KnownNumbers};
 pub use result::{CostModel, CostModels};
@@ -87,38 +87,17 @@ pub(crate) fn model_functions(
     })
 }
 
-/// Models each group of a table.
+/// Models the cost of every function in the order of their names.
 ///
 /// # Errors
 ///
-/// Returns an error if the table does not have the columns `x` and `y`, or if nothing can be fitted.
-pub(crate) fn model_groups(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
-    let groups = table::read(table)?;
-    let rows = groups.values().map(Vec::len).sum();
-    let groups: Vec<_> = groups.into_iter().collect();
-    let functions = groups.into_par_iter().map(|(function, points)| {
-        let module = String::new();
-        fitted(
-            FunctionCosts {
-                function,
-                module,
-                points,
-            },
-            fit,
-        )
-    });
+/// Returns an error if nothing can be fitted.
+pub(crate) fn model_groups(costs: Costs, fit: &Fit) -> Result<CostModels, ModelError> {
+    let functions = costs.functions.into_par_iter();
+    let functions = functions.map(|function| fitted(function, fit));
     Ok(CostModels {
         functions: functions.collect::<Result<_, _>>()?,
-        of: Modelled {
-            executable: None,
-            build: None,
-            x: "x".to_owned(),
-            sample_type: None,
-            cost: None,
-            of_calls: false,
-            runs: rows,
-            without_x: 0,
-        },
+        of: costs.of,
         omitted: 0,
     })
 }
@@ -164,7 +143,7 @@ fn named<'k>(
 
 fn fitted(of: FunctionCosts, fit: &Fit) -> Result<FunctionModels, ModelError> {
     let points = Points::new(of.points)?;
-    let (fitted, certainty) = fit.models(&points);
+    let (fitted, certainty) = fit.models_with_certainty(&points);
     let shown = points.x().iter().zip(points.y());
     Ok(FunctionModels {
         function: of.function,

@@ -68,7 +68,7 @@ impl CostModels {
 pub struct Modelled {
     /// The program; `None` for a table.
     pub executable: Option<String>,
-    /// The build's version; `None` for a table.
+    /// The build's version, or the file name of a table that is compared; `None` for another table.
     pub build: Option<String>,
     /// The name of x: a metric of runs, a label of runs or samples, `time`, an argument of calls, their `order`, or a
     /// column.
@@ -87,11 +87,13 @@ pub struct Modelled {
 }
 
 impl Modelled {
-    /// The build, as `EXE@BUILD`.
-    pub(super) fn name(&self) -> String {
-        let [program, build] = [&self.executable, &self.build];
-        let [program, build] = [program, build].map(|name| name.as_deref().unwrap_or_default());
-        format!("{program}@{build}")
+    /// The build, as `EXE@BUILD`, or the file name of a table.
+    pub(crate) fn name(&self) -> String {
+        let build = self.build.as_deref().unwrap_or_default();
+        match &self.executable {
+            Some(program) => format!("{program}@{build}"),
+            None => build.to_owned(),
+        }
     }
 }
 
@@ -106,7 +108,8 @@ pub struct FunctionModels {
     pub module: String,
     /// The points, sorted by x, then y.
     pub points: Vec<Point>,
-    /// The models, best first: the simplest of those whose AICc is within 2 of the lowest, then the others by AICc.
+    /// The models, best first: the simplest of those whose AICc is within 2 of the lowest, then the others by AICc. If
+    /// several kinds were requested, the best model of each, in that order.
     pub models: Vec<Model>,
     /// Kinds that were not fitted, with the reasons.
     pub left_out: Vec<(ModelKind, Why)>,

@@ -29,7 +29,11 @@ pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>
 /// Formulas fitted to noisy points differ easily, so only a significant change is described as a change of growth.
 pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
     let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
-    let mut text = change.function.clone();
+    // The only group of a table has no name.
+    let mut text = match &*change.function {
+        "" => "y".to_owned(),
+        name => name.to_owned(),
+    };
     let went = match models {
         [Some(old), Some(new)] => otherwise([old, new], change.growth, x),
         _ => None,

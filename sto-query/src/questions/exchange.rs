@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use sto_core::CancelToken;
 use sto_core::id::ProfileId;
 use sto_core::model::Build;
-use sto_core::store::{Merged, Store, StoreError, StoredProfile};
+use sto_core::store::{LeftOut, Merged, Store, StoreError, StoredProfile};
 use sto_core::units::Bytes;
 use sto_lake::exchange::{Exchange, ExchangeError};
 use sto_lake::places::Place;
@@ -79,13 +79,21 @@ pub fn push(
     let exchange = Exchange::open(place)?;
     let there = exchange.map(|exchange| exchange.profiles()).transpose()?;
     let there = there.unwrap_or_default();
-    let all = profiles.len();
-    let mut lacking = profiles;
-    lacking.retain(|(_, run)| !there.contains_key(&run.id));
+    let (known, lacking): (Vec<Run<'_>>, Vec<Run<'_>>) = profiles
+        .into_iter()
+        .partition(|(_, run)| there.contains_key(&run.id));
+    // Files elsewhere take long to read.
+    let doubtful = known.iter().map(|(_, run)| run.id);
+    let doubtful = doubtful.filter(|id| place.is_local() || there[id] == Bytes(0));
+    let left_out = match &exchange {
+        Some(exchange) => invalid(exchange, &doubtful.collect::<Vec<_>>(), request)?,
+        None => Vec::new(),
+    };
     let mut pushed = Pushed {
         place: place.to_string(),
         dry_run: request.dry_run,
-        already_there: all - lacking.len(),
+        already_there: known.len() - left_out.len(),
+        left_out,
         ..Pushed::default()
     };
     if request.dry_run {
@@ -98,7 +106,26 @@ pub fn push(
         send(store, &exchange, &lacking, request, &mut pushed, progress)?;
     }
     pushed.sent.sort_unstable();
+    pushed.left_out.sort_by(|a, b| a.profiles.cmp(&b.profiles));
     Ok(pushed)
+}
+
+/// Returns those of the profiles whose files are not what their names say.
+fn invalid(
+    exchange: &Exchange<'_>,
+    profiles: &[ProfileId],
+    request: &PushRequest,
+) -> Result<Vec<LeftOut>, QueryError> {
+    let invalid = Mutex::new(Vec::new());
+    run_concurrently(profiles, |&id| -> Result<(), QueryError> {
+        request.cancel.check()?;
+        if let Err(why) = exchange.check(id) {
+            let mut invalid = invalid.lock().unwrap_or_else(PoisonError::into_inner);
+            invalid.push(LeftOut::new(vec![id], why));
+        }
+        Ok(())
+    })?;
+    Ok(invalid.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A profile and its build.
@@ -120,14 +147,19 @@ fn send(
         let sent = Mutex::new(&mut *pushed);
         run_concurrently(&packed, |(id, bytes)| -> Result<(), QueryError> {
             request.cancel.check()?;
-            let is_new = exchange.add(*id, bytes)?;
+            let added = exchange.add(*id, bytes);
             let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
-            if is_new {
-                sent.sent.push(*id);
-                sent.bytes.0 += bytes.len() as u64;
-            } else {
+            match added {
+                Ok(Some(size)) => {
+                    sent.sent.push(*id);
+                    sent.bytes.0 += size.0;
+                }
                 // Another process was faster.
-                sent.already_there += 1;
+                Ok(None) => sent.already_there += 1,
+                Err(error) if error.is_about_one_file() => {
+                    sent.left_out.push(LeftOut::new(vec![*id], error));
+                }
+                Err(error) => return Err(error.into()),
             }
             progress(done.fetch_add(1, Relaxed) + 1, lacking.len());
             Ok(())

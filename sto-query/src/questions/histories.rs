@@ -7,11 +7,12 @@ use crate::expand::{
     InformedSelection, Method, PositiveSelection, Selection, StopCriterion,
 };
 use crate::history::{
-    self, History, HistoryError, HistoryQuery, Judged, JudgedWindow, Occurrences,
+    self, Evolution, History, HistoryError, HistoryQuery, Judged, JudgedWindow, Occurrences,
 };
 use crate::series::{self, FunctionSeries, Observation, ScoreOptions, Scores};
 use crate::sources::Sources;
 use crate::suspects::{SuspectOptions, Suspects};
+use crate::tree::Prune;
 use serde::{Deserialize, Serialize};
 
 /// Default number of builds or runs from which the next one is predicted.
@@ -162,6 +163,27 @@ pub fn occurrences(
     let histories = all(sources, &request.history)?;
     let found = history::occurrences(&histories, &request.function, request.over)?;
     Ok(found)
+}
+
+/// Request for the call tree of a program over its builds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct EvolveRequest {
+    /// The runs.
+    pub history: HistoryQuery,
+    /// Limits of the tree. A stack is kept if its share is large enough in one build.
+    pub prune: Prune,
+}
+
+/// Returns the call tree of a program with the cost of each stack in each build.
+///
+/// # Errors
+///
+/// Returns an error if there are no such runs.
+pub fn evolve(sources: &Sources, request: &EvolveRequest) -> Result<Evolution, QueryError> {
+    let history = History::load(sources.store()?, &request.history)?;
+    Ok(history::evolution(&history, &request.prune))
 }
 
 /// Request for the functions whose cost correlates with a metric.

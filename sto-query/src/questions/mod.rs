@@ -47,17 +47,17 @@ pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStac
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData, export};
 pub use histories::{
-    BottlenecksRequest, ExpandRequest, JudgedRequest, OccurrencesRequest, RegressionsRequest,
-    SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
-    series, suspects,
+    BottlenecksRequest, EvolveRequest, ExpandRequest, JudgedRequest, OccurrencesRequest,
+    RegressionsRequest, SeriesRequest, SuspectsRequest, bottlenecks, evolve, expand, occurrences,
+    regressions_over_time, series, suspects,
 };
 pub use hot::{BlameRequest, HotSpotsRequest, blame, hot};
 pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };
 pub use models::{
-    CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
-    model_table, models,
+    CompareModelsRequest, ModelRequest, PointsTable, calibrate_curves, compare_models,
+    compare_tables, model, model_of_two, model_table, models,
 };
 pub use phases::{PhasesRequest, phases};
 pub use source::{SourceRequest, source};

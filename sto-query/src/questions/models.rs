@@ -10,7 +10,7 @@ use crate::models::{
 use crate::sources::{BuildRef, EVENT, Filter, Sources, slice_count_for};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
-use sto_stats::models::Fit;
+use sto_stats::models::{Bins, Fit};
 
 /// Request for models of the costs of functions by x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub struct ModelRequest {
     pub inlined: bool,
     /// How curves are fitted to points.
     pub fit: Fit,
+    /// Bins of x that are applied to the points first.
+    pub bins: Option<Bins>,
     /// Maximum number of functions, if all are requested.
     pub limit: Option<usize>,
 }
@@ -46,6 +48,7 @@ impl Default for ModelRequest {
             cost: Order::Total,
             inlined: false,
             fit: Fit::default(),
+            bins: None,
             limit: None,
         }
     }
@@ -100,13 +103,15 @@ pub fn model_of_two(
     Ok(models::model_two_variables(&view, EVENT, asked, function)?)
 }
 
-/// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`.
+/// Models the points of a table: CSV with the columns `x`, `y` and optionally `group`. Only the
+/// request's fit and bins are used.
 ///
 /// # Errors
 ///
 /// Returns an error if the table is invalid.
-pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
-    models::model_groups(table, fit)
+pub fn model_table(table: &str, request: &ModelRequest) -> Result<CostModels, ModelError> {
+    let costs = Costs::from_table(table)?.with_bins(request.bins);
+    models::model_groups(costs, &request.fit)
 }
 
 /// Request for functions whose growth of cost with x differs between a baseline and a candidate.
@@ -174,6 +179,41 @@ pub fn compare_models(
     )?)
 }
 
+/// A table of points, read for a comparison.
+#[derive(Debug)]
+pub struct PointsTable(Costs);
+
+impl PointsTable {
+    /// Reads CSV with the columns `x`, `y` and optionally `group`, from a file of this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the table is invalid.
+    pub fn read(name: &str, table: &str) -> Result<PointsTable, ModelError> {
+        Ok(PointsTable(Costs::from_table(table)?.with_file_name(name)))
+    }
+}
+
+/// Compares how y grows with x in two tables of points, for each group. Only the request's
+/// function, which is a group, its options and its limit are used.
+///
+/// # Errors
+///
+/// Returns an error if no group has the name, or if nothing can be fitted.
+pub fn compare_tables(
+    tables: [PointsTable; 2],
+    request: &CompareModelsRequest,
+) -> Result<ModelChanges, QueryError> {
+    let costs = tables.map(|table| table.0);
+    let function = request.function.as_deref();
+    Ok(models::compare_models(
+        costs,
+        function,
+        &request.options,
+        request.limit,
+    )?)
+}
+
 /// Measures how often curves of equal builds are reported as a degradation, for the build of a
 /// [`CalibrateRequest`] and a metric of its runs.
 ///
@@ -210,6 +250,6 @@ impl ModelRequest {
         };
         let slices = slice_count_for(&self.x);
         let (view, store) = sources.runs_and_store(&self.named, &self.filter, slices)?;
-        Ok(asked.load_costs(&view, &store, EVENT)?)
+        Ok(asked.load_costs(&view, &store, EVENT)?.with_bins(self.bins))
     }
 }

@@ -1,22 +1,27 @@
 //! Reports of pushes and pulls, as text.
 
-use super::merge::write_rest;
+use super::merge::{write_left_out, write_rest};
 use crate::exchange::{Pulled, Pushed};
 use crate::text::{Style, bytes, format_count};
 
-/// Returns the report of a push as one line: `sent 12 profiles (84 kB) to /srv/profiles; 38 were
-/// there`. A dry run's says what would be sent, without a size.
-pub fn push(report: &Pushed, _: Style) -> String {
+/// Returns the report of a push: `sent 12 profiles (84 kB) to /srv/profiles; 38 were there`, then the profiles that
+/// were not sent. A dry run's says what would be sent, without a size.
+pub fn push(report: &Pushed, style: Style) -> String {
     let (place, there) = (&report.place, report.already_there);
     let profiles = format_count(report.sent.len() as u64, "profile");
-    match (report.sent.len(), report.dry_run) {
-        (0, _) => format!("nothing to send to {place}; {} there\n", of_all(there)),
+    let mut text = match (report.sent.len(), report.dry_run) {
+        (0, _) if report.left_out.is_empty() => {
+            format!("nothing to send to {place}; {} there\n", of_all(there))
+        }
+        (0, _) => format!("nothing to send to {place}; {there} are there\n"),
         (_, true) => format!("would send {profiles} to {place}; {there} are there\n"),
         (_, false) => {
             let size = bytes(report.bytes.0);
             format!("sent {profiles} ({size}) to {place}; {there} were there\n")
         }
-    }
+    };
+    write_left_out(&mut text, &report.left_out, style);
+    text
 }
 
 /// Returns the report of a pull: `took 12 profiles (84 kB) from /srv/profiles; 38 were here`, then

@@ -2,7 +2,7 @@
 
 use super::hot::{format_costs, percent};
 use crate::hot::{FunctionNo, HotCosts, HotFunction, HotHistory, HotIndex, HotLine};
-use crate::text::{format_count, printable, short_name, shorten};
+use crate::text::{format_count, printable, short_name, shorten, sparkline};
 use crate::tree::CostShare;
 use std::fmt::Write;
 
@@ -11,9 +11,6 @@ const MAX_CALLS: usize = 5;
 
 /// Width from which on names are shortened in the middle.
 const NAME_WIDTH: usize = 120;
-
-/// Characters for a bar, from empty to full height.
-const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Markup of a hover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +81,7 @@ fn plot(history: &HotHistory, function: FunctionNo, form: HoverForm) -> Option<S
     let largest = totals.iter().copied().fold(0.0, f64::max);
     let row = |name: &str, shares: &[f64]| {
         let last = percent(shares.last().copied().unwrap_or(0.0));
-        format!("{name} {}  {last}\n", columns(shares, largest))
+        format!("{name} {}  {last}\n", sparkline(shares, largest))
     };
     let [from, to] = [first, last].map(|build| printable(&shorten(&build.build, 40)).into_owned());
     // Names stay outside of the code block, as they could end it.
@@ -95,16 +92,6 @@ fn plot(history: &HotHistory, function: FunctionNo, form: HoverForm) -> Option<S
         HoverForm::Markdown => format!("\n```text\n{rows}```\n{caption}\n"),
         HoverForm::Text => format!("\n{rows}{caption}\n"),
     })
-}
-
-/// Returns one bar per share. Shares above zero have at least the lowest visible bar.
-fn columns(shares: &[f64], largest: f64) -> String {
-    let highest = BLOCKS.len() - 1;
-    let height = |share: &f64| match share / largest * highest as f64 {
-        height if height > 0.0 => (height.round() as usize).clamp(1, highest),
-        _ => 0,
-    };
-    shares.iter().map(|share| BLOCKS[height(share)]).collect()
 }
 
 fn calls(
@@ -222,11 +209,5 @@ mod tests {
             markdown.escaped("[v1](command:x)<b>"),
             "\\[v1\\]\\(command\\:x\\)\\<b\\>"
         );
-    }
-
-    #[test]
-    fn bars_are_as_high_as_their_shares() {
-        assert_eq!(columns(&[0.0, 0.001, 0.5, 1.0], 1.0), " ▁▄█");
-        assert_eq!(columns(&[0.0, 0.0], 0.0), "  ");
     }
 }

@@ -7,7 +7,7 @@ use crate::text::{Style, bytes, format_count, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::store::{Conflict, Merged};
+use sto_core::store::{Conflict, LeftOut, Merged};
 
 /// Maximum number of ids to show in one list; JSON lists all.
 const MAX_IDS: usize = 10;
@@ -54,14 +54,7 @@ pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
         write_ids(text, &source.different, style);
     }
     write_conflicts(text, &source.conflicts, style);
-    for out in &source.left_out {
-        let what = match out.profiles.len() {
-            0 => "the tags".to_owned(),
-            profiles => format_count(profiles as u64, "profile"),
-        };
-        let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
-        write_ids(text, &out.profiles, style);
-    }
+    write_left_out(text, &source.left_out, style);
     if !source.tags.is_empty() {
         let _ = writeln!(text, "  added tags: {}", printable(&source.tags.join(", ")));
     }
@@ -72,6 +65,18 @@ pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
             "  tags that name other builds there, unchanged here: {}",
             printable(&kept)
         );
+    }
+}
+
+/// Writes the profiles that were left out, and why.
+pub(super) fn write_left_out(text: &mut String, left_out: &[LeftOut], style: Style) {
+    for out in left_out {
+        let what = match out.profiles.len() {
+            0 => "the tags".to_owned(),
+            profiles => format_count(profiles as u64, "profile"),
+        };
+        let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
+        write_ids(text, &out.profiles, style);
     }
 }
 

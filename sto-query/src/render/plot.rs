@@ -19,13 +19,7 @@ pub(super) struct Axis {
 impl Axis {
     /// Returns an axis up to at least `largest`, whose steps are 1, 2 or 5 times a power of ten.
     pub(super) fn up_to(largest: f64) -> Axis {
-        let rough = largest.max(1e-6) / STEPS;
-        let power = 10f64.powf(rough.log10().floor());
-        let nice = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-        let step = nice
-            .into_iter()
-            .find(|&step| step >= rough)
-            .unwrap_or(rough);
+        let step = round_step(largest.max(1e-6) / STEPS);
         Axis {
             step,
             end: step * (largest / step).ceil().max(1.0),
@@ -43,6 +37,15 @@ impl Axis {
         let step = self.step;
         (0..steps + 1).map(move |number| f64::from(number) * step)
     }
+}
+
+/// Returns the least step that is 1, 2 or 5 times a power of ten and not below this one.
+pub(super) fn round_step(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.log10().floor());
+    let nice = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    nice.into_iter()
+        .find(|&step| step >= rough)
+        .unwrap_or(rough)
 }
 
 /// A coordinate in pixels, written with at most two decimals.

@@ -1,5 +1,6 @@
 //! The call tree as indented text.
 
+use super::guides::Guides;
 use super::header::header;
 use super::top::MAX_MODULE_WIDTH;
 use crate::text::{
@@ -7,13 +8,6 @@ use crate::text::{
 };
 use crate::tree::{CallTree, CallTreeNode, Link, folded_name};
 use sto_core::model::FrameKind;
-
-/// Maximum number of branching levels drawn to the left of a name, if the width is unlimited. Levels
-/// further out are shown as a number.
-const MAX_DRAWN_LEVELS: usize = 20;
-
-/// Number of columns of which a level takes one of three at most, so that two thirds are left for names.
-const COLUMNS_PER_LEVEL: usize = 10;
 
 /// Minimum number of equal rows that are shown as one.
 const EQUAL_ROWS: usize = 3;
@@ -30,18 +24,14 @@ pub fn text(report: &CallTree, style: Style) -> String {
         Column::number("self"),
         Column::text("function"),
     ]);
-    let levels = guides(&report.nodes);
-    let drawn = style.width.map_or(MAX_DRAWN_LEVELS, |width| {
-        (width / COLUMNS_PER_LEVEL).clamp(1, MAX_DRAWN_LEVELS)
-    });
-    let guides: Vec<String> = levels.iter().map(|guides| guides.draw(drawn)).collect();
+    let guides = Guides::new(report.nodes.iter().map(|node| node.parent), style);
     let mut ix = 0;
     while let Some(node) = report.nodes.get(ix) {
         let folded = report.nodes[ix..]
             .iter()
             .take_while(|node| node.folded)
             .count();
-        let before = guides[ix].clone();
+        let before = guides.before(ix).to_owned();
         let total = Cell::from(percent(node.total.share));
         if folded > 0 {
             let links: Vec<Link> = report.nodes[ix..ix + folded]
@@ -67,7 +57,7 @@ pub fn text(report: &CallTree, style: Style) -> String {
             _ => format!("  ({equal} times)"),
         };
         // The last of several siblings closes their branch.
-        let before = guides[ix + equal - 1].clone();
+        let before = guides.before(ix + equal - 1).to_owned();
         let notes = notes(report, node, style) + &times;
         let name = Cell::callee(&node.frame.function, node.parent);
         table.add_row(vec![
@@ -80,10 +70,7 @@ pub fn text(report: &CallTree, style: Style) -> String {
     if !report.nodes.is_empty() {
         text += &format!("\n{}", table.render(style));
     }
-    if levels.iter().any(|guides| guides.levels > drawn) {
-        let meaning = "+N before a row: it is N levels further to the right";
-        text += &format!("\n{}", title(style, meaning));
-    }
+    text += &guides.note(style);
     if report.cut.stacks > 0 {
         let deep = if report
             .nodes
@@ -107,7 +94,7 @@ pub fn text(report: &CallTree, style: Style) -> String {
 
 /// Returns the number of rows from `ix` on that are shown as one, because they look the same:
 /// functions that call each other, or siblings.
-fn equal_rows(nodes: &[CallTreeNode], guides: &[String], ix: usize) -> usize {
+fn equal_rows(nodes: &[CallTreeNode], guides: &Guides, ix: usize) -> usize {
     let shown = |node: &CallTreeNode| {
         let shares = [node.total.share, node.self_cost.share].map(percent);
         (shares, short_name(&node.frame.function), node.line)
@@ -122,8 +109,9 @@ fn equal_rows(nodes: &[CallTreeNode], guides: &[String], ix: usize) -> usize {
         });
         1 + next.count()
     };
-    let is_callee =
-        |next: usize| nodes[next].parent == Some(next - 1) && guides[next - 1] == guides[next];
+    let is_callee = |next: usize| {
+        nodes[next].parent == Some(next - 1) && guides.before(next - 1) == guides.before(next)
+    };
     let is_sibling = |next: usize| {
         let (a, b) = (&nodes[next - 1], &nodes[next]);
         a.parent == b.parent && a.frame.function == b.frame.function
@@ -162,62 +150,4 @@ fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
 
 fn is_cut_by_depth(report: &CallTree, node: &CallTreeNode) -> bool {
     node.cut.stacks > 0 && node.depth + 1 == report.max_depth
-}
-
-/// The lines that connect a stack with its callers.
-#[derive(Clone, Copy, Default)]
-struct Guides {
-    /// Number of callers that have several children.
-    levels: usize,
-    /// For each level, innermost in the lowest bit, whether more siblings follow below.
-    continues: u64,
-    /// Whether the stack is one of several siblings.
-    branches: bool,
-}
-
-fn guides(nodes: &[CallTreeNode]) -> Vec<Guides> {
-    let index = |node: &CallTreeNode| node.parent.map_or(0, |parent| parent + 1);
-    let mut siblings = vec![0usize; nodes.len() + 1];
-    nodes.iter().for_each(|node| siblings[index(node)] += 1);
-    let mut unseen = siblings.clone();
-    let mut guides: Vec<Guides> = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let caller = node.parent.map(|parent| guides[parent]).unwrap_or_default();
-        let ix = index(node);
-        unseen[ix] -= 1;
-        let branches = siblings[ix] > 1;
-        guides.push(if branches {
-            Guides {
-                levels: caller.levels + 1,
-                continues: caller.continues << 1 | u64::from(unseen[ix] > 0),
-                branches,
-            }
-        } else {
-            Guides { branches, ..caller }
-        });
-    }
-    guides
-}
-
-impl Guides {
-    /// Draws the innermost levels, `max` at most. If there are more, their number takes the place of
-    /// the outermost one.
-    fn draw(self, max: usize) -> String {
-        let mut lines = String::new();
-        let mut drawn = self.levels.min(max);
-        if self.levels > drawn {
-            lines = format!("{:<3}", format!("+{}", self.levels - drawn));
-            drawn -= 1;
-        }
-        for level in (0..drawn).rev() {
-            let continues = self.continues >> level & 1 == 1;
-            lines.push_str(match (level == 0 && self.branches, continues) {
-                (true, true) => "├─ ",
-                (true, false) => "└─ ",
-                (false, true) => "│  ",
-                (false, false) => "   ",
-            });
-        }
-        lines
-    }
 }

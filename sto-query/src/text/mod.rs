@@ -14,7 +14,7 @@ mod width;
 pub(crate) use names::find_closest;
 pub(crate) use numbers::{
     bytes, compression_ratio, cost, format_count, format_time, group_digits, list_names,
-    omitted_line, percent, probability, quantity, seconds, short,
+    omitted_line, percent, probability, quantity, seconds, short, sparkline,
 };
 pub(crate) use paragraph::{line, paragraph, title};
 pub use shell::Command;

@@ -107,6 +107,18 @@ pub(crate) fn cost(cost: f64, unit: Unit) -> String {
     quantity(value, unit).unwrap_or_else(|| format_count(value, "sample"))
 }
 
+const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Draws one bar per value. Values above zero have at least the lowest visible bar.
+pub(crate) fn sparkline(values: &[f64], largest: f64) -> String {
+    let highest = BARS.len() - 1;
+    let height = |value: &f64| match value / largest * highest as f64 {
+        height if height > 0.0 => (height.round() as usize).clamp(1, highest),
+        _ => 0,
+    };
+    values.iter().map(|value| BARS[height(value)]).collect()
+}
+
 /// Formats a time within a run: `2.500 s`, `12.3 ms`.
 pub(crate) fn seconds(time: Nanoseconds) -> String {
     match time.0 {
@@ -160,6 +172,12 @@ fn scaled(number: u64, units: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bars_are_as_high_as_their_shares() {
+        assert_eq!(sparkline(&[0.0, 0.001, 0.5, 1.0], 1.0), " ▁▄█");
+        assert_eq!(sparkline(&[0.0, 0.0], 0.0), "  ");
+    }
 
     #[test]
     fn numbers_have_three_digits_and_a_unit() {

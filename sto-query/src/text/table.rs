@@ -61,8 +61,8 @@ impl Column {
         }
     }
 
-    /// Allows to leave out the column if the last column needs more room. Columns with the highest
-    /// rank are left out first.
+    /// Allows to leave out the column if it is empty, or if the last column needs more room. Columns
+    /// with the highest rank are left out first.
     pub(crate) fn with_drop_rank(self, rank: u8) -> Column {
         Column {
             dispensable: rank,
@@ -227,7 +227,11 @@ impl Table {
                 .min(self.columns[ix].most)
                 .max(title)
         };
-        let mut widths: Vec<Option<usize>> = (0..others).map(|ix| Some(widest(ix))).collect();
+        let is_useless = |ix: usize| {
+            self.columns[ix].dispensable > 0 && rows().all(|cells| cells[ix].width() == 0)
+        };
+        let widths = (0..others).map(|ix| (!is_useless(ix)).then(|| widest(ix)));
+        let mut widths: Vec<Option<usize>> = widths.collect();
         let wanted = widest(others).min(ENOUGH_FOR_NAMES);
         while style
             .width

@@ -41,7 +41,7 @@ impl KeyedStacks {
         let inserted: Vec<FrameIx> = frames.iter().map(insert).collect();
         let ranks = unsorted.ranks();
         let frame_of: Vec<FrameIx> = inserted.iter().map(|ix| FrameIx(ranks[ix.get()])).collect();
-        let (tree, merged_into) = merged(tree, &frame_of);
+        let (tree, merged_into) = merge_siblings(tree, &frame_of);
         KeyedStacks {
             frames: in_order(&unsorted, &ranks),
             tree,
@@ -74,7 +74,7 @@ impl View {
         if !has_tiers && !self.is_without_inlined() {
             return Cow::Borrowed(self);
         }
-        let (tree, merged_into) = merged(&self.tree, &frame_of);
+        let (tree, merged_into) = merge_siblings(&self.tree, &frame_of);
         let costs = |run: &Vec<SelfCosts>| run.iter().map(|c| moved(c, &merged_into)).collect();
         Cow::Owned(View {
             runs: self.runs.iter().map(costs).collect(),
@@ -153,7 +153,7 @@ struct Node {
 
 /// Replaces the frames of a tree, and returns the new node of each node. Siblings with the same
 /// frame are merged. Siblings are ordered by frame.
-fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
+pub(crate) fn merge_siblings(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
     let mut nodes: Vec<Node> = Vec::with_capacity(tree.len());
     let mut known: HashMap<(Option<u32>, FrameIx), u32> = HashMap::with_capacity(tree.len());
     let mut roots = Vec::new();

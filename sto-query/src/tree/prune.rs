@@ -111,7 +111,7 @@ pub(crate) fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned 
 }
 
 /// Orders siblings by descending cost; equals keep the order of the tree.
-fn order_siblings_by_total(kept: &[Row], totals: &[Cost]) -> Vec<Row> {
+pub(crate) fn order_siblings_by_total(kept: &[Row], totals: &[Cost]) -> Vec<Row> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); kept.len()];
     let mut roots = Vec::new();
     for (ix, row) in kept.iter().enumerate() {

@@ -297,3 +297,15 @@ fn http_without_encryption_must_be_allowed() {
     let (_, sentence) = refused(with_variables("s3://bucket", variables.into()).list(""));
     assert!(sentence.contains("https"), "{sentence}");
 }
+
+#[test]
+fn a_folder_with_too_many_files_is_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("a")).unwrap();
+    for link in 0..=1 << 17 {
+        std::os::unix::fs::symlink("x", folder.path().join(format!("a/{link}"))).unwrap();
+    }
+    let (why, sentence) = refused(place(folder.path()).list("a"));
+    assert_eq!(why, FailureReason::TooMany, "{sentence}");
+    assert!(sentence.contains("more than 131,072 files"), "{sentence}");
+}

@@ -1,9 +1,10 @@
 //! Numbered calls of a thread, and their compression one group at a time.
 
-use super::{KeptCalls, each_stack, without_stack};
+use super::KeptCalls;
 use crate::codec::PieceInfo;
 use crate::error::StoreError;
 use crate::read::kept::read_piece;
+use crate::tables::Column;
 use std::ops::Range;
 use sto_model::trace::log::Call;
 use sto_model::trace::paths::{CallPaths, TraceFunctionIx};
@@ -141,15 +142,15 @@ impl NumberedCalls<'_> {
         self.read = None;
         snapshot.read(|rows| {
             let piece = read_piece(rows, *profile, (info, part), head)?;
-            each_stack(callees, &piece, |call, stack, is_caller| {
+            let stacks = callees.each_stack(&piece, |call, stack, is_caller| {
                 if (ix == 0 || !is_caller) && overlaps((call.begin, call.end()), window) {
                     calls.push(Call {
                         function: TraceFunctionIx(stack.0),
                         ..*call
                     });
                 }
-            })
-            .ok_or_else(|| without_stack(*profile, part))
+            });
+            stacks.map_err(|error| error.at(Column::CallTrees(*profile, part)))
         })?;
         self.read = Some(ix);
         Ok(())

@@ -9,9 +9,10 @@ use crate::read::commits::Commits;
 use crate::read::counts::SideData;
 use crate::read::cut::ExecutableTree;
 use crate::read::packs::Frames;
-use crate::read::rows::{Rows, record_location};
+use crate::read::rows::Rows;
 use crate::tables::Record;
 use crate::write::add::AddOutcome;
+use crate::write::content_mismatch;
 use crate::write::tags::Tag;
 use crate::{Added, ProfileOrigin, Snapshot, Store, StoreError, StoredProfile, Writer, write};
 use hashbrown::HashMap;
@@ -83,6 +84,14 @@ pub struct LeftOut {
     pub why: String,
 }
 
+impl LeftOut {
+    /// Creates a record of profiles that could not be merged, and the reason.
+    pub fn new(profiles: Vec<ProfileId>, why: impl ToString) -> LeftOut {
+        let why = why.to_string();
+        LeftOut { profiles, why }
+    }
+}
+
 impl Merged {
     /// Number of the [`Merged::profiles`] that were processed.
     pub fn processed(&self) -> usize {
@@ -96,8 +105,7 @@ impl Merged {
 
     /// Records profiles that could not be merged, and the reason.
     pub fn leave_out(&mut self, profiles: Vec<ProfileId>, why: impl ToString) {
-        let why = why.to_string();
-        self.left_out.push(LeftOut { profiles, why });
+        self.left_out.push(LeftOut::new(profiles, why));
     }
 
     /// Adds the result for another part of the same source, whose profiles were already counted.
@@ -205,17 +213,19 @@ impl Source<'_> {
             for Listed { id, build, record } in profiles {
                 progress(&merged)?;
                 let profile = &record.profile;
-                let put = guarded(|| tree.profile(self.rows, record))
-                    .map_err(|error| self.error(error))
+                let put = guarded(|| tree.profile(self.rows, *id, record))
                     .and_then(|interned| {
-                        write::check(build, profile, &interned)
-                            .map_err(|error| error.at(writer.store().path(), "write"))?;
-                        if ProfileId::new(build, profile, &interned) != *id {
-                            return Err(self.error(content_mismatch(*id)));
-                        }
+                        write::check_stored(*id, build, profile, &interned)?;
+                        Ok(interned)
+                    })
+                    .map_err(|error| match error {
+                        InternalError::Refused(_) => error.at(writer.store().path(), "write"),
+                        error => self.error(error),
+                    })
+                    .map(|interned| {
                         let from = ProfileOrigin::Store(self.path.display().to_string());
                         let replaced = replaced.get(id).map_or(&[][..], Vec::as_slice);
-                        Ok(writer.add_checked(*id, build, profile, &interned, (from, replaced)))
+                        writer.add_checked(*id, build, profile, &interned, (from, replaced))
                     });
                 match put {
                     Ok(Ok(AddOutcome::Added(Added::New { stored, .. }))) => {
@@ -324,11 +334,20 @@ impl Source<'_> {
                 // The stored content matches the id; only data that the id does not cover can differ.
                 Some(known) => match differences(known, record)[..] {
                     [] => {
+                        let side_data = match guarded(|| SideData::read(self.rows, record.number)) {
+                            Ok(side_data) => side_data,
+                            Err(error) => {
+                                merged.leave_out(vec![id], self.error(error));
+                                continue;
+                            }
+                        };
                         merged.already_stored += 1;
                         let is_same = known.profile.metrics == record.profile.metrics
                             && known.profile.origin.recorded == record.profile.origin.recorded
                             && known.revision == record.revision
-                            && self.has_same_side_data(snapshot, id, record)?;
+                            && side_data.is_same(&snapshot.read(|rows| {
+                                SideData::read(rows, profile_record(rows, id)?.number)
+                            })?);
                         merged.different.extend((!is_same).then_some(id));
                     }
                     _ => merged.leave_out(vec![id], self.error(content_mismatch(id))),
@@ -342,19 +361,6 @@ impl Source<'_> {
             (names, profile.recorded_sort_key(), listed.id)
         });
         Ok(new)
-    }
-
-    /// Whether a profile of both stores has the same metrics and calls over time in each.
-    fn has_same_side_data(
-        &self,
-        other: &Snapshot,
-        id: ProfileId,
-        record: &ProfileRecord,
-    ) -> Result<bool, StoreError> {
-        let here = guarded(|| SideData::read(self.rows, record.number));
-        let here = here.map_err(|error| self.error(error))?;
-        let there = other.read(|rows| SideData::read(rows, profile_record(rows, id)?.number))?;
-        Ok(here.is_same(&there))
     }
 
     fn listed(&mut self, id: ProfileId) -> Result<Listed, InternalError> {
@@ -398,12 +404,6 @@ impl Source<'_> {
     fn error(&self, error: InternalError) -> StoreError {
         error.at(self.path, "read")
     }
-}
-
-/// An error about a profile whose content does not match its id.
-pub(crate) fn content_mismatch(id: ProfileId) -> InternalError {
-    let location = record_location(Record::Profile, id.0);
-    InternalError::damaged(location, "its content does not match its id")
 }
 
 /// The data that a profile's id covers and that differs between two profiles, without comparing their stacks

@@ -5,7 +5,6 @@
 use crate::error::{InternalError, StoreError};
 use crate::file::open::read_only;
 use crate::guard::guarded;
-use crate::maintain::merge::content_mismatch;
 use crate::maintain::replace::write_file;
 use crate::read::rows::Rows;
 use crate::tables::REDB_MAGIC;
@@ -66,10 +65,8 @@ impl Snapshot {
             ..build.clone()
         };
         let profile = &stored.profile;
-        write::check(&build, profile, interned).map_err(|error| error.at(self.path(), "read"))?;
-        if ProfileId::new(&build, profile, interned) != stored.id {
-            return Err(content_mismatch(stored.id).at(self.path(), "read"));
-        }
+        write::check_stored(stored.id, &build, profile, interned)
+            .map_err(|error| error.at(self.path(), "read"))?;
         let alone = Store::in_memory_for(self.path())?;
         let from = (ProfileOrigin::ReadHere, replaced);
         let mut writer = alone.writer();

@@ -11,8 +11,9 @@ use crate::error::{InternalError, Result};
 use crate::numbers::{FrameNo, ModulesNo, NodeNo, Number, ProfileNo};
 use crate::read::builds::module_lists;
 use crate::read::commits::{Commits, address};
-use crate::read::counts::Counts;
+use crate::read::counts::{Counts, read_all_costs};
 use crate::read::cut::sort_chosen_frames;
+use crate::read::kept;
 use crate::read::preorder::preorder;
 use crate::read::rows::{NewRows, RecordWithLocation, Rows};
 use crate::read::selected_nodes::{NodeSet, SelectedNodes};
@@ -116,7 +117,11 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
 
 impl Chosen {
     fn counts(&self, rows: &Rows, executable: &ExecutableRecord) -> Result<Counts> {
-        Counts::read(rows, &self.record, executable.nodes)
+        let record = &self.record;
+        let costs = read_all_costs(rows, record, executable.nodes)?;
+        let mut counts = Counts::read(rows, record, costs)?;
+        counts.side_data.kept = kept::packed(rows, record.number)?;
+        Ok(counts)
     }
 }
 

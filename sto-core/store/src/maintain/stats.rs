@@ -242,7 +242,7 @@ fn executables(
         let name = names.get(&record.profile.build.0).copied();
         if let Some(executable) = name.and_then(|name| stats.get_mut(name)) {
             executable.profiles += 1;
-            let own: u64 = Column::first_of(record.number).map(packed).iter().sum();
+            let own: u64 = Column::first_of(record.number).map(packed).sum();
             executable.profile_bytes.0 += own + bytes - CHECKSUM_LEN as u64;
         }
     }

@@ -1,12 +1,11 @@
 //! Data that belongs to one profile only, with the store's numbers.
 
 use crate::codec::{
-    ProfileRecord, announced_items, pack_addresses, pack_arguments, pack_calls, pack_costs,
-    pack_lines, pack_metrics, pack_slices, pack_sources, unpack_costs, unpack_lines,
+    DecodeError, ProfileRecord, announced_items, pack_addresses, pack_arguments, pack_calls,
+    pack_costs, pack_lines, pack_metrics, pack_slices, pack_sources, unpack_costs, unpack_lines,
 };
 use crate::error::{Result, packing_error};
 use crate::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
-use crate::read::kept;
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::Column;
 use rayon::prelude::*;
@@ -68,13 +67,17 @@ impl CallPacks {
 
     /// Reads the calls of a profile; `None` if it has no calls over time.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Option<CallPacks>> {
-        let Some(calls) = rows.optional_column(Column::Calls(profile))? else {
-            return Ok(None);
-        };
-        let arguments = rows.optional_column(Column::Arguments(profile))?;
-        Ok(Some(CallPacks { calls, arguments }))
+        let [calls, arguments] = CallPacks::columns(profile).map(|at| rows.optional_column(at));
+        match (calls?, arguments?) {
+            (Some(calls), arguments) => Ok(Some(CallPacks { calls, arguments })),
+            (None, Some(_)) => Err(WITHOUT_CALLS.at(Column::Arguments(profile))),
+            (None, None) => Ok(None),
+        }
     }
 }
+
+/// Arguments and kept calls refer to calls over time.
+pub(crate) const WITHOUT_CALLS: DecodeError = DecodeError("its profile has no calls over time");
 
 impl SideData {
     /// Packs the side data of an interned profile.
@@ -114,16 +117,21 @@ impl SideData {
 
     /// The columns of this data, except for kept calls, under a profile's number, in the order of their kinds.
     pub(crate) fn columns(self, profile: ProfileNo) -> impl Iterator<Item = (Column, Vec<u8>)> {
-        let metrics = (Column::Metrics(profile), self.metrics);
-        let (calls, arguments) = self
-            .calls
-            .map_or((None, None), |packs| (Some(packs.calls), packs.arguments));
-        let all = [
+        let SideData {
             metrics,
+            calls,
+            kept: _,
+            sources,
+            addresses,
+        } = self;
+        let (calls, arguments) =
+            calls.map_or((None, None), |packs| (Some(packs.calls), packs.arguments));
+        let all = [
+            (Column::Metrics(profile), metrics),
             (Column::Calls(profile), calls),
             (Column::Arguments(profile), arguments),
-            (Column::Sources(profile), self.sources),
-            (Column::Addresses(profile), self.addresses),
+            (Column::Sources(profile), sources),
+            (Column::Addresses(profile), addresses),
         ];
         all.into_iter()
             .filter_map(|(column, pack)| Some((column, pack?)))
@@ -166,22 +174,21 @@ impl Counts {
         })
     }
 
-    /// Reads a profile of an executable whose nodes are numbered below `nodes_end`.
-    pub(crate) fn read(rows: &Rows, record: &ProfileRecord, nodes_end: NodeNo) -> Result<Counts> {
+    /// Reads a profile whose costs were already read, except for kept calls.
+    pub(crate) fn read(
+        rows: &Rows,
+        record: &ProfileRecord,
+        costs: Vec<NodeCosts>,
+    ) -> Result<Counts> {
         let profile = record.number;
-        let costs = record.types();
-        let costs = costs.map(|t| read_costs(rows, Column::Costs(profile, t), nodes_end));
         let lines = record.types().map(|t| read_lines(rows, profile, t));
         Ok(Counts {
-            costs: costs.collect::<Result<_>>()?,
+            costs,
             lines: lines.collect::<Result<_>>()?,
             slices: (record.slices > 0)
                 .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
-            side_data: SideData {
-                kept: kept::packed(rows, profile)?,
-                ..SideData::read(rows, profile)?
-            },
+            side_data: SideData::read(rows, profile)?,
         })
     }
 
@@ -248,6 +255,18 @@ pub(crate) fn renumbered_lines<A: Copy, B: Copy + Ord>(
     let mut lines: Vec<LineCost<B>> = numbered.collect();
     lines.sort_unstable_by_key(|line| (line.frame, line.line));
     lines
+}
+
+/// Reads the self costs of a profile by sample type. Its executable's nodes are numbered below `nodes_end`.
+pub(crate) fn read_all_costs(
+    rows: &Rows,
+    record: &ProfileRecord,
+    nodes_end: NodeNo,
+) -> Result<Vec<NodeCosts>> {
+    let types = record.types();
+    types
+        .map(|t| read_costs(rows, Column::Costs(record.number, t), nodes_end))
+        .collect()
 }
 
 /// Reads a column of self costs of an executable whose nodes are numbered below `nodes_end`.

@@ -6,14 +6,18 @@ use crate::codec::{
 };
 use crate::error::{InternalError, Result};
 use crate::numbers::{FrameNo, NodeNo, Number};
-use crate::read::counts::{CallPacks, Counts, NodeCosts, SideData, renumbered_lines};
+use crate::read::counts::{
+    CallPacks, Counts, NodeCosts, SideData, read_all_costs, renumbered_lines,
+};
+use crate::read::metrics::{self, check_size};
 use crate::read::packs::{Frames, NodePack};
 use crate::read::preorder::preorder;
 use crate::read::rows::Rows;
 use crate::read::selected_nodes::{NodeSet, SelectedNodes, SelectedNumbers};
-use crate::read::{call_rules, metrics};
+use crate::read::{call_rules, kept};
 use crate::tables::Column;
 use rayon::prelude::*;
+use sto_model::id::ProfileId;
 use sto_model::memory;
 use sto_model::tree::{AddressStack, LineCost, NodeIx, ProfileData, SelfCosts, StackTree};
 use sto_model::units::Bytes;
@@ -45,27 +49,38 @@ impl<'a> ExecutableTree<'a> {
         })
     }
 
-    /// Loads a profile with its stacks, frames and side data, as it was added.
-    pub(crate) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<ProfileData> {
-        self.profile_from_counts(record, Counts::read(rows, record, self.nodes_end)?)
+    /// Loads a profile with its stacks, frames and side data, as it was added. Every column is decoded and checked.
+    pub(crate) fn profile(
+        &self,
+        rows: &Rows,
+        id: ProfileId,
+        record: &ProfileRecord,
+    ) -> Result<ProfileData> {
+        let costs = read_all_costs(rows, record, self.nodes_end)?;
+        Ok(ProfileData {
+            kept_calls: kept::packed(rows, record.number)?,
+            ..self.profile_with_costs(rows, id, record, costs)?
+        })
     }
 
-    /// Like [`Self::profile`], for counts that were already read.
-    pub(crate) fn profile_from_counts(
+    /// Like [`Self::profile`], for costs that were already read. Kept calls are checked, but not loaded.
+    pub(crate) fn profile_with_costs(
         &self,
+        rows: &Rows,
+        id: ProfileId,
         record: &ProfileRecord,
-        counts: Counts,
+        costs: Vec<NodeCosts>,
     ) -> Result<ProfileData> {
         let Counts {
             costs,
             lines,
             slices,
             side_data,
-        } = counts;
+        } = Counts::read(rows, record, costs)?;
         let SideData {
             metrics,
             calls,
-            kept,
+            kept: _,
             sources,
             addresses,
         } = side_data;
@@ -85,7 +100,7 @@ impl<'a> ExecutableTree<'a> {
             unpack_addresses(&pack, &cut.tree, &costs, slices.as_ref())
                 .map_err(|error| error.at(column))
         });
-        Ok(ProfileData {
+        let interned = ProfileData {
             addresses: addresses.transpose()?,
             slices,
             metrics: metrics
@@ -94,7 +109,7 @@ impl<'a> ExecutableTree<'a> {
             calls: calls
                 .map(|pack| call_rules::unpacked(&pack, columns, cut.tree.len()))
                 .transpose()?,
-            kept_calls: kept,
+            kept_calls: None,
             source_digests: sources
                 .map(|pack| {
                     unpack_sources(&pack).map_err(|error| error.at(Column::Sources(record.number)))
@@ -105,7 +120,10 @@ impl<'a> ExecutableTree<'a> {
             line_costs: lines,
             frames: cut.frames,
             tree: cut.tree,
-        })
+        };
+        kept::check_columns(rows, record.number, &interned)?;
+        check_size(rows, id, record)?;
+        Ok(interned)
     }
 }
 

@@ -5,11 +5,16 @@ use crate::codec::{
 };
 use crate::error::{Result, spool_error};
 use crate::numbers::ProfileNo;
+use crate::read::counts::WITHOUT_CALLS;
 use crate::read::rows::Rows;
 use crate::tables::Column;
+use hashbrown::HashMap;
 use std::sync::Arc;
+use sto_model::FrameIx;
 use sto_model::trace::PackedCalls;
 use sto_model::trace::log::Call;
+use sto_model::trace::paths::TraceFunctionIx;
+use sto_model::tree::{NodeIx, ProfileData, StackTree};
 use sto_model::units::Bytes;
 
 /// The calls of a piece, and the callers of its first call.
@@ -32,16 +37,108 @@ pub(crate) fn read_piece(
     head: &KeptHead,
 ) -> Result<PieceCalls> {
     let column = Column::CallTrees(profile, part);
-    let unpacked = unpack_piece(&rows.column(column)?, head.functions.len());
-    let (piece, functions) = unpacked.map_err(|error| error.at(column))?;
+    piece_calls(&rows.column(column)?, info, head).map_err(|error| error.at(column))
+}
+
+/// Unpacks a piece and checks that it is the announced one.
+fn piece_calls(pack: &[u8], info: &PieceInfo, head: &KeptHead) -> Result<PieceCalls, DecodeError> {
+    let (piece, functions) = unpack_piece(pack, head.functions.len())?;
     if piece.begin != info.begin || functions.len() != info.calls as usize {
-        let other = DecodeError("it is a different piece");
-        return Err(other.at(column));
+        return Err(DecodeError("it is a different piece"));
     }
     Ok(PieceCalls {
         calls: piece.calls(&functions),
         callers: piece.callers,
     })
+}
+
+/// Checks that the columns of a profile's kept calls, if it has any, match the profile.
+pub(crate) fn check_columns(rows: &Rows, profile: ProfileNo, interned: &ProfileData) -> Result<()> {
+    let column = |part| Column::CallTrees(profile, part);
+    if rows.has_column(column(0))? {
+        check(interned, |part| rows.column(column(part)), column)?;
+    }
+    Ok(())
+}
+
+/// Checks that kept calls match their profile, and returns the number of their packs. `read` returns a pack by
+/// number, and `at` its location.
+pub(crate) fn check<L: ToString>(
+    interned: &ProfileData,
+    read: impl Fn(u32) -> Result<Vec<u8>>,
+    at: impl Fn(u32) -> L,
+) -> Result<u32> {
+    let calls = interned.calls.as_ref();
+    let threads = calls.ok_or_else(|| WITHOUT_CALLS.at(at(0)))?.threads.len();
+    let head = unpack_kept_head(&read(0)?, interned.tree.len());
+    let head = head.map_err(|error| error.at(at(0)))?;
+    let callees = Callees::new(&interned.tree, &head);
+    for (info, part) in head.pieces.iter().zip(1..) {
+        if info.thread as usize >= threads {
+            return Err(DecodeError("the thread of a piece does not exist").at(at(0)));
+        }
+        let pack = read(part)?;
+        let calls = piece_calls(&pack, info, &head);
+        let stacks = calls.and_then(|calls| callees.each_stack(&calls, |_, _, _| ()));
+        stacks.map_err(|error| error.at(at(part)))?;
+    }
+    Ok(head.pieces.len() as u32 + 1)
+}
+
+/// The stack of each call, by caller and function.
+#[derive(Clone)]
+pub(crate) struct Callees {
+    stacks: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
+    /// The frames of each function, outermost first.
+    functions: Vec<Vec<FrameIx>>,
+}
+
+impl Callees {
+    pub(crate) fn new(tree: &StackTree, head: &KeptHead) -> Callees {
+        let stacks = tree
+            .nodes()
+            .map(|node| ((tree.parent(node), tree.frame(node)), node));
+        let frames = |&(node, count): &(NodeIx, u32)| {
+            let mut frames: Vec<FrameIx> = tree
+                .ancestors(node)
+                .take(count as usize)
+                .map(|node| tree.frame(node))
+                .collect();
+            frames.reverse();
+            frames
+        };
+        Callees {
+            stacks: stacks.collect(),
+            functions: head.functions.iter().map(frames).collect(),
+        }
+    }
+
+    fn call(&self, caller: Option<NodeIx>, function: TraceFunctionIx) -> Option<NodeIx> {
+        let mut frames = self.functions[function.get()].iter();
+        frames.try_fold(caller, |caller, &frame| {
+            Some(Some(*self.stacks.get(&(caller, frame))?))
+        })?
+    }
+
+    /// Visits each call of a piece with its stack and whether it began in an earlier piece.
+    pub(crate) fn each_stack(
+        &self,
+        piece: &PieceCalls,
+        mut see: impl FnMut(&Call, NodeIx, bool),
+    ) -> Result<(), DecodeError> {
+        const WITHOUT_STACK: DecodeError =
+            DecodeError("a call has a stack that the profile does not have");
+        let mut open: Vec<NodeIx> = Vec::new();
+        let callers = piece.callers.iter().map(|call| (call, true));
+        for (call, is_caller) in callers.chain(piece.calls.iter().map(|call| (call, false))) {
+            open.truncate(call.depth as usize);
+            let stack = self.call(open.last().copied(), call.function);
+            let stack = stack.ok_or(WITHOUT_STACK)?;
+            see(call, stack, is_caller);
+            open.push(stack);
+        }
+        Ok(())
+    }
 }
 
 /// The packed size of a profile's kept calls in `pieces` pieces, and the number of nodes in the graphs of

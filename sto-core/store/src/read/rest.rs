@@ -6,8 +6,8 @@ use crate::codec::{
 };
 use crate::error::{InternalError, Result, packing_error, spool_error};
 use crate::numbers::FrameNo;
-use crate::read::counts::{CallPacks, SideData, renumbered_lines};
-use crate::read::{call_rules, metrics};
+use crate::read::counts::{CallPacks, SideData, WITHOUT_CALLS, renumbered_lines};
+use crate::read::{call_rules, kept, metrics};
 use std::sync::Arc;
 use sto_model::FrameIx;
 use sto_model::trace::PackedCalls;
@@ -97,11 +97,23 @@ pub fn unpack_rest(interned: &mut ProfileData, bytes: &[u8]) -> Result<(), RestE
         };
         let calls = call_rules::unpacked(&packs, ["calls", "arguments"], interned.tree.len())?;
         interned.calls = Some(calls);
+    } else if !arguments.is_empty() {
+        return Err(damaged("arguments")(WITHOUT_CALLS).into());
     }
     if !sources.is_empty() {
         interned.source_digests = unpack_sources(sources).map_err(damaged("sources"))?;
     }
     if !kept.is_empty() {
+        let missing = || damaged("kept calls")(DecodeError("a piece of them is missing"));
+        let read = |part| kept.get(part as usize).map(|pack| pack.to_vec());
+        let parts = kept::check(
+            interned,
+            |part| read(part).ok_or_else(missing),
+            |_| "kept calls",
+        )?;
+        if parts as usize != kept.len() {
+            return Err(damaged("kept calls")(DecodeError("there are more than announced")).into());
+        }
         let mut packed = PackedCalls::new(None);
         for pack in kept {
             packed.push(pack).map_err(spool_error)?;

@@ -29,8 +29,8 @@ pub(crate) struct Rows {
 pub(crate) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
     columns: Vec<(Column, Vec<u8>)>,
-    /// Columns to be replaced or removed.
-    removed: Vec<Column>,
+    /// Keys of columns to be replaced or removed.
+    removed: Vec<RangeInclusive<ColumnKey>>,
     removed_records: Vec<RecordKey>,
     /// Kept calls of profiles; they need not fit in memory.
     kept: Vec<(ProfileNo, Arc<PackedCalls>)>,
@@ -70,9 +70,15 @@ impl NewRows {
         len
     }
 
-    /// Removes a column before new ones are written. For kept calls, removes all pieces.
+    /// Removes a column before new ones are written.
     pub(crate) fn remove_column(&mut self, column: Column) {
-        self.removed.push(column);
+        self.removed.push(column.key()..=column.key());
+    }
+
+    /// Removes all columns of a profile before new ones are written.
+    pub(crate) fn remove_columns_of(&mut self, profile: ProfileNo) {
+        let all = Column::first_of(profile).map(Column::all_parts);
+        self.removed.extend(all);
     }
 
     /// Adds all calls of a profile; returns their size including checksums.
@@ -116,17 +122,9 @@ impl NewRows {
         }
         let mut columns = transaction.open_table(COLUMNS)?;
         let mut ends = transaction.open_table(ENDS)?;
-        for column in &self.removed {
-            columns.retain_in(segments_of(*column), |_, _| false)?;
-            ends.remove(column.key())?;
-            if let Column::CallTrees(..) = column {
-                let (kind, owner, _) = column.key();
-                columns.retain_in(
-                    (kind, owner, 0, 0)..=(kind, owner, u32::MAX, u32::MAX),
-                    |_, _| false,
-                )?;
-                ends.retain_in((kind, owner, 0)..=(kind, owner, u32::MAX), |_, _| false)?;
-            }
+        for keys in &self.removed {
+            columns.retain_in(segments_of(keys), |_, _| false)?;
+            ends.retain_in(keys.clone(), |_, _| false)?;
         }
         let mut insert = |column: Column, stored: &[u8]| -> Result<()> {
             let (kind, owner, part) = column.key();
@@ -217,7 +215,8 @@ fn not_ours(error: redb::TableError) -> InternalError {
     }
 }
 
-fn record_key(kind: Record, id: [u8; 16]) -> Vec<u8> {
+/// The bytes that a record's checksum covers besides its body.
+pub(crate) fn record_key(kind: Record, id: [u8; 16]) -> Vec<u8> {
     let mut key = vec![b'R', kind as u8];
     key.extend(id);
     key
@@ -334,16 +333,11 @@ impl Rows {
     /// The size of the columns that a profile owns, bodies and checksums.
     pub(crate) fn own_bytes(&self, profile: ProfileNo) -> Result<u64> {
         let mut bytes = 0;
-        for column in Column::first_of(profile) {
-            let (kind, owner, _) = column.key();
-            let segments = (kind, owner, 0, 0)..=(kind, owner, u32::MAX, u32::MAX);
-            for entry in self.columns.range(segments)? {
+        for keys in Column::first_of(profile).map(Column::all_parts) {
+            for entry in self.columns.range(segments_of(&keys))? {
                 bytes += entry?.1.value().len() as u64;
             }
-            for entry in self
-                .ends
-                .range((kind, owner, 0)..=(kind, owner, u32::MAX))?
-            {
+            for entry in self.ends.range(keys)? {
                 bytes += entry?.1.value().len() as u64;
             }
         }
@@ -370,7 +364,11 @@ impl Rows {
         let end = self.ends.get(column.key())?;
         let end = end.ok_or_else(|| missing("it is missing"))?;
         let mut stored = Vec::new();
-        for (entry, segment) in self.columns.range(segments_of(column))?.zip(0..) {
+        for (entry, segment) in self
+            .columns
+            .range(segments_of(&(column.key()..=column.key())))?
+            .zip(0..)
+        {
             let (key, bytes) = entry?;
             if key.value().3 != segment {
                 return Err(missing("a segment of it is missing"));
@@ -387,10 +385,10 @@ fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
     (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
 }
 
-/// The key range of a column's segments.
-fn segments_of(column: Column) -> RangeInclusive<SegmentKey> {
-    let (kind, owner, part) = column.key();
-    (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
+/// The key range of the segments of columns.
+fn segments_of(columns: &RangeInclusive<ColumnKey>) -> RangeInclusive<SegmentKey> {
+    let ((kind, owner, first), (_, _, last)) = (*columns.start(), *columns.end());
+    (kind, owner, first, 0)..=(kind, owner, last, u32::MAX)
 }
 
 /// Visits the entries of a table. Fails if keys do not ascend, because damaged pages that refer back to a page

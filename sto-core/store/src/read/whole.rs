@@ -39,7 +39,7 @@ impl Snapshot {
             let interned = self.read(|rows| {
                 let record = profile_record(rows, id)?;
                 if build_of(rows, &record)?.executable == executable.name {
-                    tree.profile(rows, &record)
+                    tree.profile(rows, id, &record)
                 } else {
                     Err(InternalError::NoProfile(id))
                 }

@@ -167,6 +167,10 @@ fn plan(
             return Ok((AddOutcome::Added(Added::AlreadyStored(id)), None));
         }
         Some(known) => return Ok((AddOutcome::OtherReading(known.clone()), None)),
+        // Another store has a profile that was replaced here.
+        None if *from != ProfileOrigin::ReadHere && rows.has_record(Record::Replaced, id.0)? => {
+            return Ok((AddOutcome::Added(Added::AlreadyStored(id)), None));
+        }
         None => {}
     }
     let gone = known.as_ref().map(|known| known.profile);
@@ -178,8 +182,12 @@ fn plan(
         (interned, side_data),
         (gone, from),
     )?;
-    for replaced in replaced.iter().filter(|&&replaced| replaced != id) {
-        new.record(Record::Replaced, replaced.0, &id)?;
+    new.remove_record(Record::Replaced, id.0);
+    for &replaced in replaced.iter().filter(|&&replaced| replaced != id) {
+        // Another store may claim that any profile was replaced.
+        if gone == Some(replaced) || !rows.has_record(Record::Profile, replaced.0)? {
+            new.record(Record::Replaced, replaced.0, &id)?;
+        }
     }
     if gone == Some(id) {
         return Ok((AddOutcome::Added(Added::AlreadyStored(id)), Some(new)));

@@ -2,7 +2,10 @@
 
 use crate::codec::{CommitRecord, is_consistent};
 use crate::error::{InternalError, Result};
+use crate::read::rows::record_location;
 use crate::read::{call_rules, metrics, slices};
+use crate::tables::Record;
+use sto_model::id::ProfileId;
 use sto_model::limits::{
     MAX_COUNT, MAX_DEPTH, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCE_FILES, MAX_USER_STRING,
 };
@@ -20,6 +23,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &ProfileData) ->
         slices,
         metrics,
         calls,
+        // Their readers check them: what was ingested needs no check, and takes long to decode.
         kept_calls: _,
         source_digests: sources,
         addresses,
@@ -108,6 +112,27 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &ProfileData) ->
     calls
         .as_ref()
         .map_or(Ok(()), |calls| call_rules::check(calls, interned))
+}
+
+/// Checks a profile that this store, or another one, has under an id: its rules, and that its content matches the id.
+pub(crate) fn check_stored(
+    id: ProfileId,
+    build: &Build,
+    profile: &Profile,
+    interned: &ProfileData,
+) -> Result<()> {
+    check(build, profile, interned)?;
+    if ProfileId::new(build, profile, interned) == id {
+        Ok(())
+    } else {
+        Err(content_mismatch(id))
+    }
+}
+
+/// An error about a profile whose content does not match its id.
+pub(crate) fn content_mismatch(id: ProfileId) -> InternalError {
+    let location = record_location(Record::Profile, id.0);
+    InternalError::damaged(location, "its content does not match its id")
 }
 
 /// Returns the first limit that a profile exceeds. Reading a file truncates or rejects larger data, but a

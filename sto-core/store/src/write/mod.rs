@@ -25,7 +25,7 @@ use sto_model::tree::ProfileData;
 use sto_model::{Build, ModuleRef, Profile};
 
 pub(crate) use build::{BuildTotals, CostAdder, sum};
-pub(crate) use check::check;
+pub(crate) use check::{check, check_stored, content_mismatch};
 pub(crate) use remove::Removal;
 
 /// Collects the rows that add a profile and its side data to a store, possibly as a replacement of another

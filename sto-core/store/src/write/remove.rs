@@ -5,7 +5,7 @@ use super::{BuildTotals, next_history};
 use crate::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
 use crate::error::{InternalError, Result};
 use crate::numbers::NodeNo;
-use crate::read::counts::read_costs;
+use crate::read::counts::read_all_costs;
 use crate::read::rows::{NewRows, RecordWithLocation, Rows};
 use crate::tables::{Column, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,19 +69,7 @@ impl Removal {
     /// Removes the profiles' own records and columns.
     pub(crate) fn write_profiles(&self, new: &mut NewRows) {
         for (id, record) in &self.gone {
-            for sample_type in record.types() {
-                new.remove_column(Column::Costs(record.number, sample_type));
-                new.remove_column(Column::Lines(record.number, sample_type));
-            }
-            if record.slices > 0 {
-                new.remove_column(Column::Slices(record.number));
-            }
-            new.remove_column(Column::Metrics(record.number));
-            new.remove_column(Column::Calls(record.number));
-            new.remove_column(Column::Arguments(record.number));
-            new.remove_column(Column::Sources(record.number));
-            new.remove_column(Column::Addresses(record.number));
-            new.remove_column(Column::CallTrees(record.number, 0));
+            new.remove_columns_of(record.number);
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.build_recording_id().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);
@@ -112,10 +100,7 @@ impl Removal {
                 revision: record.revision.clone(),
                 ..build.clone()
             };
-            let costs = record.types().map(|sample_type| {
-                read_costs(rows, Column::Costs(record.number, sample_type), nodes_end)
-            });
-            let costs = costs.collect::<Result<Vec<_>>>()?;
+            let costs = read_all_costs(rows, record, nodes_end)?;
             tally.add(*id, &known, &record.profile, record.number, &costs)?;
         }
         Ok(tally)

@@ -1,7 +1,7 @@
 //! Errors of sending and fetching profiles.
 
 use super::{LAYOUT, VERSION};
-use crate::places::PlaceError;
+use crate::places::{FailureReason, PlaceError};
 use sto_model::printable;
 
 /// Error of sending or fetching profiles.
@@ -46,4 +46,17 @@ pub enum ExchangeError {
         /// Version of its layout.
         version: u64,
     },
+}
+
+impl ExchangeError {
+    /// Whether only the file of one profile is affected.
+    pub fn is_about_one_file(&self) -> bool {
+        matches!(
+            self,
+            ExchangeError::Place(PlaceError::Refused {
+                why: FailureReason::NotAFile,
+                ..
+            })
+        )
+    }
 }

@@ -6,7 +6,7 @@ use crate::places::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use sto_model::id::ProfileId;
+use sto_model::id::{ProfileId, RecordingDigest};
 use sto_model::units::Bytes;
 use sto_store::{Snapshot, StoreError};
 
@@ -109,13 +109,30 @@ impl<'a> Exchange<'a> {
             .collect())
     }
 
-    /// Adds a [packed](Snapshot::pack_each) profile unless it exists, and returns `true` if it was added.
+    /// Adds a [packed](Snapshot::pack_each) profile unless there is a file of its name. Returns the size of the file if
+    /// it was added.
     ///
     /// # Errors
     ///
     /// Returns an error if the place cannot be written.
-    pub fn add(&self, profile: ProfileId, packed: &[u8]) -> Result<bool, ExchangeError> {
-        Ok(self.place.create(&path(profile), packed)?)
+    pub fn add(&self, profile: ProfileId, packed: &[u8]) -> Result<Option<Bytes>, ExchangeError> {
+        let file = [packed, &seal(profile, packed)].concat();
+        let is_new = self.place.create(&path(profile), &file)?;
+        Ok(is_new.then_some(Bytes(file.len() as u64)))
+    }
+
+    /// Checks that the file of a profile's name is that profile. The seal of the file is sufficient.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if it is not, or cannot be read.
+    pub fn check(&self, profile: ProfileId) -> Result<(), String> {
+        match self.get(profile) {
+            Ok(Some(file)) if is_sealed(profile, &file) => Ok(()),
+            Ok(Some(file)) => self.unpack(profile, &file).map(drop),
+            Ok(None) => Err(format!("{}/{}: it is missing", self.place, path(profile))),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Returns the contents of a profile's file; `None` if it does not exist.
@@ -155,6 +172,21 @@ impl<'a> Exchange<'a> {
     pub fn place(&self) -> &'a Place {
         self.place
     }
+}
+
+/// The end of a profile's file: a frame that zstd skips (RFC 8878, 3.1.2), with the profile's id and the digest of the
+/// bytes before the frame.
+fn seal(profile: ProfileId, packed: &[u8]) -> Vec<u8> {
+    const MAGIC: u32 = 0x184D_2A50;
+    let content = [profile.0, RecordingDigest::hash_bytes(packed).0].concat();
+    let len = content.len() as u32;
+    [&MAGIC.to_le_bytes()[..], &len.to_le_bytes(), &content].concat()
+}
+
+fn is_sealed(profile: ProfileId, file: &[u8]) -> bool {
+    let end = file.len().saturating_sub(seal(profile, &[]).len());
+    let (packed, found) = file.split_at(end);
+    found == seal(profile, packed)
 }
 
 fn path(profile: ProfileId) -> String {

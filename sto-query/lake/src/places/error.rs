@@ -68,6 +68,10 @@ pub enum FailureReason {
     Full,
     /// The file exceeds the maximum size.
     TooLong,
+    /// The place has more files than a listing may have.
+    TooMany,
+    /// A link, a folder or a pipe has the file's name.
+    NotAFile,
     /// Another reason; the message explains it.
     Other,
 }
@@ -111,6 +115,8 @@ impl fmt::Display for FailureReason {
             FailureReason::NoSftp => "the program `sftp` is not installed; install OpenSSH's client",
             FailureReason::Full => "the disk is full; free some space, and try again",
             FailureReason::TooLong => "the file is too large",
+            FailureReason::TooMany => "there are more than 131,072 files and folders; name another place",
+            FailureReason::NotAFile => "a link, folder or pipe has this name; remove it, and try again",
             FailureReason::Other => "it failed",
         })
     }

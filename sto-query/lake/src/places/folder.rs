@@ -1,7 +1,7 @@
 //! Files in a folder.
 
 use super::error::Refusal;
-use super::{ListedFile, Machine, UNFINISHED};
+use super::{FailureReason, ListedFile, Machine, UNFINISHED, check_count};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
@@ -24,8 +24,13 @@ impl Files {
 }
 
 impl super::Files for Files {
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
+        let mut seen = 0;
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             let Some(entries) = if_there(fs::read_dir(self.root.join(&folder)))? else {
@@ -33,6 +38,8 @@ impl super::Files for Files {
             };
             for entry in entries {
                 let entry = entry?;
+                seen += 1;
+                check_count(seen)?;
                 // Files of sto have names in UTF-8.
                 let Some(name) = entry
                     .file_name()
@@ -67,7 +74,12 @@ impl super::Files for Files {
     }
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
-        Ok(self.root.join(name).try_exists()?)
+        // Links are not listed either.
+        match if_there(fs::symlink_metadata(self.root.join(name)))? {
+            None => Ok(false),
+            Some(found) if found.is_file() => Ok(true),
+            Some(_) => Err(Refusal::new(FailureReason::NotAFile, "")),
+        }
     }
 
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {

@@ -34,6 +34,19 @@ use sto_model::units::Bytes;
 /// Prefix of the names of incomplete files.
 const UNFINISHED: &str = ".sto-";
 
+/// Maximum number of files and folders that a listing reads. A place with more belongs to someone else, and reading
+/// its files would take hours.
+const MAX_LISTED: usize = 1 << 17;
+
+/// Returns an error if a listing has more than [`MAX_LISTED`] entries.
+fn check_count(entries: usize) -> Result<(), Refusal> {
+    if entries > MAX_LISTED {
+        Err(Refusal::new(FailureReason::TooMany, ""))
+    } else {
+        Ok(())
+    }
+}
+
 /// Resources of the local machine that places use.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
@@ -60,13 +73,18 @@ pub struct Place {
 
 /// Operations on a place, with paths relative to it. Names have been checked.
 trait Files: Send + Sync {
+    /// Whether reading a file takes hardly longer than listing it.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// Lists the files below a folder; empty if there is no such folder.
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal>;
 
     /// Returns `true` if there are no complete files.
     fn is_empty(&self) -> Result<bool, Refusal>;
 
-    /// Returns `true` if the file exists.
+    /// Returns `true` if the file exists. Something else under its name is an error.
     fn has(&self, name: &str) -> Result<bool, Refusal>;
 
     /// Reads a file of at most `most` bytes; `None` if it does not exist.
@@ -102,12 +120,17 @@ impl Place {
         }
     }
 
+    /// Whether this is a folder of this machine, from which files are read quickly.
+    pub fn is_local(&self) -> bool {
+        self.files.is_local()
+    }
+
     /// Lists the files below a folder recursively, sorted by name; an empty name stands for the whole place.
     /// Incomplete files are ignored.
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed.
+    /// Returns an error if the place cannot be accessed, or if there are too many files ([`FailureReason::TooMany`]).
     pub fn list(&self, folder: &str) -> Result<Vec<ListedFile>, PlaceError> {
         let checked = check_name(folder, true);
         let listed = checked.and_then(|()| self.files.list(folder));
@@ -138,7 +161,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed.
+    /// Returns an error if the place cannot be accessed, or if something else has this name ([`FailureReason::NotAFile`]).
     pub fn has(&self, name: &str) -> Result<bool, PlaceError> {
         let has = check_name(name, false).and_then(|()| self.files.has(name));
         has.map_err(|refusal| refusal.into_place_error(&self.name, "look for", name))
@@ -158,7 +181,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error if the place cannot be accessed.
+    /// Returns the errors of [`Place::has`].
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, PlaceError> {
         let created = check_name(name, false).and_then(|()| self.files.create(name, bytes));
         created.map_err(|refusal| refusal.into_place_error(&self.name, "write", name))

@@ -7,7 +7,7 @@ use super::address::{Bucket, Service};
 use super::error::{Advice, Refusal};
 use super::folder::join_name;
 use super::http::{Connector, unsent};
-use super::{FailureReason, ListedFile, Machine};
+use super::{FailureReason, ListedFile, Machine, check_count};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -93,6 +93,7 @@ impl super::Files for Files {
                 })
             });
             listed.extend(files);
+            check_count(listed.len() + folders.len())?;
         }
         Ok(listed)
     }

@@ -8,7 +8,7 @@
 use super::address::Remote;
 use super::error::{Advice, Refusal};
 use super::folder::join_name;
-use super::{FailureReason, ListedFile, UNFINISHED};
+use super::{FailureReason, ListedFile, UNFINISHED, check_count};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -110,6 +110,7 @@ impl super::Files for Files {
         let mut listed = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
+            check_count(listed.len() + folders.len())?;
             for line in self.ask(&format!("ls -ln {}", self.path(&folder)?))? {
                 match Entry::parse(&line) {
                     Some(entry) => {
@@ -143,10 +144,12 @@ impl super::Files for Files {
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
         let said = self.ask(&format!("ls -ln {}", self.path(name)?))?;
-        match said.iter().find(|line| Entry::parse(line).is_none()) {
-            Some(line) if is_missing(line) => Ok(false),
-            Some(line) => Err(refusal(line)),
-            None => Ok(true),
+        let entries: Vec<_> = said.iter().map(|line| (line, Entry::parse(line))).collect();
+        match &entries[..] {
+            [(line, None), ..] if is_missing(line) => Ok(false),
+            [(line, None), ..] => Err(refusal(line)),
+            [(_, Some(Entry { kind: b'-', .. }))] => Ok(true),
+            _ => Err(Refusal::new(FailureReason::NotAFile, "")),
         }
     }
 
@@ -269,6 +272,7 @@ impl Session {
             }
             if !line.is_empty() && !line.starts_with(ECHO) {
                 said.push(line.to_owned());
+                check_count(said.len())?;
             }
         }
     }

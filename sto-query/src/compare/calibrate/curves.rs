@@ -73,7 +73,7 @@ pub(crate) fn calibrate_curves(
         let mut ways: Vec<Vec<bool>> = vec![of_test.collect()];
         for detector in 0..Detector::ALL.len() {
             let is_worse = found.functions.iter().map(|of| {
-                let change = of.detectors[detector].change.as_ref();
+                let change = of.curves[0].detectors[detector].change.as_ref();
                 change.is_some_and(|change| change.result == ChangeKind::Degradation)
             });
             ways.push(is_worse.collect());

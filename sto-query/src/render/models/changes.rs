@@ -1,11 +1,13 @@
 //! Functions whose growth of cost changed, as text.
 
-use super::{run_of, unit, without_x};
-use crate::models::{Detected, FunctionChange, ModelChange, ModelChanges, SideModel};
+use super::{name, run_of, unit, without_x};
+use crate::models::{
+    ComparedCurves, Detected, FunctionChange, ModelChange, ModelChanges, SideModel,
+};
 use crate::text::names::shorten_name;
 use crate::text::{Style, format_count, line, omitted_line, paragraph, printable, short, title};
 use sto_core::units::Unit;
-use sto_stats::models::changes::ChangeKind;
+use sto_stats::models::changes::{ChangeKind, PartialChange};
 
 /// Width of the labels before formulas.
 const INDENT: usize = 10;
@@ -16,15 +18,19 @@ const NAME_WIDTH: usize = 40;
 /// Returns the report as text: degradations first, with the formulas of each function before and
 /// after.
 pub fn text(report: &ModelChanges, style: Style) -> String {
-    let head = format!(
+    let text = style.bold(&title(style, &head(report))) + "\n";
+    let text = text + &functions(report, style);
+    text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
+}
+
+/// Formats `REGRESSION: 12 runs of app@v2 against 12 runs of app@v1`.
+pub(super) fn head(report: &ModelChanges) -> String {
+    format!(
         "{}: {} against {}",
         report.verdict.name().to_uppercase(),
         run_of(&report.candidate),
         run_of(&report.baseline),
-    );
-    let text = style.bold(&title(style, &head)) + "\n";
-    let text = text + &functions(report, style);
-    text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
+    )
 }
 
 /// Returns the changes of functions and the number of unchanged functions.
@@ -32,10 +38,7 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
     let mut text = String::new();
     let unit = unit(&report.candidate);
     let x = printable(&report.candidate.x);
-    let is_told = |of: &&FunctionChange| of.result != ModelChange::NoChange || is_detected(of);
-    let changed = report.functions.iter().filter(is_told);
-    let changed: Vec<&FunctionChange> = changed.collect();
-    for change in &changed {
+    for change in report.functions.iter().filter(|change| is_shown(change)) {
         let sentence = format!("{}: {}", word(change), change.reason);
         let line = paragraph(style, "", &sentence, 2);
         text += &match change.result {
@@ -47,9 +50,13 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
             let head = format!("  {name:<width$}", width = INDENT - 2);
             text += &paragraph(style, &head, &modelled(side, &x, unit), INDENT);
         }
-        if !change.detectors.is_empty() {
+        for curves in &change.curves {
             let head = format!("  {:<width$}", "Perun", width = INDENT - 2);
-            text += &paragraph(style, &head, &detected(&change.detectors), INDENT);
+            let found = format!("{}: {}", compared(curves), detected(&curves.detectors));
+            text += &paragraph(style, &head, &found, INDENT);
+            for part in curves.detectors.iter().filter_map(|of| parts(of, &x)) {
+                text += &paragraph(style, &" ".repeat(INDENT), &part, INDENT + 2);
+            }
         }
         if !change.inherited_by.is_empty() {
             let head = format!("  {:<width$}", "callers", width = INDENT - 2);
@@ -57,20 +64,33 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
         }
         text.push('\n');
     }
-    let same = report.functions.len() - changed.len() + report.unchanged;
-    let noun = if changed.is_empty() {
-        "function"
-    } else {
-        "other function"
-    };
-    if same > 0 {
-        let same = format_count(same as u64, noun);
-        let sentence = format!("The cost of {same} grows with {x} as before.");
+    if let Some(sentence) = as_before(report) {
         text += &line(style, &sentence, 0);
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
     text + &omitted_line(report.omitted, "function")
+}
+
+/// Formats `The cost of 4 other functions grows with n as before.`; `None` if there are none.
+pub(super) fn as_before(report: &ModelChanges) -> Option<String> {
+    let changed = report
+        .functions
+        .iter()
+        .filter(|change| is_shown(change))
+        .count();
+    let same = report.functions.len() - changed + report.unchanged;
+    let noun = if changed == 0 {
+        "function"
+    } else {
+        "other function"
+    };
+    let functions = format_count(same as u64, noun);
+    let sentence = format!(
+        "The cost of {functions} grows with {} as before.",
+        printable(&report.candidate.x)
+    );
+    (same > 0).then_some(sentence)
 }
 
 /// Formats `main, run and 14 more change with it`.
@@ -93,9 +113,66 @@ fn callers(names: &[String]) -> String {
     format!("{all} {verb} with it")
 }
 
-fn is_detected(of: &FunctionChange) -> bool {
-    let mut found = of.detectors.iter().filter_map(|of| of.change.as_ref());
-    found.any(|change| change.result != ChangeKind::NoChange)
+/// Returns `true` if the test or a detector finds a change, at least in a part of x.
+pub(super) fn is_shown(of: &FunctionChange) -> bool {
+    let detectors = of.curves.iter().flat_map(|curves| &curves.detectors);
+    let mut found = detectors.filter_map(|of| of.change.as_ref());
+    let is_detected = found.any(|change| {
+        let parts = change.intervals.iter().map(|part| part.result);
+        let mut results = parts.chain([change.result]);
+        results.any(|result| result != ChangeKind::NoChange)
+    });
+    is_detected || of.result != ModelChange::NoChange
+}
+
+/// Formats `linear, then quadratic, R² 0.998`: the kinds of both sides' curves, and the lower R².
+fn compared(curves: &ComparedCurves) -> String {
+    let candidate = curves.unified.as_ref().or(curves.candidate.as_ref());
+    let Some((before, now)) = curves.baseline.as_ref().zip(candidate) else {
+        return "nothing can be fitted".to_owned();
+    };
+    let kinds = if before.kind == now.kind {
+        name(before)
+    } else {
+        format!("{}, then {}", name(before), name(now))
+    };
+    format!("{kinds}, R² {:.3}", before.r_square.min(now.r_square))
+}
+
+/// Returns the parts of x that local statistics compared, with adjacent ones of the same result joined. The error rate is
+/// the mean of those of the parts.
+pub(super) fn joined_parts(detected: &Detected) -> Vec<PartialChange> {
+    let parts = detected.change.iter().flat_map(|change| &change.intervals);
+    let parts: Vec<PartialChange> = parts.copied().collect();
+    let joined = parts.chunk_by(|a, b| a.result == b.result).map(|parts| {
+        let sum: f64 = parts.iter().map(|part| part.error_rate).sum();
+        let mut joined = parts[0];
+        joined.error_rate = sum / parts.len() as f64;
+        joined.x_end = parts[parts.len() - 1].x_end;
+        joined
+    });
+    joined.collect()
+}
+
+/// Formats `degradation from x = 0 to 1: 0.791; no change from x = 2 to 5: -0.0840`; `None` for detectors that do not
+/// compare parts of x.
+fn parts(detected: &Detected, x: &str) -> Option<String> {
+    let parts = joined_parts(detected).into_iter().map(|part| {
+        let [from, to] = [part.x_start, part.x_end].map(short);
+        let result = found(part.result);
+        format!(
+            "{result} from {x} = {from} to {to}: {}",
+            signed(part.error_rate)
+        )
+    });
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Formats a relative change.
+fn signed(rate: f64) -> String {
+    let sign = if rate < 0.0 { "-" } else { "" };
+    format!("{sign}{}", short(rate.abs()))
 }
 
 /// Formats `degradation: integral comparison 0.71, fast check 1.20; no change: average amount
@@ -106,9 +183,8 @@ fn detected(detectors: &[Detected]) -> String {
         let name = of.detector.name().replace('-', " ");
         let (result, text) = match &of.change {
             Some(change) => {
-                let rate = short(change.error_rate.abs());
-                let sign = if change.error_rate < 0.0 { "-" } else { "" };
-                (found(change.result), format!("{name} {sign}{rate}"))
+                let rate = signed(change.error_rate);
+                (found(change.result), format!("{name} {rate}"))
             }
             None => ("not compared", name),
         };
@@ -123,7 +199,8 @@ fn detected(detectors: &[Detected]) -> String {
         .join("; ")
 }
 
-fn found(result: ChangeKind) -> &'static str {
+/// Returns the result of a detector in words.
+pub(super) fn found(result: ChangeKind) -> &'static str {
     match result {
         ChangeKind::Degradation => "degradation",
         ChangeKind::MaybeDegradation => "maybe degradation",

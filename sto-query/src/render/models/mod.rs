@@ -3,16 +3,20 @@
 mod calibrated;
 pub mod changes;
 mod formula;
+mod frame;
 mod page;
 mod plot;
 mod svg;
 mod two;
+mod two_curves;
 
 pub use page::html;
 pub use svg::svg;
 
 pub use calibrated::calibrated;
 pub use two::two_variables;
+pub(in crate::render) use two_curves::figures;
+pub use two_curves::{changes_html, changes_svg};
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
 use crate::text::{
@@ -20,7 +24,7 @@ use crate::text::{
     title,
 };
 use formula::{amount, formula, kind};
-use plot::{Axis, Plot};
+use plot::{Axis, Plot, is_flattened};
 use std::fmt::Write;
 use sto_core::units::Unit;
 use sto_stats::models::{Certainty, Exponent, Model, ModelKind, Why};
@@ -98,11 +102,15 @@ fn asked(of: &Modelled) -> String {
     format!("{}{calls} by {}", y.trim_start(), printable(&of.x))
 }
 
-/// Formats `14 runs of demo@v1`.
+/// Formats `14 runs of demo@v1`, or `14 points of a.csv`.
 fn run_of(of: &Modelled) -> String {
-    let name = |name: &Option<String>| printable(name.as_deref().unwrap_or_default()).into_owned();
-    let runs = format_count(of.runs as u64, "run");
-    format!("{runs} of {}@{}", name(&of.executable), name(&of.build))
+    let noun = if of.executable.is_some() {
+        "run"
+    } else {
+        "point"
+    };
+    let runs = format_count(of.runs as u64, noun);
+    format!("{runs} of {}", printable(&of.name()))
 }
 
 fn unit(of: &Modelled) -> Option<Unit> {
@@ -125,6 +133,10 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
         y_text: &|value| amount(value, unit),
     };
     text += &plot.text(style);
+    if !by_logarithm && is_flattened(points.iter().map(|point| point.1)) {
+        let hint = "The highest points flatten the others; logarithmic axes show both.";
+        text += &format!("\n{}", line(style, hint, 0));
+    }
     if let Some(certainty) = &function.certainty {
         text.push('\n');
         text += &paragraph(style, "", &sure(certainty, best, &x), 0);
@@ -140,7 +152,7 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
     ]);
     for model in function.models.iter().take(LISTED) {
         table.add_row(vec![
-            Cell::from(kind(model.kind)),
+            Cell::from(name(model)),
             Cell::from(formula(model, &x, unit).unwrap_or_default()),
             Cell::from(format!("{:.3}", model.r_square)),
             Cell::from(
@@ -158,24 +170,23 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
 /// Formats `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
 fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     let formula = formula(best, x, unit).map_or_else(String::new, |text| format!(": {text}"));
-    let smoothing = best
-        .smoothing
-        .map_or_else(String::new, |by| smoothed(best.kind, by));
-    format!(
-        "{}{formula}{smoothing}, R² {:.3}",
-        kind(best.kind),
-        best.r_square
-    )
+    format!("{}{formula}, R² {:.3}", name(best), best.r_square)
+}
+
+/// Formats `quadratic` or `regressogram of 12 buckets`.
+fn name(model: &Model) -> String {
+    let smoothing = model.smoothing.map(|by| smoothed(model.kind, by));
+    kind(model.kind) + &smoothing.unwrap_or_default()
 }
 
 /// Formats the smoothing parameter: ` of 12 buckets`.
 fn smoothed(kind: ModelKind, by: f64) -> String {
     match kind {
         ModelKind::Regressogram => format!(" of {}", format_count(by as u64, "bucket")),
-        ModelKind::MovingAverage if by >= 1.0 => {
+        ModelKind::MovingAverage | ModelKind::MovingMedian => {
             format!(" of {}", format_count(by as u64, "point"))
         }
-        ModelKind::MovingAverage => format!(" with a decay of {}", short(by)),
+        ModelKind::ExponentialAverage => format!(" with a decay of {}", short(by)),
         ModelKind::KernelRidge => format!(" with a gamma of {}", short(by)),
         _ => format!(" with a bandwidth of {}", short(by)),
     }

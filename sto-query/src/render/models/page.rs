@@ -1,30 +1,35 @@
 //! Models of one function as a page: points, curves, residuals, and a legend.
 
 use super::formula::{amount, formula, kind};
-use super::svg::picture;
-use super::{heading, sentence, sure, unit};
+use super::plot::is_flattened;
+use super::svg::{CURVES, picture};
+use super::{heading, name, sentence, sure, unit};
 use crate::models::CostModel;
 use crate::render::html::{Page, number_head, numbers};
 use crate::text::{format_count, short};
 use maud::{Markup, html};
 use sto_stats::models::Coefficient;
 
-/// Maximum number of curves to draw.
-const CURVES: usize = 4;
+/// Number of formulas to draw.
+const FORMULAS: usize = 4;
+
+/// Style of a page with curves.
+pub(super) const PAGE_STYLE: &str = concat!(include_str!("curves.css"), include_str!("models.css"));
 
 /// Returns the models of one function as a self-contained HTML page, with linear and logarithmic
-/// axes to choose from.
-pub fn html(report: &CostModel) -> String {
+/// axes to choose from. Draws `curves` curves, or a few if there is only one.
+pub fn html(report: &CostModel, curves: usize) -> String {
+    let curves = curves.clamp(FORMULAS, CURVES);
     let title = heading(report);
     let page = Page {
         title: &title,
-        style: include_str!("models.css"),
+        style: PAGE_STYLE,
         script: "",
     };
-    page.render(&content(report, &title))
+    page.render(&content(report, &title, curves))
 }
 
-fn content(report: &CostModel, title: &str) -> Markup {
+fn content(report: &CostModel, title: &str, curves: usize) -> Markup {
     let function = &report.function;
     let unit = unit(&report.of);
     html! {
@@ -40,14 +45,10 @@ fn content(report: &CostModel, title: &str) -> Markup {
                 None => { p.reason { "No model can be fitted." } }
             }
         }
-        main.curves {
-            p {
-                label { input type="radio" name="axes" id="values" checked; " axes by values" }
-                label { input type="radio" name="axes" id="logarithms"; " axes by logarithms: a power is a line" }
-            }
-            figure.by-values { (picture(report, false, CURVES, None)) }
-            figure.by-logarithms { (picture(report, true, CURVES, None)) }
-            (legend(report))
+        main {
+            (choice_of_axes(is_flattened(function.points.iter().map(|point| point.y))))
+            (by_both_axes(|by_logarithm| picture(report, by_logarithm, curves, None)))
+            (legend(report, curves))
             @if !function.left_out.is_empty() {
                 h2 { "Not fitted" }
                 ul { @for (of, why) in &function.left_out { li { (kind(*of)) " " (why) } } }
@@ -57,8 +58,26 @@ fn content(report: &CostModel, title: &str) -> Markup {
     }
 }
 
+/// Returns buttons that choose between linear and logarithmic axes; `by_logarithm` chooses the latter at first.
+pub(super) fn choice_of_axes(by_logarithm: bool) -> Markup {
+    html! {
+        p.axes {
+            label { input type="radio" name="axes" id="values" checked[!by_logarithm]; " axes by values" }
+            label { input type="radio" name="axes" id="logarithms" checked[by_logarithm]; " axes by logarithms: a power is a line" }
+        }
+    }
+}
+
+/// Returns a picture with linear and with logarithmic axes. The page shows one of them.
+pub(super) fn by_both_axes(picture: impl Fn(bool) -> Markup) -> Markup {
+    html! {
+        figure.by-values { (picture(false)) }
+        figure.by-logarithms { (picture(true)) }
+    }
+}
+
 /// Returns a table of the models, each with the line style of its curve.
-fn legend(report: &CostModel) -> Markup {
+fn legend(report: &CostModel, curves: usize) -> Markup {
     let unit = unit(&report.of);
     html! {
         h2 { "Models" }
@@ -75,8 +94,8 @@ fn legend(report: &CostModel) -> Markup {
             tbody {
                 @for (number, model) in report.function.models.iter().enumerate() {
                     tr {
-                        td { @if number < CURVES { (key(number)) } }
-                        th scope="row" { (kind(model.kind)) }
+                        td { @if number < curves { (key(number)) } }
+                        th scope="row" { (name(model)) }
                         td { (formula(model, &report.of.x, unit).unwrap_or_default()) }
                         td { @for of in &model.coefficients { div { (coefficient(of)) } } }
                         (numbers([&*format!("{:.4}", model.r_square), &*of_some(model.adjusted_r_square, 4), &*of_some(model.aicc, 1)]))

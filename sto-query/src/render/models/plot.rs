@@ -1,5 +1,6 @@
 //! Plots of points and a curve in braille characters of two by four dots.
 
+use crate::render::plot::round_step;
 use crate::text::{Style, display_width};
 
 /// Number of rows of a plot.
@@ -76,6 +77,69 @@ impl Axis {
         } else {
             self.from + part * (self.to - self.from)
         }
+    }
+}
+
+/// Maximum number of ticks of a logarithmic axis.
+const LOG_TICKS: usize = 8;
+
+impl Axis {
+    /// Returns round values within the axis, at most `steps` + 1 of them on a linear one: multiples of 1, 2 or 5 times a
+    /// power of ten. Those of a logarithmic axis of several decades are powers of ten.
+    pub(super) fn ticks(&self, steps: u32) -> Vec<f64> {
+        if self.from == self.to {
+            return vec![self.from];
+        }
+        if let Some(ticks) = self.is_log.then(|| self.log_ticks()).flatten() {
+            return ticks;
+        }
+        let step = round_step((self.to - self.from) / f64::from(steps));
+        let (first, last) = ((self.from / step).ceil(), (self.to / step).floor());
+        (0..=steps)
+            .map(|number| first + f64::from(number))
+            .filter(|multiple| *multiple <= last)
+            .map(|multiple| multiple * step)
+            .collect()
+    }
+
+    /// Returns `None` if the axis covers too few decades.
+    fn log_ticks(&self) -> Option<Vec<f64>> {
+        let decades = self.from.log10().floor() as i32..=self.to.log10().floor() as i32;
+        let of = |factors: &'static [f64], every: usize| -> Vec<f64> {
+            let powers = decades
+                .clone()
+                .step_by(every)
+                .map(|power| 10f64.powi(power));
+            let values = powers.flat_map(|power| factors.iter().map(move |by| by * power));
+            values
+                .filter(|value| (self.from..=self.to).contains(value))
+                .collect()
+        };
+        let fine = of(&[1.0, 2.0, 5.0], 1);
+        match fine.len() {
+            0..3 => None,
+            3..=LOG_TICKS => Some(fine),
+            _ => Some(of(&[1.0], decades.clone().count().div_ceil(LOG_TICKS))),
+        }
+    }
+}
+
+/// Factor by which the highest of a hundred points must exceed the others to flatten them.
+const FLATTENS: f64 = 10.0;
+
+/// Returns `true` if the highest hundredth of the values, at least one, is so high that the others cannot be told apart
+/// on a linear axis, but can on a logarithmic one.
+pub(super) fn is_flattened(values: impl Iterator<Item = f64>) -> bool {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let other = values.len().checked_sub(2 + values.len() / 100);
+    match (
+        values.first(),
+        other.and_then(|ix| values.get(ix)),
+        values.last(),
+    ) {
+        (Some(lowest), Some(other), Some(highest)) => *lowest > 0.0 && *highest > FLATTENS * other,
+        _ => false,
     }
 }
 
@@ -196,6 +260,33 @@ mod tests {
         assert!(lines.iter().all(|line| display_width(line) <= 24), "{text}");
         let drawn = |line: &&&str| line.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c));
         assert!(lines.iter().filter(drawn).count() >= ROWS - 2, "{text}");
+    }
+
+    #[test]
+    fn ticks_are_round_values_within_the_axis() {
+        let ticks = |values: [f64; 2], by_logarithm: bool| {
+            Axis::from_values(values.into_iter(), by_logarithm).ticks(5)
+        };
+        assert_eq!(ticks([3.0, 64.0], false), [0.0, 20.0, 40.0, 60.0]);
+        assert_eq!(ticks([1e9, 1.1e9], false), [0.0, 5e8, 1e9]);
+        assert_eq!(ticks([-7.0, 3.0], false), [-6.0, -4.0, -2.0, 0.0, 2.0]);
+        assert_eq!(ticks([3.0, 64.0], true), [5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(ticks([0.5, 2000.0], true), [1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(ticks([31.0, 38.0], true), [32.0, 34.0, 36.0, 38.0]);
+        assert_eq!(ticks([5.0, 5.0], true), [5.0]);
+        assert!((7..=8).contains(&ticks([1e-300, 1e300], true).len()));
+        assert!(Axis::around_zero(3.0).ticks(2).contains(&0.0));
+        for extreme in [[0.0, f64::MIN_POSITIVE], [0.0, f64::MAX]] {
+            assert!(ticks(extreme, false).len() <= 6);
+        }
+    }
+
+    #[test]
+    fn outlier_flattens_other_values_only_if_it_is_far_above_them() {
+        let with = |highest: f64| is_flattened((1..=50).map(f64::from).chain([highest]));
+        assert!(with(501.0) && !with(400.0));
+        assert!(!is_flattened([0.0, 1.0, 1000.0].into_iter()));
+        assert!(!is_flattened([7.0].into_iter()) && !is_flattened([].into_iter()));
     }
 
     #[test]

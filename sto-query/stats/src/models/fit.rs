@@ -6,7 +6,7 @@ use super::model::ModelKind;
 use super::moving_average::{Average, iterative_moving_average, moving_average};
 use super::normal_form::normal_form;
 use super::points::Points;
-use super::regression::regression_with_certainty;
+use super::regression::{regression_with_certainty, weighted_regression};
 use super::regressogram::{Buckets, Middle, regressogram};
 use crate::models::Certainty;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,8 @@ pub enum Fit {
     /// Kernel regression with weights e^(-gamma d²) and the best of these gammas; if empty, of gammas chosen by the
     /// range of x.
     KernelRidge(Vec<f64>),
+    /// The best curve of each of these methods, in this order.
+    Each(Vec<Fit>),
 }
 
 impl Default for Fit {
@@ -59,8 +61,24 @@ impl Default for Fit {
 }
 
 impl Fit {
-    /// Fits the models, and estimates the certainty of the best one if there are several.
-    pub fn models(&self, points: &Points) -> (Models, Option<Certainty>) {
+    /// Returns the methods to use one by one: those of [`Fit::Each`], or this one.
+    pub fn each(&self) -> &[Fit] {
+        match self {
+            Fit::Each(fits) => fits,
+            fit => std::slice::from_ref(fit),
+        }
+    }
+
+    /// Fits the models, and estimates the certainty of the best one if all are formulas.
+    pub fn models_with_certainty(&self, points: &Points) -> (Models, Option<Certainty>) {
+        match self {
+            Fit::Regression(kinds) => regression_with_certainty(points, kinds),
+            fit => (fit.models(points), None),
+        }
+    }
+
+    /// Fits the models.
+    pub fn models(&self, points: &Points) -> Models {
         let none = |name: &str| {
             if points.is_empty() {
                 Why::TooFewX {
@@ -72,18 +90,19 @@ impl Fit {
             }
         };
         let (kind, fitted) = match self {
-            Fit::Regression(kinds) => return regression_with_certainty(points, kinds),
+            Fit::Each(fits) => return best_of_each(fits.iter().map(|fit| fit.models(points))),
+            Fit::Regression(kinds) => return weighted_regression(points, kinds),
             Fit::NormalForm => (ModelKind::NormalForm, normal_form(points)),
             Fit::Regressogram { buckets, middle } => (
                 ModelKind::Regressogram,
                 regressogram(points, *buckets, *middle).ok_or_else(|| none("buckets")),
             ),
             Fit::MovingAverage(average) => (
-                ModelKind::MovingAverage,
+                average.kind(),
                 moving_average(points, *average).ok_or_else(|| none("window or decay")),
             ),
             Fit::IterativeMovingAverage(average) => (
-                ModelKind::MovingAverage,
+                average.kind(),
                 iterative_moving_average(points, *average).ok_or_else(|| none("window")),
             ),
             Fit::KernelRegression {
@@ -103,8 +122,39 @@ impl Fit {
                 },
             ),
         };
-        (Models::from_single_kind(kind, fitted), None)
+        Models::from_single_kind(kind, fitted)
     }
+}
+
+impl Fit {
+    /// Fits a regressogram with as many buckets as another one, so that they can be compared bucket by bucket; `None`
+    /// if this is not a regressogram, or if it has as many buckets anyway.
+    pub fn unified(&self, points: &Points, [other, own]: [&Models; 2]) -> Option<Models> {
+        let Fit::Regressogram { middle, .. } = *self else {
+            return None;
+        };
+        let number = |models: &Models| models.models.first().map(|model| model.parameters as usize);
+        let (number, own) = (number(other)?, number(own)?);
+        let buckets = Buckets::Number(number);
+        (number != own).then(|| Fit::Regressogram { buckets, middle }.models(points))
+    }
+}
+
+/// Keeps the best model of each fit, and the reasons of those that have none.
+fn best_of_each(fits: impl Iterator<Item = Models>) -> Models {
+    let mut all = Models {
+        models: Vec::new(),
+        spread: None,
+        left_out: Vec::new(),
+    };
+    for mut fit in fits {
+        if fit.models.is_empty() {
+            all.left_out.append(&mut fit.left_out);
+        } else {
+            all.models.push(fit.models.swap_remove(0));
+        }
+    }
+    all
 }
 
 fn some_gammas(points: &Points) -> Vec<f64> {

@@ -20,6 +20,7 @@
 //! ```
 #![doc = include_str!("models.md")]
 
+mod bins;
 mod candidates;
 mod certainty;
 pub mod changes;
@@ -42,7 +43,9 @@ mod simpson;
 mod spread;
 mod sums;
 mod surface;
+mod window_function;
 
+pub use bins::Bins;
 pub use candidates::{Models, Why};
 pub use certainty::{Certainty, Exponent};
 pub use curve::{Curve, Term};
@@ -61,3 +64,4 @@ pub use regressogram::{Buckets, Middle, regressogram};
 pub use rolling::Window;
 pub use simpson::simpson;
 pub use surface::{Powers, Surface, SurfaceTerm, normal_form_of_two};
+pub use window_function::WindowFunction;

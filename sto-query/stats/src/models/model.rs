@@ -33,8 +33,12 @@ pub enum ModelKind {
     NormalForm,
     /// The mean or median of each bucket of x.
     Regressogram,
-    /// The mean or median of neighbouring points.
+    /// The mean of neighbouring points.
     MovingAverage,
+    /// The median of neighbouring points.
+    MovingMedian,
+    /// The mean of earlier points, whose weights decrease with their distance.
+    ExponentialAverage,
     /// Weighted mean of, or line through, neighbouring points.
     KernelRegression,
     /// Kernel regression with a cross-validated width.
@@ -80,6 +84,8 @@ impl ModelKind {
             ModelKind::NormalForm => "normal_form",
             ModelKind::Regressogram => "regressogram",
             ModelKind::MovingAverage => "moving_average",
+            ModelKind::MovingMedian => "moving_median",
+            ModelKind::ExponentialAverage => "exponential_average",
             ModelKind::KernelRegression => "kernel_regression",
             ModelKind::KernelRidge => "kernel_ridge",
         }

@@ -5,6 +5,7 @@ use super::model::{Fitness, Model, ModelKind};
 use super::points::Points;
 use super::rolling::{self, Window};
 use super::sums::sums;
+use super::window_function::WindowFunction;
 use serde::{Deserialize, Serialize};
 
 /// Kind of moving average.
@@ -15,10 +16,41 @@ use serde::{Deserialize, Serialize};
 pub enum Average {
     /// Mean of a window.
     Simple(Window),
+    /// Weighted mean of a window.
+    Weighted {
+        /// The window.
+        window: Window,
+        /// Weights of the points in the window.
+        function: WindowFunction,
+    },
     /// Median of a window.
     Median(Window),
     /// Exponentially weighted mean of the point and all earlier ones.
     Exponential(Decay),
+}
+
+impl Average {
+    /// The kind of model.
+    pub fn kind(self) -> ModelKind {
+        match self {
+            Average::Simple(_) | Average::Weighted { .. } => ModelKind::MovingAverage,
+            Average::Median(_) => ModelKind::MovingMedian,
+            Average::Exponential(_) => ModelKind::ExponentialAverage,
+        }
+    }
+
+    /// Returns the same average of windows of another width, or with another span.
+    fn with_width(self, width: usize) -> Average {
+        match self {
+            Average::Simple(window) => Average::Simple(Window { width, ..window }),
+            Average::Weighted { window, function } => Average::Weighted {
+                window: Window { width, ..window },
+                function,
+            },
+            Average::Median(window) => Average::Median(Window { width, ..window }),
+            Average::Exponential(_) => Average::Exponential(Decay::Span(width as f64)),
+        }
+    }
 }
 
 /// Rate at which weights decrease from each point to the one before.
@@ -51,6 +83,8 @@ impl Decay {
     }
 }
 
+/// Maximum width of a window with a window function, in points.
+const MAX_WEIGHTS: usize = 1 << 24;
 /// R² at which the search for a window ends.
 const ENOUGH: f64 = 0.88;
 /// Initial window, as a share of the range of x.
@@ -58,7 +92,7 @@ const FIRST: f64 = 0.05;
 /// Share of the window removed in each step, per 1 that R² lacks.
 const STEP: f64 = 0.15;
 
-/// Averages neighbouring points in order. Returns `None` if there are no points, the window is empty, or the decay is
+/// Averages neighbouring points in order. Returns `None` if there are no points, the window is empty, or an option is
 /// out of its range. R² only covers the points that have a value.
 pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
     let y = points.y();
@@ -67,7 +101,15 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
     }
     let (values, smoothing) = match average {
         Average::Simple(window) | Average::Median(window) if window.width == 0 => return None,
+        Average::Weighted { window, .. } if !(1..=MAX_WEIGHTS).contains(&window.width) => {
+            return None;
+        }
         Average::Simple(window) => (rolling::mean(y, window), window.width as f64),
+        Average::Weighted { window, function } => {
+            let weights = function.weights(window.width);
+            let values = rolling::weighted_mean(y, window, &weights);
+            (values, window.width as f64)
+        }
         Average::Median(window) => (rolling::median(y, window), window.width as f64),
         Average::Exponential(decay) => {
             let part = decay.part()?;
@@ -81,11 +123,19 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
             let counts = counts.filter(|count| *count >= window.least);
             counts.map(|count| 1.0 / count as f64).sum()
         }
+        Average::Weighted { window, function } => {
+            let weights = function.weights(window.width);
+            let points = (0..y.len()).filter(|ix| values[*ix].is_finite());
+            let own = window.own_weight(&weights);
+            points
+                .map(|ix| own / window.weights_at(ix, y.len(), &weights).iter().sum::<f64>())
+                .sum()
+        }
         Average::Exponential(decay) => rolling::sum_own_weights(decay.part()?, y.len()),
     };
     let fitness = fitness(y, &values, own)?;
     let curve = sampled_curve(points.x(), &values);
-    Some(fitness.smoothed(ModelKind::MovingAverage, points, own, smoothing, curve))
+    Some(fitness.smoothed(average.kind(), points, own, smoothing, curve))
 }
 
 /// Averages with a window that narrows until R² reaches 0.88, by the rule of Perun's algorithm 1. `average` says
@@ -94,12 +144,7 @@ pub fn iterative_moving_average(points: &Points, average: Average) -> Option<Mod
     let (low, high) = points.range()?;
     let mut width = ((FIRST * (high - low)) as usize).clamp(1, points.len());
     loop {
-        let average = match average {
-            Average::Simple(window) => Average::Simple(Window { width, ..window }),
-            Average::Median(window) => Average::Median(Window { width, ..window }),
-            Average::Exponential(_) => Average::Exponential(Decay::Span(width as f64)),
-        };
-        let model = moving_average(points, average)?;
+        let model = moving_average(points, average.with_width(width))?;
         let lacks = STEP * (width - 1) as f64 * (ENOUGH - model.r_square);
         let less = lacks.min(0.9 * width as f64 - 1.0).max(1.0) as usize;
         let next = width.saturating_sub(less).max(1);

@@ -27,14 +27,30 @@ impl Window {
         }
     }
 
-    pub(super) fn range(self, ix: usize, size: usize) -> Range<usize> {
-        let after = if self.centred {
+    /// Number of points after the one whose window it is.
+    fn after(self) -> usize {
+        if self.centred {
             (self.width - 1) / 2
         } else {
             0
-        };
-        let end = (ix + after + 1).min(size);
-        (ix + after + 1).saturating_sub(self.width)..end
+        }
+    }
+
+    pub(super) fn range(self, ix: usize, size: usize) -> Range<usize> {
+        let end = ix + self.after() + 1;
+        end.saturating_sub(self.width)..end.min(size)
+    }
+
+    /// Returns the weights of the points in [`Window::range`].
+    pub(super) fn weights_at(self, ix: usize, size: usize, weights: &[f64]) -> &[f64] {
+        let range = self.range(ix, size);
+        let first = self.width + range.start - (ix + self.after() + 1);
+        &weights[first..first + range.len()]
+    }
+
+    /// Returns the weight of the point whose window it is.
+    pub(super) fn own_weight(self, weights: &[f64]) -> f64 {
+        weights[self.width - 1 - self.after()]
     }
 }
 
@@ -55,6 +71,21 @@ pub(super) fn mean(y: &[f64], window: Window) -> Vec<f64> {
                 *value = sum.total() / next.len() as f64;
             }
             range = next;
+        }
+    })
+}
+
+/// Returns the weighted mean of the window at each number; NaN if the window has too few points, or if all weights
+/// are 0.
+pub(super) fn weighted_mean(y: &[f64], window: Window, weights: &[f64]) -> Vec<f64> {
+    along(y, window, |at, values| {
+        for (ix, value) in values.iter_mut().enumerate() {
+            let weights = window.weights_at(at + ix, y.len(), weights);
+            let range = window.range(at + ix, y.len());
+            if range.len() >= window.least {
+                let sum: f64 = y[range].iter().zip(weights).map(|(y, w)| y * w).sum();
+                *value = sum / weights.iter().sum::<f64>();
+            }
         }
     })
 }

@@ -46,7 +46,7 @@ fn r_square_agrees_with_published_values() {
     for (name, curve, published) in table {
         let points = points(curve);
         for (fit, published) in fits.iter().zip(published) {
-            let (found, _) = fit.models(&points);
+            let found = fit.models(&points);
             let ours = found.models[0].r_square;
             let off = (ours - published).abs();
             assert!(

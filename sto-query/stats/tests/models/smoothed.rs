@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::f64::consts::PI;
 use sto_stats::models::{
-    Average, Bandwidth, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points, Why,
-    Window, cross_validation, hurvich, iterative_moving_average, kernel_regression, kernel_ridge,
-    moving_average, regressogram,
+    Average, Bandwidth, Bins, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points, Why,
+    Window, WindowFunction, cross_validation, hurvich, iterative_moving_average, kernel_regression,
+    kernel_ridge, moving_average, regressogram,
 };
 
 fn points(x: &[f64], y: &[f64]) -> Points {
@@ -107,6 +107,58 @@ fn same_values(what: &str, model: &Model, theirs: &[Option<f64>]) {
     for (ours, theirs) in y.iter().zip(theirs) {
         same(what, *ours, theirs, 1.0);
     }
+}
+
+#[derive(Deserialize)]
+struct Weighted {
+    y: Vec<f64>,
+    cases: Vec<WeightedCase>,
+}
+
+#[derive(Deserialize)]
+struct WeightedCase {
+    function: WindowFunction,
+    width: usize,
+    centred: bool,
+    least: usize,
+    mean: Vec<Option<f64>>,
+}
+
+#[test]
+fn weighted_moving_averages_agree_with_pandas() {
+    let found = include_str!("../../../../testdata/models/window_functions.json");
+    let found: Weighted = serde_json::from_str(found).unwrap();
+    let x: Vec<f64> = (0..found.y.len()).map(|x| x as f64).collect();
+    let points = points(&x, &found.y);
+    assert_eq!(found.cases.len(), 18 * 5);
+    for case in found.cases {
+        let mut window = Window::new(case.width, case.centred);
+        window.least = case.least;
+        let function = case.function;
+        let average = Average::Weighted { window, function };
+        let what = format!("{function:?} of {}", case.width);
+        same_values(
+            &what,
+            &moving_average(&points, average).unwrap(),
+            &case.mean,
+        );
+    }
+}
+
+#[test]
+fn boxcar_is_a_simple_moving_average() {
+    let points = Points::new((0..40).map(|x| (f64::from(x), f64::from(x * x % 17)))).unwrap();
+    let window = Window::new(6, true);
+    let function = WindowFunction::Boxcar;
+    let weighted = moving_average(&points, Average::Weighted { window, function }).unwrap();
+    let simple = moving_average(&points, Average::Simple(window)).unwrap();
+    same("R²", weighted.r_square, simple.r_square, 1.0);
+    same("own weights", weighted.parameters, simple.parameters, 1.0);
+    let window = Window::new(usize::MAX / 2, true);
+    assert_eq!(
+        moving_average(&points, Average::Weighted { window, function }),
+        None
+    );
 }
 
 #[test]
@@ -363,4 +415,51 @@ fn direct_sum(
         Estimator::NadarayaWatson => of_y[0] / sums[0],
         _ => (sums[2] * of_y[0] - sums[1] * of_y[1]) / (sums[0] * sums[2] - sums[1] * sums[1]),
     }
+}
+
+#[test]
+fn points_of_a_bin_get_the_same_x_on_both_sides() {
+    let mut sides = [
+        vec![(0.0, 1.0), (1.0, 2.0), (9.0, 3.0)],
+        vec![(2.0, 4.0), (10.0, 5.0)],
+    ];
+    Bins::EqualWidth(2).apply(&mut sides);
+    assert_eq!(
+        sides,
+        [
+            vec![(1.0, 1.0), (1.0, 2.0), (9.5, 3.0)],
+            vec![(1.0, 4.0), (9.5, 5.0)]
+        ]
+    );
+    let mut skewed = [vec![
+        (1.0, 0.0),
+        (2.0, 0.0),
+        (3.0, 0.0),
+        (100.0, 0.0),
+        (100.0, 1.0),
+    ]];
+    Bins::EqualCount(2).apply(&mut skewed);
+    let x: Vec<f64> = skewed[0].iter().map(|point| point.0).collect();
+    assert_eq!(x, [2.0, 2.0, 2.0, 100.0, 100.0]);
+    let mut equal = [vec![(4.0, 0.0); 3]];
+    for bins in [Bins::EqualWidth(0), Bins::EqualCount(u32::MAX)] {
+        bins.apply(&mut equal);
+        assert_eq!(equal[0], [(4.0, 0.0); 3]);
+    }
+    Bins::EqualCount(3).apply(&mut []);
+}
+
+#[test]
+fn kernels_over_an_infinite_range_of_x_do_not_panic() {
+    let points = points(&[-1e308, 0.0, 1e308], &[2.0, 3.0, 1.0]);
+    for bandwidth in [Bandwidth::Scott, Bandwidth::Width(1.0)] {
+        let fitted = kernel_regression(
+            &points,
+            Kernel::Gaussian,
+            Estimator::NadarayaWatson,
+            bandwidth,
+        );
+        assert!(fitted.is_ok_and(|model| model.smoothing.is_some_and(f64::is_finite)));
+    }
+    let _ = kernel_ridge(&points, &[1e-4, 1.0]);
 }

@@ -3,7 +3,7 @@
 use super::corruptions::{Concerns, Corruptions};
 use crate::codec::DecodeError;
 use crate::guard::guarded;
-use crate::numbers::{Number, ProfileNo};
+use crate::numbers::Number;
 use crate::read::rows::{Rows, open_column};
 use crate::tables::{Column, ColumnKey, SEGMENT};
 use rayon::prelude::*;
@@ -73,8 +73,8 @@ impl Columns {
     }
 
     /// Marks a column as belonging to something.
-    pub(super) fn mark_used(&mut self, column: Column) {
-        if let Some(found) = self.found.get_mut(&column.key()) {
+    pub(super) fn mark_used(&mut self, key: ColumnKey) {
+        if let Some(found) = self.found.get_mut(&key) {
             found.is_owned = true;
         }
     }
@@ -96,17 +96,6 @@ impl Columns {
             .collect();
         let ends = firsts.iter().skip(1).copied().chain([end]);
         firsts.iter().copied().zip(ends).collect()
-    }
-
-    /// Size of the columns that a profile owns, including checksums; `None` if not all columns could be read.
-    pub(super) fn own_bytes(&self, profile: ProfileNo) -> Option<u64> {
-        let bytes = Column::first_of(profile).into_iter().flat_map(|column| {
-            let (kind, owner, first) = column.key();
-            self.found
-                .range((kind, owner, first)..=(kind, owner, u32::MAX))
-        });
-        self.is_complete
-            .then(|| bytes.map(|(_, found)| found.bytes).sum())
     }
 
     /// Reports segments that do not fit together and columns that no record refers to, after verifying the checksums

@@ -5,7 +5,7 @@
 //! records    executables, builds, profiles, module lists: checksums, ids, numbers, references, counts
 //! columns    existing columns, and those that no record refers to
 //! shared     packs of frames and nodes, module lists
-//! profiles   costs and lines of all profiles, and the sums of builds
+//! profiles   all profiles, as if they were merged into another store, and the sums of builds
 //! ```
 //!
 //! Corruption does not end the verification; the rest is still read. Nothing is written. Each read is
@@ -16,6 +16,8 @@
 
 mod columns;
 mod corruptions;
+#[cfg(test)]
+mod forged;
 mod profiles;
 mod records;
 mod shared;

@@ -3,20 +3,17 @@
 use super::columns::Columns;
 use super::corruptions::{Concerns, Corruptions};
 use super::records::{ByBuild, Records};
-use crate::codec::{BuildRecord, DecodeError, ProfileRecord};
-use crate::error::Result;
+use crate::codec::{BuildRecord, ProfileRecord};
+use crate::error::{InternalError, Result};
 use crate::guard::guarded;
-use crate::kept;
-use crate::maintain::merge::content_mismatch;
 use crate::numbers::{NodeNo, TypeNo};
 use crate::read::builds::module_list;
-use crate::read::counts::{Counts, NodeCosts, SideData, read_costs, read_lines};
+use crate::read::counts::{NodeCosts, read_costs};
 use crate::read::cut::ExecutableTree;
 use crate::read::kept::parts;
 use crate::read::rows::{Rows, record_location};
-use crate::read::{calls, metrics, slices, sources};
 use crate::tables::{Column, Record};
-use crate::write::CostAdder;
+use crate::write::{self, CostAdder};
 use hashbrown::HashSet;
 use rayon::prelude::*;
 use sto_model::Cancelled;
@@ -64,10 +61,17 @@ pub(super) fn check(
             }
             let read = batch.par_iter().map(|&(id, profile)| {
                 let mut damages = Corruptions::default();
-                let costs = profile_columns(rows, id, profile, nodes_end, columns, &mut damages);
-                if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
-                    let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
-                    damages.record_error(is_its, Concerns::Profiles { profiles: vec![id] });
+                let concerns = || Concerns::Profiles { profiles: vec![id] };
+                let costs = profile.types().map(|sample_type| {
+                    let column = Column::Costs(profile.number, sample_type);
+                    let costs = guarded(|| read_costs(rows, column, nodes_end));
+                    damages.record_error(costs, concerns())
+                });
+                let costs: Vec<Option<NodeCosts>> = costs.collect();
+                if let (Some(stacks), Some(costs)) = (&tree.stacks, costs.iter().cloned().collect())
+                {
+                    let whole = guarded(|| check_whole(rows, stacks, id, build, profile, costs));
+                    damages.record_error(whole, concerns());
                 }
                 (costs, damages)
             });
@@ -86,110 +90,32 @@ pub(super) fn check(
 
 /// Marks the columns of a profile, whose kept calls have `kept_parts` columns.
 fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
-    for sample_type in profile.types() {
-        columns.mark_used(Column::Costs(profile.number, sample_type));
-        columns.mark_used(Column::Lines(profile.number, sample_type));
-    }
-    if profile.slices > 0 {
-        columns.mark_used(Column::Slices(profile.number));
-    }
-    columns.mark_used(Column::Metrics(profile.number));
-    columns.mark_used(Column::Calls(profile.number));
-    columns.mark_used(Column::Arguments(profile.number));
-    columns.mark_used(Column::Sources(profile.number));
-    columns.mark_used(Column::Addresses(profile.number));
-    for part in 0..kept_parts {
-        columns.mark_used(Column::CallTrees(profile.number, part));
+    for first in Column::first_of(profile.number) {
+        let parts = match first {
+            Column::Costs(..) | Column::Lines(..) => profile.types().count() as u32,
+            Column::Slices(_) => u32::from(profile.slices > 0),
+            Column::CallTrees(..) => kept_parts,
+            _ => 1,
+        };
+        let (kind, owner, _) = first.key();
+        (0..parts).for_each(|part| columns.mark_used((kind, owner, part)));
     }
 }
 
-/// Checks the columns of a profile; returns its costs by sample type, if they can be read.
-fn profile_columns(
-    rows: &Rows,
-    id: ProfileId,
-    profile: &ProfileRecord,
-    nodes_end: NodeNo,
-    columns: &Columns,
-    damages: &mut Corruptions,
-) -> Vec<Option<NodeCosts>> {
-    let concerns = Concerns::Profiles { profiles: vec![id] };
-    if columns
-        .own_bytes(profile.number)
-        .is_some_and(|own| own != profile.columns)
-    {
-        let location = record_location(Record::Profile, id.0);
-        damages.add(
-            location,
-            "its columns differ in size from its record",
-            concerns.clone(),
-        );
-    }
-    if profile.slices > 0 {
-        let slices = guarded(|| slices::load(rows, id).map(drop));
-        damages.record_error(slices, concerns.clone());
-    }
-    let metrics = guarded(|| {
-        let column = Column::Metrics(profile.number);
-        let pack = rows.optional_column(column)?;
-        pack.map(|pack| metrics::unpacked(&pack, column))
-            .transpose()
-    });
-    damages.record_error(metrics, concerns.clone());
-    let calls = guarded(|| {
-        if rows.has_column(Column::Calls(profile.number))? {
-            calls::load(rows, id).map(drop)
-        } else if rows.has_column(Column::Arguments(profile.number))? {
-            let what = DecodeError("its profile has no calls over time");
-            Err(what.at(Column::Arguments(profile.number)))
-        } else {
-            Ok(())
-        }
-    });
-    damages.record_error(calls, concerns.clone());
-    let sources = guarded(|| sources::load(rows, id, profile));
-    damages.record_error(sources, concerns.clone());
-    let kept = guarded(|| kept::check(rows, id, profile));
-    damages.record_error(kept, concerns.clone());
-    let types = profile.types();
-    types
-        .map(|sample_type| {
-            let lines = guarded(|| read_lines(rows, profile.number, sample_type).map(drop));
-            damages.record_error(lines, concerns.clone());
-            let column = Column::Costs(profile.number, sample_type);
-            let costs = guarded(|| read_costs(rows, column, nodes_end));
-            damages.record_error(costs, concerns.clone())
-        })
-        .collect()
-}
-
-/// Checks that a profile's content matches its id. Its columns were found sound.
-fn check_id(
+/// Checks a profile as if it were merged into another store. Its costs were already read.
+fn check_whole(
     rows: &Rows,
     stacks: &ExecutableTree<'_>,
     id: ProfileId,
     build: &BuildRecord,
     record: &ProfileRecord,
-    costs: &[Option<NodeCosts>],
+    costs: Vec<NodeCosts>,
 ) -> Result<()> {
+    let interned = stacks.profile_with_costs(rows, id, record, costs)?;
     // An error here was already reported when module lists were checked.
     let Ok(modules) = module_list(rows, record.modules) else {
         return Ok(());
     };
-    let lines = record.types();
-    let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
-    let counts = Counts {
-        costs: costs.iter().flatten().cloned().collect(),
-        lines: lines.collect::<Result<_>>()?,
-        slices: (record.slices > 0)
-            .then(|| rows.column(Column::Slices(record.number)))
-            .transpose()?,
-        // They refer to the nodes of this tree.
-        side_data: SideData {
-            addresses: SideData::read(rows, record.number)?.addresses,
-            ..SideData::default()
-        },
-    };
-    let interned = stacks.profile_from_counts(record, counts)?;
     let build = Build {
         gnu_build_id: record.gnu_build_id.clone(),
         revision: record.revision.clone(),
@@ -199,11 +125,12 @@ fn check_id(
         modules,
         ..record.profile.clone()
     };
-    if ProfileId::new(&build, &profile, &interned) == id {
-        Ok(())
-    } else {
-        Err(content_mismatch(id))
-    }
+    write::check_stored(id, &build, &profile, &interned).map_err(|error| match error {
+        InternalError::Refused(why) => {
+            InternalError::damaged(record_location(Record::Profile, id.0), why)
+        }
+        error => error,
+    })
 }
 
 /// Recomputes the sums of a build.
@@ -296,7 +223,7 @@ impl Sums<'_> {
                 continue;
             }
             let column = Column::Sums(self.build.number, number);
-            columns.mark_used(column);
+            columns.mark_used(column.key());
             let stored = read_costs(self.rows, column, self.nodes_end);
             if let Some(stored) = damages.record_error(stored, Concerns::build(self.build))
                 && let Some(sum) = adding.sum.take()

@@ -24,7 +24,7 @@ pub(super) fn module_lists(
 ) {
     for (digest, &list) in &records.lists {
         let column = Column::Modules(list);
-        columns.mark_used(column);
+        columns.mark_used(column.key());
         let concerns = records.profiles_where(|profile| profile.modules == list);
         let body = damages.record_error(guarded(|| rows.column(column)), concerns.clone());
         let Some(body) = body else { continue };

@@ -3,6 +3,7 @@
 use crate::compare::Comparison;
 use crate::models::ModelChanges;
 use crate::render::findings::curves::{Weight, changed};
+use crate::render::models::figures;
 use crate::text::format_count;
 use maud::{Markup, html};
 
@@ -18,6 +19,7 @@ pub(super) fn section(comparison: &Comparison, curves: &ModelChanges) -> Markup 
                     li {
                         span.kind.worse[curve.weight == Weight::Error] { (curve.word) } " "
                         (curve.change.reason)
+                        (figures(curves, curve.change))
                     }
                 }
             }

@@ -39,7 +39,11 @@ pub fn html(comparisons: &[Comparison], words: Words) -> String {
     );
     let page = Page {
         title: &title,
-        style: include_str!("findings.css"),
+        style: concat!(
+            include_str!("findings.css"),
+            include_str!("../../models/curves.css"),
+            include_str!("../../models/models.css")
+        ),
         script: "",
     };
     let max_frames = (MAX_FRAMES / comparisons.len().max(1)).max(MIN_FRAMES);

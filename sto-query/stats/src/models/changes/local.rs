@@ -1,33 +1,14 @@
 //! Comparison of two curves by statistics of their parts.
 
-use super::{Change, ChangeKind, PartialChange, classify, relative, samples, shared};
+use super::{
+    Change, ChangeKind, DetectorRules, PartialChange, classify, relative, samples, shared,
+};
+use crate::models::curve::Curve;
 use crate::models::model::Model;
 use crate::models::quantiles::quantile;
 use crate::models::simpson::simpson;
 
-/// Rules by which [`local_statistics_of`] splits curves and judges their parts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct LocalRules {
-    /// Share of all values in one part of x.
-    pub density: f64,
-    /// Relative change of a statistic up to which it is unchanged.
-    pub no_change: f64,
-    /// Relative change of a statistic above which its change is certain.
-    pub change: f64,
-}
-
-impl Default for LocalRules {
-    fn default() -> LocalRules {
-        LocalRules {
-            density: 0.05,
-            no_change: 0.10,
-            change: 0.25,
-        }
-    }
-}
-
-/// Minimum number of values in a part; otherwise all x form one part.
+/// Minimum number of values in a part, except the last one.
 const MIN_VALUES: usize = 2;
 /// Number of statistics of a part.
 const STATISTICS: usize = 8;
@@ -37,11 +18,27 @@ const FOR_NO_CHANGE: f64 = 0.2;
 const FOR_CHANGE: f64 = 0.5;
 
 /// Compares two curves by statistics of parts of the x that both cover; `None` if they have no x in common.
-pub fn local_statistics(baseline: &Model, candidate: &Model) -> Option<Change> {
+pub fn local_statistics(
+    baseline: &Model,
+    candidate: &Model,
+    rules: &DetectorRules,
+) -> Option<Change> {
     let mut x = samples(baseline, shared(baseline, candidate)?);
     x.retain(|&x| baseline.curve.at(x).is_finite() && candidate.curve.at(x).is_finite());
     let of = |model: &Model| -> Vec<f64> { x.iter().map(|&x| model.curve.at(x)).collect() };
-    let found = local_statistics_of(&x, &of(baseline), &of(candidate), &LocalRules::default())?;
+    let mut found = local_statistics_of(&x, &of(baseline), &of(candidate), rules)?;
+    if let Curve::Steps { edges, .. } = &baseline.curve {
+        // Buckets are compared in their middles.
+        for part in &mut found.intervals {
+            let [first, last] =
+                [part.x_start, part.x_end].map(|x| edges.partition_point(|edge| *edge <= x));
+            part.x_start = edges
+                .get(first.saturating_sub(1))
+                .copied()
+                .unwrap_or(part.x_start);
+            part.x_end = edges.get(last).copied().unwrap_or(part.x_end);
+        }
+    }
     Some(Change {
         intervals: found.intervals,
         ..Change::of_models(baseline, candidate, found.result, found.error_rate)
@@ -53,16 +50,10 @@ pub fn local_statistics_of(
     x: &[f64],
     baseline: &[f64],
     candidate: &[f64],
-    rules: &LocalRules,
+    rules: &DetectorRules,
 ) -> Option<Change> {
     let size = x.len().min(baseline.len()).min(candidate.len());
-    // The product may be slightly below a whole number because of rounding.
-    let part = (rules.density * size as f64 + 1e-9) as usize;
-    let part = if part >= MIN_VALUES {
-        part
-    } else {
-        size.max(1)
-    };
+    let part = (size / rules.parts.max(1) as usize).max(MIN_VALUES);
     let intervals: Vec<PartialChange> = (0..size)
         .step_by(part)
         .map(|from| {
@@ -106,7 +97,7 @@ fn compare(
     x: &[f64],
     baseline: [f64; STATISTICS],
     candidate: [f64; STATISTICS],
-    rules: &LocalRules,
+    rules: &DetectorRules,
 ) -> PartialChange {
     let (mut score, mut sum) = (0.0, 0.0);
     for (baseline, candidate) in baseline.into_iter().zip(candidate) {

@@ -10,11 +10,34 @@ use super::model::{Model, ModelKind};
 pub use amount::{average_amount, best_model_order};
 pub use difference::{fast_check, linear_check, polynomial_check};
 pub use integral::integral_comparison;
-pub use local::{LocalRules, local_statistics, local_statistics_of};
+pub use local::{local_statistics, local_statistics_of};
 use serde::{Deserialize, Serialize};
 
 /// Number of values at which a curve is compared.
 const SAMPLES: usize = 1000;
+
+/// Thresholds of [`integral_comparison`] and [`local_statistics`], and the parts of the latter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DetectorRules {
+    /// Relative change up to which nothing changed.
+    pub no_change: f64,
+    /// Relative change above which a change is certain.
+    pub change: f64,
+    /// Number of parts of x; fewer if a part would have only one value.
+    pub parts: u32,
+}
+
+impl Default for DetectorRules {
+    fn default() -> DetectorRules {
+        DetectorRules {
+            no_change: 0.10,
+            change: 0.25,
+            parts: 20,
+        }
+    }
+}
 
 /// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -111,11 +134,11 @@ fn shared(baseline: &Model, candidate: &Model) -> Option<(f64, f64)> {
     (from < to).then_some((from, to))
 }
 
-/// Returns the x at which curves are compared: the x of the baseline's values if it has any, otherwise a thousand
-/// evenly spaced x.
+/// Returns the distinct x at which curves are compared: the x of the baseline's values if it has any, otherwise a
+/// thousand evenly spaced x.
 fn samples(baseline: &Model, (from, to): (f64, f64)) -> Vec<f64> {
     let within = |x: &f64| (from..=to).contains(x);
-    match &baseline.curve {
+    let mut x: Vec<f64> = match &baseline.curve {
         Curve::Steps { edges, .. } => {
             let middles = edges.windows(2).map(|edge| (edge[0] + edge[1]) / 2.0);
             middles.filter(within).collect()
@@ -126,7 +149,9 @@ fn samples(baseline: &Model, (from, to): (f64, f64)) -> Vec<f64> {
             let at = |ix: usize| from + (to - from) * ix as f64 / last;
             (0..SAMPLES).map(at).collect()
         }
-    }
+    };
+    x.dedup();
+    x
 }
 
 /// Returns the change relative to the baseline, or 0 if the baseline is 0.

@@ -50,9 +50,9 @@ fn around(
     (kernel, estimator, width): (Kernel, Estimator, f64),
 ) -> Vec<Around> {
     let at = &places[cell];
-    let near = |place: &CellNodes| place.number + FAR < at.number;
+    let near = |place: &CellNodes| place.number.saturating_add(FAR) < at.number;
     let first = places[..cell].partition_point(near);
-    let within = |place: &&CellNodes| place.number <= at.number + FAR;
+    let within = |place: &&CellNodes| place.number <= at.number.saturating_add(FAR);
     let mut sums = vec![Around::default(); at.nodes.len()];
     for other in places[first..].iter().take_while(within) {
         for (a, sum) in sums.iter_mut().enumerate() {
