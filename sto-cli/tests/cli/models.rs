@@ -381,3 +381,14 @@ fn parts_of_x_have_results_of_their_own() {
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(run.stderr.contains("--x <NAME>"), "{run:?}");
 }
+
+#[test]
+fn single_points_are_not_said_to_grow_as_before() {
+    let sandbox = Sandbox::new();
+    let one = sandbox.write("one.csv", "x,y\n1,3\n");
+    let one = one.to_str().unwrap();
+    let run = sandbox.sto(&["compare-models", "--points", one, one]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    let message = "1 function could not be compared: too few points in the range";
+    assert!(run.stdout.contains(message), "{run:?}");
+}
