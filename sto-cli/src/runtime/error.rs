@@ -125,6 +125,10 @@ pub(crate) enum CliError {
         kinds: String,
         kind: String,
     },
+    #[error("`{0}` applies to none of the detectors that run; add `--detector local-statistics`")]
+    OptionOfDetector(&'static str),
+    #[error("`--no-change` (default 10) must not be above `--change` (default 25)")]
+    ThresholdOrder,
     #[error("{}: {source}", path.display())]
     Correlate {
         path: PathBuf,
