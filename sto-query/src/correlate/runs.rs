@@ -70,6 +70,7 @@ pub(crate) fn correlate_runs(
     let mut all = vec![NamedSeries {
         name: target.name.clone(),
         values: target.values.clone(),
+        unit: first.unit_of(*sample_type, &target.name),
         run: Some(0),
     }];
     let (mut ranked_runs, mut left_out) = (Vec::new(), Vec::new());
@@ -105,6 +106,7 @@ pub(crate) fn correlate_runs(
                 None => series.values,
             };
             all.push(NamedSeries {
+                unit: run.unit_of(*sample_type, &series.name),
                 name: series.name,
                 values,
                 run: Some(ix),

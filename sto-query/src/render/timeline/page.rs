@@ -35,7 +35,7 @@ const TOP: usize = 20;
 /// Maximum number of ticks on the time axis.
 const TICKS: f64 = 6.0;
 /// Height of a metric's line in pixels.
-const LINE: usize = 40;
+pub(in crate::render) const LINE: usize = 40;
 
 /// Returns a run over time as a self-contained HTML page that loads nothing and runs only its own
 /// scripts. Without scripts, everything but the time window can be read.
@@ -454,7 +454,7 @@ fn shown_name(symbol: &str) -> String {
 }
 
 /// A metric as a line.
-struct Line {
+pub(in crate::render) struct Line {
     values: Vec<f64>,
     ends: Option<(f64, f64)>,
     unit: Option<String>,
@@ -462,12 +462,16 @@ struct Line {
 
 impl Line {
     fn new(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
-        let values = means(&metric.values, own, grid);
+        Line::from_values(means(&metric.values, own, grid), metric.unit.clone())
+    }
+
+    /// Creates the line of one value for each slice; NaN if missing.
+    pub(in crate::render) fn from_values(values: Vec<f64>, unit: Option<String>) -> Line {
         let known = || values.iter().copied().filter(|value| value.is_finite());
         let least = known().reduce(f64::min);
         Line {
             ends: least.zip(known().reduce(f64::max)),
-            unit: metric.unit.clone(),
+            unit,
             values,
         }
     }
@@ -486,7 +490,7 @@ impl Line {
     }
 
     /// Returns a path with a step for each slice and gaps where the metric has no value.
-    fn path(&self) -> String {
+    pub(in crate::render) fn path(&self) -> String {
         let Some((least, most)) = self.ends else {
             return String::new();
         };
@@ -515,13 +519,15 @@ impl Line {
         path
     }
 
-    fn least(&self) -> String {
+    /// Formats the least value.
+    pub(in crate::render) fn least(&self) -> String {
         self.ends.map_or(String::new(), |(least, _)| {
             format_value(least, self.unit.as_deref())
         })
     }
 
-    fn most(&self) -> String {
+    /// Formats the largest value.
+    pub(in crate::render) fn most(&self) -> String {
         self.ends.map_or(String::new(), |(_, most)| {
             format_value(most, self.unit.as_deref())
         })
