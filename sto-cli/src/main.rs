@@ -12,10 +12,34 @@ use clap::{CommandFactory, FromArgMatches};
 use runtime::config::Config;
 use runtime::error::{self, CliError, Outcome};
 use runtime::{memory, pager, panics, store_path, threads, ui};
+use rustix::process::{Resource, getrlimit};
 use std::env;
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread::{self, JoinHandle};
+
+/// Minimum stack size of a command in bytes.
+const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    let limit = getrlimit(Resource::Stack).current;
+    if limit.is_none_or(|limit| limit >= STACK as u64) {
+        return report();
+    }
+    let mut command = thread::Builder::new();
+    if env::var_os("RUST_MIN_STACK").is_none() {
+        command = command.stack_size(STACK);
+    }
+    match command.spawn(report).map(JoinHandle::join) {
+        Ok(Ok(status)) => status,
+        Ok(Err(panic)) => resume_unwind(panic),
+        // The system allows no further thread.
+        Err(_) => report(),
+    }
+}
+
+/// Runs the command, reports its error, and returns its exit status.
+fn report() -> ExitCode {
     panics::hide_reader_panics();
     if complete::answer_request(cli::Cli::command) {
         return ExitCode::SUCCESS;

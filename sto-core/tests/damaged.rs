@@ -4,16 +4,17 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use sto_core::Hint;
-use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes};
+use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, read_stream};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::Recording;
 use sto_core::store::Store;
-use sto_test_support::Random;
+use sto_core::tree::SliceCount;
+use sto_test_support::{Random, damage};
 
 /// Files in `testdata`, at least one of each format, in different variants. Compressed files are decompressed before
 /// they are damaged.
@@ -111,21 +112,6 @@ const SAMPLES: &[(Format, &str)] = &[
 /// Number of damaged files per sample.
 const DAMAGES: usize = 64;
 
-/// Texts with a meaning in some format.
-const TOKENS: [&[u8]; 8] = [
-    b"\n",
-    b"  ",
-    b"\"",
-    b"<",
-    b"/>",
-    b"-1",
-    b"18446744073709551615",
-    b"99999999999999999999",
-];
-
-/// Numbers at the limits of integer types.
-const NUMBERS: [u64; 6] = [0, 0x7fff, 1 << 31, u32::MAX as u64, 1 << 63, u64::MAX];
-
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../testdata")
@@ -145,32 +131,44 @@ fn uncompressed(sample: &str) -> Vec<u8> {
     }
 }
 
-/// Changes a few places, half of the time in the header.
-fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
-    for _ in 0..=random.below(4) {
-        let end = [512, usize::MAX][random.below(2)];
-        let at = random.below(bytes.len().min(end));
-        let rest = bytes.len() - at;
-        let length = random.below(200).min(rest);
-        let byte = random.bits() as u8;
-        let (replaced, by) = match random.below(8) {
-            0 => (rest, Vec::new()),
-            1 => (length, Vec::new()),
-            2 => (0, bytes[at..at + length].repeat(random.below(40))),
-            3 => {
-                let token = TOKENS[random.below(TOKENS.len())];
-                (random.below(3), token.to_vec())
-            }
-            4 => {
-                let number = NUMBERS[random.below(NUMBERS.len())].to_le_bytes();
-                let size = 1 << random.below(4);
-                (size, number[..size].to_vec())
-            }
-            5 => (0, vec![byte]),
-            _ => (1, vec![byte]),
-        };
-        bytes.splice(at..at + replaced.min(rest), by);
+/// Checks that a stream of the bytes gives the same recording or error, and slices of time the same costs.
+fn assert_readings_agree(
+    sample: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    whole: &Result<Recording, FormatError>,
+) {
+    let streamed = read_stream(Path::new(sample), bytes, options);
+    let sliced = ReadOptions {
+        call_slices: SliceCount::new(7),
+        ..options.clone()
+    };
+    let sliced = read_bytes(Path::new(sample), bytes, &sliced);
+    match (whole, &streamed, &sliced) {
+        (Ok(whole), Ok(streamed), Ok(sliced)) => {
+            assert_eq!(streamed.samples, whole.samples);
+            assert_eq!(costs(sliced), costs(whole));
+        }
+        (whole, streamed, sliced) => {
+            let errors = [whole, streamed, sliced].map(|read| read.as_ref().err());
+            let errors = errors.map(|error| error.map(ToString::to_string));
+            assert!(
+                errors[0] == errors[1] && errors[0] == errors[2],
+                "{errors:?}"
+            );
+        }
     }
+}
+
+/// Sums of the samples and values of each event.
+fn costs(recording: &Recording) -> BTreeMap<usize, (u128, u128)> {
+    let mut costs: BTreeMap<usize, (u128, u128)> = BTreeMap::new();
+    for sample in &recording.samples {
+        let (samples, value) = costs.entry(sample.sample_type.get()).or_default();
+        *samples += u128::from(sample.cost.samples);
+        *value += u128::from(sample.cost.value);
+    }
+    costs
 }
 
 /// Reads a sample with new damage; in a folder, one file is damaged.
@@ -185,7 +183,9 @@ fn read_damaged(
             _ => uncompressed(sample),
         };
         damage(&mut bytes, random);
-        return read_bytes(Path::new(sample), &bytes, options);
+        let whole = read_bytes(Path::new(sample), &bytes, options);
+        assert_readings_agree(sample, &bytes, options, &whole);
+        return whole;
     }
     let temporary = tempfile::tempdir().unwrap();
     let copy = temporary.path().join(sample);

@@ -992,3 +992,15 @@ fn split_programs_have_only_their_own_calls() {
         }
     }
 }
+
+#[test]
+fn refused_profile_is_an_error_with_the_name_of_its_file() {
+    let store = Store::in_memory().unwrap();
+    let recording = read_text("main 72057594037927937\n").unwrap();
+    let input = (Path::new("large.folded"), recording);
+    let error = ingest(&store, input, &version("v"), &mut |_| {}).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "large.folded: cannot store the profile: its counts add up to more than 2^56"
+    );
+}

@@ -34,7 +34,7 @@ pub mod functions {
 }
 
 pub mod history {
-    pub use crate::history::{FunctionIx, History, occurrences};
+    pub use crate::history::{FunctionIx, History, JudgedWindow, occurrences};
 }
 
 pub mod hot {

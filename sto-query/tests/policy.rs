@@ -4,6 +4,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::policy::{Policy, Thresholds};
 use sto_query::questions::{CompareOptions, NormalisationMethod, WorseIf};
 use sto_query::text::Date;
+use sto_test_support::{Random, damage};
 
 const POLICY: &str = r#"
 baseline = "last-good"
@@ -277,6 +278,27 @@ fn invalid_policy_names_line() {
         assert_eq!(error.line, line, "{text}: {error}");
         assert!(error.message.contains(expected), "{text}: {error}");
         assert!(!error.message.contains('\n'), "{text}: {error}");
+    }
+}
+
+#[test]
+fn damaged_policy_is_valid_or_names_line() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../sto-cli/fuzz/seeds/policy/all.toml"
+    );
+    let whole = std::fs::read(path).unwrap();
+    for seed in 0..2000 {
+        let mut bytes = whole.clone();
+        damage(&mut bytes, &mut Random::new(seed));
+        let Ok(text) = String::from_utf8(bytes) else {
+            continue;
+        };
+        if let Err(error) = Policy::parse(&text) {
+            let lines = text.matches('\n').count() + 1;
+            assert!((1..=lines).contains(&error.line), "{text}: {error}");
+            assert!(!error.message.contains('\n'), "{text}: {error}");
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! Support for the tests of several crates: skipped tests, expected outputs, servers, and messages of formats of other
-//! tools.
+//! Support for the tests of several crates: skipped tests, damaged files, expected outputs, servers, and messages of formats
+//! of other tools.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
     reason = "a test that cannot go on has failed, and says why it is skipped"
 )]
 
+mod damage;
 mod golden;
 pub mod otlp;
 pub mod pprof;
@@ -13,6 +14,7 @@ mod random;
 pub mod servers;
 mod skip;
 
+pub use damage::damage;
 pub use golden::assert_golden;
 pub use random::Random;
 pub use skip::{is_there, missing, skip};

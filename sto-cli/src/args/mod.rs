@@ -14,6 +14,7 @@ mod policy;
 pub(crate) mod quantities;
 mod select;
 mod symbols;
+mod timeout;
 
 pub(crate) use about::About;
 pub(crate) use choice::{choice, word};
@@ -30,3 +31,4 @@ pub(crate) use select::{
     SelectSeveralArgs, SidesArgs, WindowArgs,
 };
 pub(crate) use symbols::SymbolArgs;
+pub(crate) use timeout::TimeoutArg;

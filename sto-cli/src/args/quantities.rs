@@ -56,6 +56,13 @@ pub(crate) fn run_time(text: &str) -> Result<Nanoseconds, &'static str> {
         .ok_or("expected a time from the run's first sample, such as 2.5s or 800ms")
 }
 
+/// Parses a time limit: `30s`, `500ms`, `5m`.
+pub(crate) fn time_limit(text: &str) -> Result<Duration, &'static str> {
+    let time = nanoseconds(text).filter(|&time| time > 0.0);
+    time.map(|time| Duration::from_nanos(time as u64))
+        .ok_or("expected a time such as 30s or 500ms")
+}
+
 /// Parses an offset from a run's first sample, which may be negative: `2.5s`, `-800ms`, `2.5`.
 pub(crate) fn time_offset(text: &str) -> Result<TimeOffset, &'static str> {
     let time = nanoseconds(text).map(|time| TimeOffset(time as i64));

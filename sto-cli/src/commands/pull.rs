@@ -1,11 +1,10 @@
 //! `sto pull`: fetches profiles from a place that other stores reach.
 
-use crate::runtime::destination::machine;
+use crate::args::TimeoutArg;
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::Path;
-use sto_query::places::Place;
 use sto_query::questions::{PullRequest, pull};
 use sto_query::render;
 use sto_query::results::InStore;
@@ -34,13 +33,16 @@ pub(crate) struct PullArgs {
     dry_run: bool,
 
     #[command(flatten)]
+    timeout: TimeoutArg,
+
+    #[command(flatten)]
     format: FormatArg,
 }
 
 pub(crate) fn run(args: &PullArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = PullRequest::default();
     request.dry_run = args.dry_run;
-    let place = Place::parse(&args.place, &machine())?;
+    let place = args.timeout.place(&args.place)?;
     let store = store_path.open_or_create()?;
     let progress = Progress::for_store("taking from", Path::new(&place.to_string()));
     let show = |done, profiles| progress.merged(done, profiles);

@@ -1,11 +1,10 @@
 //! `sto push`: sends profiles to a place that other stores reach.
 
-use crate::runtime::destination::machine;
+use crate::args::TimeoutArg;
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::Path;
-use sto_query::places::Place;
 use sto_query::questions::{PushRequest, push};
 use sto_query::render;
 
@@ -44,6 +43,9 @@ pub(crate) struct PushArgs {
     dry_run: bool,
 
     #[command(flatten)]
+    timeout: TimeoutArg,
+
+    #[command(flatten)]
     format: FormatArg,
 }
 
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &PushArgs, store_path: &StorePath) -> Result<Outcome, Cl
     let mut request = PushRequest::default();
     request.selectors.clone_from(&args.selectors);
     request.dry_run = args.dry_run;
-    let place = Place::parse(&args.place, &machine())?;
+    let place = args.timeout.place(&args.place)?;
     let store = store_path.open()?;
     let progress = Progress::for_store("sending to", Path::new(&place.to_string()));
     let show = |done, profiles| progress.merged(done, profiles);

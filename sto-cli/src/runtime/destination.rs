@@ -89,5 +89,6 @@ pub(crate) fn machine() -> Machine {
         variables: std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
+        ..Machine::default()
     }
 }

@@ -153,8 +153,6 @@ pub(crate) enum CliError {
     },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
-    #[error("a flame graph shows one benchmark, but {0} are named")]
-    SeveralBenchmarks(usize),
     #[error("an SVG drawing would fill the terminal with markup")]
     DrawingOnTerminal,
     #[error("cannot read {}", path.display())]

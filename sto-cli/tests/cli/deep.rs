@@ -1,21 +1,25 @@
 //! Recursion deeper than sto's own stack: every command ends quickly and prints readable output.
 
 use crate::support::{Run, Sandbox};
+use std::process::Command;
 
 /// A recursive function of a debug build takes more than 64 bytes of stack per call, so this depth overflows 1 MiB.
 const DEPTH: usize = 20_000;
 
-/// Runs the command with a stack of 1 MiB and threads with stacks of 512 KiB; a debug build needs half of the main
-/// stack to parse its arguments. Code that recurses by depth overflows these stacks.
+/// Runs the command with stacks of 1 MiB; a debug build needs half of one to parse its arguments. Code that recurses
+/// by depth overflows these stacks.
 fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
+    let mut sto = with_small_stack(sandbox, args);
+    Run::new(sto.env("RUST_MIN_STACK", (1 << 20).to_string()))
+}
+
+/// The command with a main thread whose stack is too small to parse arguments.
+fn with_small_stack(sandbox: &Sandbox, args: &[&str]) -> Command {
     let sto = sandbox.command(args);
-    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 1024; exec \"$@\"", "sh"]);
+    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 256; exec \"$@\"", "sh"]);
+    shell.arg(sto.get_program()).args(sto.get_args());
+    shell.env("STO_STORE", sandbox.path("store"));
     shell
-        .arg(sto.get_program())
-        .args(sto.get_args())
-        .env("STO_STORE", sandbox.path("store"))
-        .env("RUST_MIN_STACK", "524288");
-    Run::new(&mut shell)
 }
 
 /// Two builds of a program that recurses through these functions, with `DEPTH` frames; the leaf of
@@ -31,6 +35,16 @@ fn two_builds(functions: impl Fn(usize) -> String) -> Sandbox {
         sto(&sandbox, &ingest).succeeds();
     }
     sandbox
+}
+
+#[test]
+fn small_stack_of_the_system_is_enough() {
+    let sandbox = Sandbox::with_two_builds();
+    for args in [&["top", "v2"][..], &["find-regressions", "v1", "v2"]] {
+        let expected = sandbox.sto(args);
+        let run = Run::new(&mut with_small_stack(&sandbox, args));
+        assert_eq!((run.status, run.stdout), (expected.status, expected.stdout));
+    }
 }
 
 fn assert_every_command_ends(sandbox: &Sandbox, functions: usize) {

@@ -23,6 +23,7 @@ mod faults;
 mod findings;
 mod help;
 mod history;
+mod hostile_servers;
 mod hot;
 mod ingest;
 mod killed;

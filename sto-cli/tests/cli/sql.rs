@@ -111,6 +111,26 @@ fn errors_show_their_position_and_exit_with_2() {
 }
 
 #[test]
+fn query_must_not_exceed_the_memory_limit() {
+    let large = "WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c LIMIT 400000) \
+                 SELECT length(group_concat(printf('%900d', x))) FROM c";
+    let run = asked(&[large, "--max-memory", "64MB"]);
+    run.fails_with(&["the query needs more memory than the limit"]);
+}
+
+#[test]
+fn query_must_be_a_short_text() {
+    asked(&["-f", "/dev/zero"]).fails_with(&["/dev/zero", "not a regular file"]);
+    let sandbox = Sandbox::with_two_builds();
+    let line = "yes -- | \"$0\" sql";
+    let sto = sandbox.command(&[]);
+    let mut shell = sandbox.program("sh", &["-c", line]);
+    shell.arg(sto.get_program());
+    let run = Run::new(shell.env("STO_STORE", sandbox.path("store")));
+    run.fails_with(&["larger than 16 MiB"]);
+}
+
+#[test]
 fn store_must_exist_and_is_not_changed() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.store_bytes();

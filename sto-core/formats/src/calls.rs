@@ -5,7 +5,7 @@ use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, Threa
 use crate::source::ReadOptions;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::num::NonZeroU32;
+use sto_model::limits::MAX_CALL_STACKS;
 use sto_model::trace::arguments::{CallGrouper, merge_to_limit};
 use sto_model::trace::log::{CallLog, CallLogWriter, SpoolError, TraceThreadIx};
 use sto_model::trace::outliers::RunDurations;
@@ -14,6 +14,7 @@ use sto_model::trace::regtime::{CompressedCalls, compress_calls};
 use sto_model::trace::{
     CALLS_EVENT, CallThread, CallsByArgument, RunCalls, ThreadCalls, WALL_EVENT,
 };
+use sto_model::tree::SliceGrid;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 /// Adds the calls of a log to a recording: as samples of `wall` (self time) and `calls` (number of
@@ -43,17 +44,16 @@ pub(super) fn finish_as(
         return Ok(builder);
     };
     builder.origin().duration = Some(Nanoseconds(end.0 - begin.0));
-    let parts = options.call_parts.map(|count| Parts {
-        begin: begin.0,
-        end: end.0,
-        count,
-    });
-    let threads = log.threads().collect::<Vec<_>>().into_par_iter();
-    let threads = threads.map(|no| {
+    let grid = options
+        .call_slices
+        .and_then(|count| SliceGrid::new(begin, end, count));
+    let threads = log.threads().collect::<Vec<_>>();
+    let limit = (MAX_CALL_STACKS / threads.len().max(1)).max(MIN_STACKS_OF_THREAD);
+    let threads = threads.into_par_iter().map(|no| {
         let mut calls = log.calls(no);
         let (begin, end) = log.time(no);
         let time = Nanoseconds(end.0 - begin.0);
-        let mut paths = CallPaths::default();
+        let mut paths = CallPaths::with_limit(limit);
         let mut gathered = CallGrouper::default();
         let arguments = log.arguments(no);
         let has_arguments = !arguments.is_empty();
@@ -65,18 +65,33 @@ pub(super) fn finish_as(
         let compressed = compress_calls(seen, &options.call_thresholds, time, &mut paths);
         calls.check()?;
         let gathered = gathered.finish(arguments);
-        let costs = match parts {
-            Some(parts) => costs_by_part(&log, no, &mut paths, parts)?,
+        let costs = match grid {
+            Some(grid) => costs_by_slice(&log, no, &mut paths, grid)?,
             None => costs(&compressed, &paths),
         };
         Ok((compressed, paths, costs, gathered))
     });
     let threads = threads.collect::<Result<Vec<_>, SpoolError>>()?;
-    let mut paths = CallPaths::default();
+    let sum =
+        |count: fn(&CompressedCalls) -> u64| threads.iter().map(|of| count(&of.0)).sum::<u64>();
+    let inlined = sum(|of| of.inlined);
+    if inlined > 0 {
+        builder.warnings.push(format!(
+            "The calls have too many different stacks: {inlined} calls count as part of their callers."
+        ));
+    }
+    let omitted = sum(|of| of.omitted_stacks);
+    if omitted > 0 {
+        builder.warnings.push(format!(
+            "The short calls have too many different stacks over time: the {omitted} shortest count as their callers there."
+        ));
+    }
+    let mut paths = CallPaths::with_limit(usize::MAX);
     let numbers: Vec<Vec<CallPathIx>> = threads
         .iter()
         .map(|(_, of_thread, ..)| paths.append(of_thread))
         .collect();
+    paths.freeze();
     let stacks = stacks(&mut builder, &paths, functions)?;
     let wall = builder.sample_type(event, Unit::Nanoseconds);
     let calls = builder.sample_type(CALLS_EVENT, Unit::Events);
@@ -111,17 +126,18 @@ pub(super) fn finish_as(
             }
         }
         let first = first_paths(&of_thread);
-        run.arguments
-            .extend(
-                gathered
-                    .into_iter()
-                    .map(|(function, argument, calls)| CallsByArgument {
+        run.arguments.extend(
+            gathered
+                .into_iter()
+                .filter_map(|(function, argument, calls)| {
+                    Some(CallsByArgument {
                         thread: run.threads.len() as u32,
-                        stack: stack(first[&function]),
+                        stack: stack(*first.get(&function)?),
                         argument,
                         calls,
-                    }),
-            );
+                    })
+                }),
+        );
         run.threads.push(ThreadCalls {
             thread: called,
             begin: compressed.begin,
@@ -153,6 +169,9 @@ fn first_paths(paths: &CallPaths) -> HashMap<TraceFunctionIx, CallPathIx> {
     }
     first
 }
+
+/// Minimum number of different stacks that a thread may have, whatever their number is.
+const MIN_STACKS_OF_THREAD: usize = 1024;
 
 /// Limit to the calls kept with their arguments over all threads; beyond it they are thinned out.
 const MOST_WITH_ARGUMENTS: usize = 1 << 20;
@@ -225,53 +244,33 @@ fn costs(compressed: &CompressedCalls, paths: &CallPaths) -> Vec<PathCost> {
     costs.collect()
 }
 
-/// The run's time in equal parts, cut like time slices.
-#[derive(Clone, Copy)]
-struct Parts {
-    begin: u64,
-    end: u64,
-    count: NonZeroU32,
-}
-
-impl Parts {
-    fn length(self) -> u128 {
-        u128::from(self.end - self.begin) + 1
-    }
-
-    fn part_at(self, time: u64) -> u32 {
-        let since = u128::from(time - self.begin);
-        (since * u128::from(self.count.get()) / self.length()) as u32
-    }
-
-    /// Begin of a part.
-    fn border(self, part: u32) -> u64 {
-        let before = u128::from(part) * self.length();
-        self.begin + before.div_ceil(u128::from(self.count.get())) as u64
-    }
-
-    /// The time of a part's samples. The samples of all parts together span the whole run.
-    fn time(self, part: u32) -> u64 {
-        if part + 1 == self.count.get() {
-            self.end
-        } else {
-            self.border(part)
-        }
-    }
-}
-
-/// The costs of a thread's paths by part of the run, in order of time.
-fn costs_by_part(
+/// The costs of a thread's paths by time slice, in order of time.
+fn costs_by_slice(
     log: &CallLog,
     thread: TraceThreadIx,
     paths: &mut CallPaths,
-    parts: Parts,
+    grid: SliceGrid,
 ) -> Result<Vec<PathCost>, SpoolError> {
+    let first = grid.first().0;
+    let slice_at = |time| {
+        let slice = grid.slice_at(Nanoseconds(time));
+        slice.expect("calls are within the log's time").0
+    };
+    let slice_start = |slice| first.saturating_add(grid.slice_start(slice).0);
+    // The samples of all slices together span the whole run.
+    let sample_time = |slice| {
+        if slice + 1 == grid.count().get() {
+            grid.last().0
+        } else {
+            slice_start(slice)
+        }
+    };
     let mut costs: BTreeMap<(u32, CallPathIx), (u64, u64)> = BTreeMap::new();
     let mut took = |path: CallPathIx, mut from: u64, to: u64| {
         while from < to {
-            let part = parts.part_at(from);
-            let end = to.min(parts.border(part + 1));
-            costs.entry((part, path)).or_default().1 += end - from;
+            let slice = slice_at(from);
+            let end = to.min(slice_start(slice + 1));
+            costs.entry((slice, path)).or_default().1 += end - from;
             from = end;
         }
     };
@@ -293,7 +292,9 @@ fn costs_by_part(
         }
         now = call.begin.0;
         let path = paths.intern(caller, call.function);
-        *called.entry((parts.part_at(now), path)).or_default() += 1;
+        if caller != Some(path) {
+            *called.entry((slice_at(now), path)).or_default() += 1;
+        }
         open.push((path, call.end().0));
     }
     calls.check()?;
@@ -305,9 +306,9 @@ fn costs_by_part(
         costs.entry(key).or_default().0 = called;
     }
     let costs = costs.into_iter();
-    let costs = costs.map(|((part, path), (called, value))| PathCost {
+    let costs = costs.map(|((slice, path), (called, value))| PathCost {
         path,
-        time: Some(Nanoseconds(parts.time(part))),
+        time: Some(Nanoseconds(sample_time(slice))),
         called,
         value,
     });
@@ -327,6 +328,7 @@ mod tests {
     use sto_model::FrameKind;
     use sto_model::id::RecordingDigest;
     use sto_model::trace::paths::TraceFunctionIx;
+    use sto_model::tree::SliceCount;
     use sto_model::units::Bytes;
 
     /// Two threads: `main`, which calls `work` twice for 20 of 100 ns each, and a thread that calls
@@ -415,9 +417,9 @@ mod tests {
     }
 
     #[test]
-    fn divides_time_of_calls_among_parts() {
+    fn divides_time_of_calls_among_slices() {
         let recording = recording(&ReadOptions {
-            call_parts: NonZeroU32::new(4),
+            call_slices: SliceCount::new(4),
             ..ReadOptions::default()
         });
         assert_eq!(
@@ -441,6 +443,39 @@ mod tests {
         assert_eq!(
             recording.time_range(),
             Some((Nanoseconds(1000), Nanoseconds(1099)))
+        );
+    }
+
+    #[test]
+    fn call_as_long_as_time_can_be_is_divided_among_slices() {
+        let mut builder = RecordingBuilder::default();
+        let function = builder.function(FrameKind::User, "main", "").unwrap();
+        let mut log = CallLogWriter::new(None);
+        let thread = log.intern_thread(CallThread {
+            pid: 7,
+            program: "app".to_owned(),
+            tid: 7,
+            name: "app".to_owned(),
+        });
+        log.begin(thread, TraceFunctionIx(0), Nanoseconds(0))
+            .unwrap();
+        log.end(thread, Some(TraceFunctionIx(0)), Nanoseconds(u64::MAX));
+        let options = ReadOptions {
+            call_slices: SliceCount::new(3),
+            ..ReadOptions::default()
+        };
+        let built = finish(builder, log, &[function], &options).unwrap();
+        let digest = RecordingDigest::hash_bytes(b"calls");
+        let recording = built.finish(Format::Folded, digest, Bytes(0));
+        let third = u64::MAX / 3;
+        assert_eq!(
+            rows(&recording),
+            [
+                (7, "calls", 1, Some(0), 1, 1),
+                (7, "wall", 1, Some(0), 1, third + 1),
+                (7, "wall", 1, Some(third + 1), 0, third),
+                (7, "wall", 1, Some(u64::MAX), 0, third - 1),
+            ]
         );
     }
 }

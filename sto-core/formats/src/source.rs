@@ -8,12 +8,12 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::fs::Metadata;
 use std::io::{self, Read};
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use sto_model::SymbolOptions;
 use sto_model::trace::CallThresholds;
+use sto_model::tree::SliceCount;
 use sto_model::units::{Bytes, UnixSeconds};
 use sto_model::{CancelToken, Cancelled};
 
@@ -37,7 +37,7 @@ pub struct ReadOptions {
     pub call_thresholds: CallThresholds,
     /// The number of equal time slices into which the samples of a call trace are divided, so that
     /// each sample has a time. By default each covers the whole run and has no time.
-    pub call_parts: Option<NonZeroU32>,
+    pub call_slices: Option<SliceCount>,
     /// The folder for a temporary file with the calls of a trace that do not fit in memory. By
     /// default they stay in memory.
     pub call_folder: Option<PathBuf>,

@@ -16,6 +16,11 @@ pub fn set_limit(limit: Bytes) {
     LIMIT.store(limit.0, Relaxed);
 }
 
+/// The memory limit for each query of this process; without one, the largest number.
+pub fn limit() -> Bytes {
+    Bytes(LIMIT.load(Relaxed))
+}
+
 /// A query needs more memory than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it needs at least {} of memory, but the limit is {}", HumanBytes(.needs.0), HumanBytes(.limit.0))]
@@ -32,7 +37,7 @@ pub struct MemoryLimitExceeded {
 /// # Errors
 /// Returns an error if it exceeds the [limit](set_limit).
 pub fn check_limit(needs: Bytes) -> Result<(), MemoryLimitExceeded> {
-    let limit = Bytes(LIMIT.load(Relaxed));
+    let limit = limit();
     if needs > limit {
         return Err(MemoryLimitExceeded { needs, limit });
     }

@@ -54,6 +54,14 @@ pub enum IngestError {
         /// Each measure that exceeds its limit, with the limit and a remedy.
         problems: String,
     },
+    /// The profile breaks a rule of the store, such as a limit.
+    #[error("{path}: cannot store the profile: {why}")]
+    Refused {
+        /// The file.
+        path: String,
+        /// The broken rule.
+        why: &'static str,
+    },
     /// Ingestion was cancelled. Of several profiles, those stored before are in the store.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

@@ -21,7 +21,7 @@ use notices::{
 use programs::{Part, Programs, name_main_modules};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_formats::recording::Recording;
 use sto_formats::{self as formats, FormatError};
@@ -32,7 +32,7 @@ use sto_model::tree::{ProfileData, total_cost};
 use sto_model::units::{Bytes, Cost, Nanoseconds};
 use sto_model::{Build, Granularity, Profile};
 use sto_model::{Hint, Notice};
-use sto_store::{Added, Store, Writer};
+use sto_store::{Added, Store, StoreError, Writer};
 use traces::add_traces;
 
 pub use crate::intern::InternError;
@@ -268,6 +268,7 @@ pub fn prepare<'a>(
             .map(|found| (path_of(&found), found))
             .collect(),
         warnings,
+        path: path.to_owned(),
         cancel: options.cancel.clone(),
     })
 }
@@ -278,6 +279,7 @@ pub struct PreparedFile {
     profiles: Vec<Prepared>,
     modules: Vec<(String, ModuleSymbols)>,
     warnings: Vec<Notice>,
+    path: PathBuf,
     cancel: CancelToken,
 }
 
@@ -295,7 +297,7 @@ impl PreparedFile {
     /// Adds the profiles to a store.
     ///
     /// # Errors
-    /// Returns an error if the store cannot be written; the profiles added before that stay.
+    /// Returns an error if the store cannot be written or refuses a profile; the profiles added before that stay.
     pub fn store(
         mut self,
         writer: &mut Writer<'_>,
@@ -312,7 +314,14 @@ impl PreparedFile {
         {
             self.cancel.check()?;
             let known = writer.store().snapshot()?.build(build.id())?;
-            let added = writer.add(&build, &profile, &interned)?;
+            let added = writer.add(&build, &profile, &interned);
+            let added = added.map_err(|error| match error {
+                StoreError::Refused { why, .. } => IngestError::Refused {
+                    path: self.path.display().to_string(),
+                    why,
+                },
+                error => error.into(),
+            })?;
             if let Added::New { instead_of, .. } = &added {
                 let other = known.and_then(|known| other_build_id(&known, &build));
                 self.warnings.extend(other);

@@ -2,7 +2,6 @@
 
 use super::IngestError;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use sto_formats::{Format, OnRead, ReadOptions};
 use sto_model::CancelToken;
@@ -11,7 +10,7 @@ use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
-use sto_model::units::{Bytes, TimeOffset};
+use sto_model::units::{Bytes, TimeOffset, UnixSeconds};
 
 /// Options of [`ingest`](super::ingest()): how a file is read, and the metadata of its profiles.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +29,8 @@ pub struct IngestOptions {
     pub commit: Option<Commit>,
     /// The benchmark that ran.
     pub benchmark: Option<String>,
+    /// Time at which the profile was recorded; by default as its file tells.
+    pub recorded: Option<UnixSeconds>,
     /// Labels of the profile.
     pub labels: BTreeMap<String, String>,
     /// Metrics of the profile.
@@ -81,10 +82,7 @@ impl IngestOptions {
             max_input: self.max_input,
             symbols: self.symbols.clone(),
             sum_samples: self.slices.is_none() && self.traces.is_empty(),
-            call_parts: self
-                .slices
-                .filter(|_| !self.whole_calls)
-                .and_then(|slices| NonZeroU32::new(slices.get())),
+            call_slices: self.slices.filter(|_| !self.whole_calls),
             call_folder: self.call_folder.clone(),
             call_thresholds: self.call_thresholds,
             keep_calls: self.keep_calls,

@@ -50,6 +50,19 @@ fn boundary_times_belong_to_the_later_slice() {
 }
 
 #[test]
+fn slices_of_the_longest_run_begin_where_the_previous_ones_end() {
+    for slices in [1, 3, 1_000, SliceCount::MAX] {
+        let all = SliceGrid::new(Nanoseconds(0), Nanoseconds(u64::MAX), count(slices)).unwrap();
+        for slice in 1..slices {
+            let start = all.slice_start(slice).0;
+            let around = [start - 1, start].map(|time| all.slice_at(Nanoseconds(time)));
+            assert_eq!(around, [Some(SliceIx(slice - 1)), Some(SliceIx(slice))]);
+        }
+        assert_eq!(all.slice_start(slices), Nanoseconds(u64::MAX));
+    }
+}
+
+#[test]
 fn times_outside_of_the_recording_are_in_no_slice() {
     let grid = SliceGrid::new(Nanoseconds(5), Nanoseconds(8), count(2)).unwrap();
     assert_eq!(grid.slice_at(Nanoseconds(4)), None);

@@ -29,4 +29,4 @@ pub use measures::{pearson, sparse_pearson, spearman};
 pub use rank::CorrelateOptions;
 pub(crate) use rank::correlate_table;
 pub use result::{RankedMetric, RankedMetrics};
-pub(crate) use runs::{RunMetrics, correlate_runs};
+pub(crate) use runs::{RunMetrics, correlate_runs, slices_for};

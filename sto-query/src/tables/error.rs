@@ -28,6 +28,9 @@ pub enum SqlError {
     /// The query exceeded its time limit.
     #[error("the query exceeded its time limit of {} s", .0.as_secs_f64())]
     Timeout(Duration),
+    /// The query needs more memory than [its limit](sto_core::memory).
+    #[error("the query needs more memory than the limit")]
+    OutOfMemory,
     /// A [`CancelToken`](sto_core::CancelToken) ended the query.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -51,6 +54,11 @@ impl SqlError {
         match error {
             Error::SqlInputError { error, .. } if is_refused(error) => SqlError::ReadOnly,
             Error::SqliteFailure(error, _) if is_refused(error) => SqlError::ReadOnly,
+            Error::SqliteFailure(error, _) | Error::SqlInputError { error, .. }
+                if error.code == ErrorCode::OutOfMemory =>
+            {
+                SqlError::OutOfMemory
+            }
             Error::SqlInputError {
                 msg, sql, offset, ..
             } => match usize::try_from(offset).ok().and_then(|at| place(&sql, at)) {

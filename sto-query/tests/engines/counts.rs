@@ -18,7 +18,7 @@ use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
 use sto_query::questions::NormalisationMethod;
 use sto_query::results::{Basis, Change, Comparison, Verdict};
 use sto_query::sources::Sources;
-use sto_test_support::missing;
+use sto_test_support::{Random, damage, missing};
 use tempfile::TempDir;
 
 const TEXTS: [&str; 7] = [
@@ -262,6 +262,21 @@ fn order_of_rows_and_files_does_not_matter() {
     more[0] = Some("0".repeat(32));
     write(&parts.join("part-2.parquet"), &vec![more], "");
     assert_eq!(check_counts(&parts, &request(&asked)).unwrap(), expected);
+}
+
+#[test]
+fn damaged_counts_are_compared_or_rejected_with_their_name() {
+    let asked = five_runs();
+    let (_folder, path, _) = written(&asked);
+    let whole = fs::read(&path).unwrap();
+    for seed in 0..200 {
+        let mut bytes = whole.clone();
+        damage(&mut bytes, &mut Random::new(seed));
+        fs::write(&path, &bytes).unwrap();
+        if let Err(error) = check_counts(&path, &request(&asked)) {
+            assert!(!error.to_string().contains('\n'), "{seed}: {error}");
+        }
+    }
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 use sto_core::units::Bytes;
 use sto_query::places::{FailureReason, Machine, Place, PlaceError};
 use sto_test_support::servers::{Moto, free_port};
@@ -211,30 +212,40 @@ fn missing_bucket_is_an_error() {
     );
 }
 
+/// Environment variables for an object store at a URL.
+fn credentials(url: &str) -> BTreeMap<String, String> {
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ENDPOINT_URL", url),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    variables.into()
+}
+
 #[test]
 fn unreachable_object_store_is_an_error() {
     // Nobody listens on this port.
     let port = free_port();
-    let variables = |url: &str| {
-        let variables = [
-            ("AWS_ACCESS_KEY_ID", "key"),
-            ("AWS_SECRET_ACCESS_KEY", "secret"),
-            ("AWS_ALLOW_HTTP", "true"),
-            ("AWS_ENDPOINT_URL", url),
-        ];
-        variables
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into()
-    };
-    let place = with_variables(
-        "s3://bucket/a",
-        variables(&format!("http://127.0.0.1:{port}")),
-    );
+    let url = format!("http://127.0.0.1:{port}");
+    let place = with_variables("s3://bucket/a", credentials(&url));
     let (why, sentence) = refused(place.list(""));
     assert_eq!(why, FailureReason::NoAnswer, "{sentence}");
-    let place = with_variables("s3://bucket/a", variables("http://nobody.invalid"));
+    let place = with_variables("s3://bucket/a", credentials("http://nobody.invalid"));
     let (why, sentence) = refused(place.list(""));
     assert_eq!(why, FailureReason::NoHost, "{sentence}");
+}
+
+/// Reads the head of a request.
+fn read_request(stream: &mut TcpStream) -> io::Result<()> {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        request.extend(byte);
+    }
+    Ok(())
 }
 
 /// Starts an object store that sends these responses, one per request.
@@ -244,24 +255,119 @@ fn answering(answers: &'static [&'static str]) -> Place {
     thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = Vec::new();
-            while !request.ends_with(b"\r\n\r\n") {
-                let mut byte = [0];
-                stream.read_exact(&mut byte).unwrap();
-                request.extend(byte);
-            }
+            read_request(&mut stream).unwrap();
             stream.write_all(answer.as_bytes()).unwrap();
         }
     });
-    let url = format!("http://127.0.0.1:{port}");
-    let variables = [
-        ("AWS_ACCESS_KEY_ID", "key"),
-        ("AWS_SECRET_ACCESS_KEY", "secret"),
-        ("AWS_ALLOW_HTTP", "true"),
-        ("AWS_ENDPOINT_URL", &url),
-    ];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    with_variables("s3://bucket", variables.into())
+    let variables = credentials(&format!("http://127.0.0.1:{port}"));
+    with_variables("s3://bucket", variables)
+}
+
+/// Starts an object store that answers every request in the same way.
+fn misbehaving(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + 'static) -> Place {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            // The client may close the connection first.
+            while read_request(&mut stream)
+                .and_then(|()| answer(&mut stream))
+                .is_ok()
+            {}
+        }
+    });
+    let machine = Machine {
+        variables: credentials(&format!("http://127.0.0.1:{port}")),
+        timeout: Duration::from_millis(100),
+        ..Machine::default()
+    };
+    Place::parse(OsStr::new("s3://bucket"), &machine).unwrap()
+}
+
+/// Waits until the client closes the connection.
+fn stay_silent(stream: &mut TcpStream) -> io::Result<()> {
+    stream.read_to_end(&mut Vec::new()).map(drop)
+}
+
+/// Writes a text again and again, until the client closes the connection.
+fn write_endlessly(stream: &mut TcpStream, text: &str) -> io::Result<()> {
+    let text = text.repeat((1 << 16) / text.len());
+    loop {
+        stream.write_all(text.as_bytes())?;
+    }
+}
+
+#[test]
+fn silent_object_store_is_given_up() {
+    let silent = misbehaving(stay_silent);
+    let (why, sentence) = refused(silent.create("name", &[7; 1 << 20]));
+    assert_eq!(why, FailureReason::NoAnswer, "{sentence}");
+    let stalled = misbehaving(|stream| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 40\r\nETag: \"1\"\r\n\
+                    Last-Modified: Mon, 02 Nov 2026 10:00:00 GMT\r\n\r\nhalf";
+        stream.write_all(head.as_bytes())?;
+        stay_silent(stream)
+    });
+    for place in [silent, stalled] {
+        for (why, sentence) in [refused(place.list("")), refused(place.read("name", MOST))] {
+            assert_eq!(why, FailureReason::NoAnswer, "{sentence}");
+        }
+    }
+}
+
+#[test]
+fn object_store_without_end_is_an_error() {
+    const OK: &str = "HTTP/1.1 200 OK\r\n";
+    let pages = misbehaving(|stream| {
+        let page = "<ListBucketResult><IsTruncated>true</IsTruncated>\
+                    <NextContinuationToken>next</NextContinuationToken></ListBucketResult>";
+        let answer = format!("{OK}Content-Length: {}\r\n\r\n{page}", page.len());
+        stream.write_all(answer.as_bytes())
+    });
+    let (_, sentence) = refused(pages.list(""));
+    assert!(
+        sentence.contains("its listing has more than 4096 pages"),
+        "{sentence}"
+    );
+
+    let page = misbehaving(|stream| {
+        write!(stream, "{OK}\r\n<ListBucketResult>")?;
+        write_endlessly(stream, "<Contents><Key>name</Key></Contents>")
+    });
+    let (_, sentence) = refused(page.list(""));
+    assert!(sentence.contains("limit: 16777216"), "{sentence}");
+
+    let message = misbehaving(|stream| {
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n<Error>")?;
+        write_endlessly(stream, "<Message>no</Message>")
+    });
+    let (_, sentence) = refused(message.read("name", MOST));
+    assert!(sentence.contains("limit: 65536"), "{sentence}");
+
+    let file = misbehaving(|stream| {
+        write!(
+            stream,
+            "{OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\
+             Last-Modified: Mon, 02 Nov 2026 10:00:00 GMT\r\n\r\n"
+        )?;
+        write_endlessly(stream, "4\r\nfile\r\n")
+    });
+    let (_, sentence) = refused(file.read("name", MOST));
+    assert!(sentence.contains("limit: 1048576"), "{sentence}");
+}
+
+#[test]
+fn long_message_of_an_object_store_is_truncated() {
+    let place = misbehaving(|stream| {
+        let message = "no ".repeat(10_000);
+        let length = message.len();
+        write!(
+            stream,
+            "HTTP/1.1 400 Bad Request\r\nContent-Length: {length}\r\n\r\n{message}"
+        )
+    });
+    let (_, sentence) = refused(place.read("name", MOST));
+    assert!(sentence.len() < 1200, "{}", sentence.len());
 }
 
 #[test]

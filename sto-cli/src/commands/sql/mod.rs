@@ -4,18 +4,18 @@ mod dot;
 mod helper;
 mod shell;
 
-use crate::args::quantities::{label, run_time};
+use crate::args::quantities::{label, time_limit};
 use crate::args::{choice, word};
-use crate::runtime::{CliError, Outcome, StorePath, interrupt, output, ui};
+use crate::runtime::{CliError, Outcome, StorePath, interrupt, output, text, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
-use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Read};
+use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use sto_core::units::Nanoseconds;
 use sto_query::tables::{Database, EXAMPLES, SqlError, SqlFormat, SqlOptions, SqlValue, SqlWriter};
 
+/// Size limit of a query, in bytes.
+const MAX_QUERY: u64 = 16 << 20;
 const EXAMPLES_OF_USE: &str = "\
 Examples:
   sto sql 'SELECT name, version, samples FROM executable'
@@ -51,8 +51,8 @@ pub(crate) struct SqlArgs {
     params: Vec<(String, String)>,
 
     /// Stop a query after this time: `10s`, `500ms`
-    #[arg(long, value_name = "TIME", value_parser = run_time)]
-    timeout: Option<Nanoseconds>,
+    #[arg(long, value_name = "TIME", value_parser = time_limit)]
+    timeout: Option<Duration>,
 
     /// List the built-in queries, or show one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["query", "file"])]
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &SqlArgs, store: &StorePath) -> Result<Outcome, CliError
     options.parameters = parameters
         .map(|(name, value)| (name.clone(), SqlValue::from(&**value)))
         .collect();
-    options.timeout = args.timeout.map(|time| Duration::from_nanos(time.0));
+    options.timeout = args.timeout;
     let text = match (&args.query, &args.file) {
         (Some(query), _) => query.clone(),
         (None, Some(file)) => text_of(file)?,
@@ -103,12 +103,7 @@ pub(crate) fn run(args: &SqlArgs, store: &StorePath) -> Result<Outcome, CliError
 
 /// The query in a file, on standard input, or the built-in query of this name.
 fn text_of(file: &Path) -> Result<String, CliError> {
-    let mut text = String::new();
-    let read = if file == Path::new("-") {
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(file)
-    };
+    let read = text::read_or_stdin(file, MAX_QUERY);
     let shipped = EXAMPLES
         .iter()
         .find(|example| Path::new(example.name) == file);

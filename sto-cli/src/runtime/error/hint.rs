@@ -1,6 +1,6 @@
 //! Hints for the user about errors.
 
-use super::CliError;
+use super::{CliError, MORE_MEMORY};
 use sto_query::QueryError;
 use sto_query::error::{
     CompareError, CorrelateError, FunctionError, HistoryError, MergeError, RootsError, SourceError,
@@ -176,6 +176,7 @@ fn sql_hint(error: &SqlError) -> Option<String> {
         SqlError::Syntax { .. } => {
             Some("`sto sql .schema` lists tables, columns and functions".to_owned())
         }
+        SqlError::OutOfMemory => Some(MORE_MEMORY.to_owned()),
         SqlError::Timeout(_) => Some("--timeout gives it more time".to_owned()),
         _ => None,
     }

@@ -75,8 +75,8 @@ impl SliceGrid {
     /// gives the end of the last slice.
     pub fn slice_start(self, slice: u32) -> Nanoseconds {
         let count = u128::from(self.count.0);
-        let slices = u128::from(slice).min(count) * u128::from(self.duration().0);
-        Nanoseconds(slices.div_ceil(count) as u64)
+        let slices = u128::from(slice).min(count) * self.length();
+        Nanoseconds(u64::try_from(slices.div_ceil(count)).unwrap_or(u64::MAX))
     }
 
     /// The slice of a timestamp, or `None` if it is outside of the recording's time.
@@ -88,8 +88,14 @@ impl SliceGrid {
             return None;
         }
         let since = u128::from(time.0.checked_sub(self.first.0)?);
-        let length = u128::from(self.last.0 - self.first.0) + 1;
-        Some(SliceIx((since * u128::from(self.count.0) / length) as u32))
+        Some(SliceIx(
+            (since * u128::from(self.count.0) / self.length()) as u32,
+        ))
+    }
+
+    /// The exact duration of the run, which may exceed 64 bits.
+    fn length(self) -> u128 {
+        u128::from(self.last.0 - self.first.0) + 1
     }
 }
 

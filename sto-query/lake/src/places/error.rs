@@ -2,7 +2,11 @@
 
 use std::fmt;
 use std::io;
+use sto_model::limits::truncate_text;
 use sto_model::printable;
+
+/// Maximum length in bytes of a message of the other end.
+const LONGEST: usize = 1000;
 
 /// Error of accessing a place.
 #[derive(Debug, thiserror::Error)]
@@ -144,7 +148,8 @@ impl Refusal {
     }
 
     pub(super) fn new(why: FailureReason, said: &str) -> Refusal {
-        let said = said.to_owned();
+        let mut said = said.to_owned();
+        truncate_text(&mut said, LONGEST);
         Refusal { why, said }
     }
 
@@ -171,6 +176,7 @@ impl From<io::Error> for Refusal {
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureReason::Full,
             io::ErrorKind::FileTooLarge => FailureReason::TooLong,
+            io::ErrorKind::TimedOut => FailureReason::NoAnswer,
             _ => FailureReason::Other,
         };
         Refusal::new(why, &error.to_string())

@@ -1,7 +1,7 @@
 //! Files in a folder.
 
 use super::error::Refusal;
-use super::{FailureReason, ListedFile, Machine, UNFINISHED, check_count};
+use super::{FailureReason, ListedFile, ListedNames, Machine, UNFINISHED};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ impl super::Files for Files {
 
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
-        let mut seen = 0;
+        let mut names = ListedNames::default();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             let Some(entries) = if_there(fs::read_dir(self.root.join(&folder)))? else {
@@ -38,14 +38,10 @@ impl super::Files for Files {
             };
             for entry in entries {
                 let entry = entry?;
-                seen += 1;
-                check_count(seen)?;
+                let name = entry.file_name();
+                names.count(&name.to_string_lossy())?;
                 // Files of sto have names in UTF-8.
-                let Some(name) = entry
-                    .file_name()
-                    .to_str()
-                    .map(|name| join_name(&folder, name))
-                else {
+                let Some(name) = name.to_str().map(|name| join_name(&folder, name)) else {
                     continue;
                 };
                 // The file may have been removed meanwhile.

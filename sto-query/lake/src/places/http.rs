@@ -23,6 +23,14 @@ use ureq::{Agent, BodyReader, Error, Proxy, Timeout};
 /// Maximum number of bytes of a response read at once.
 const PIECE: usize = 1 << 16;
 
+/// Maximum size of a page of a listing, and of an error message.
+const PAGE_BYTES: u64 = 16 << 20;
+const ERROR_BYTES: u64 = 64 << 10;
+
+/// Maximum size of the file that a request asks for.
+#[derive(Clone, Copy)]
+pub(super) struct MaxBody(pub(super) u64);
+
 /// Factory of HTTP clients for an object store.
 #[derive(Debug)]
 pub(super) struct Connector;
@@ -55,6 +63,7 @@ impl HttpConnector for Connector {
             .max_redirects_will_error(false)
             .timeout_connect(duration(ClientConfigKey::ConnectTimeout)?)
             .timeout_per_read(duration(ClientConfigKey::ReadTimeout)?)
+            .timeout_per_write(duration(ClientConfigKey::ReadTimeout)?)
             .timeout_global(duration(ClientConfigKey::Timeout)?)
             .tls_config(tls.build());
         if let Some(url) = value(ClientConfigKey::ProxyUrl) {
@@ -83,12 +92,20 @@ impl HttpService for Client {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
+        let most = head.extensions.get();
+        let most = most.map_or(PAGE_BYTES, |&MaxBody(bytes)| bytes);
         let answer = match head.method {
             Method::POST | Method::PUT => self.0.run(Request::from_parts(head, &body[..])),
             _ => self.0.run(Request::from_parts(head, ())),
         };
         let (head, body) = answer.map_err(http_error)?.into_parts();
-        let body = HttpResponseBody::new(Answer(body.into_reader()));
+        let most = if head.status.is_success() {
+            most
+        } else {
+            ERROR_BYTES
+        };
+        let body = body.into_with_config().limit(most).reader();
+        let body = HttpResponseBody::new(Answer(body));
         Ok(HttpResponse::from_parts(head, body))
     }
 }

@@ -28,6 +28,7 @@ use error::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
+use std::time::Duration;
 use sto_model::files::TemporaryFiles;
 use sto_model::units::Bytes;
 
@@ -38,22 +39,29 @@ const UNFINISHED: &str = ".sto-";
 /// its files would take hours.
 const MAX_LISTED: usize = 1 << 17;
 
-/// Returns an error if a listing has more than [`MAX_LISTED`] entries.
-fn check_count(entries: usize) -> Result<(), Refusal> {
-    if entries > MAX_LISTED {
-        Err(Refusal::new(FailureReason::TooMany, ""))
-    } else {
-        Ok(())
-    }
-}
+/// Maximum memory of the names that a listing returns, which a hostile server could make long.
+const MAX_NAMES: Bytes = Bytes(128 << 20);
 
 /// Resources of the local machine that places use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     /// Temporary files of this process.
     pub temporaries: TemporaryFiles,
     /// Environment variables, for credentials such as `AWS_ACCESS_KEY_ID`.
     pub variables: BTreeMap<String, String>,
+    /// Time after which a server that sends nothing is given up.
+    pub timeout: Duration,
+}
+
+/// No environment variables, and a timeout of 30 seconds.
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine {
+            temporaries: TemporaryFiles::default(),
+            variables: BTreeMap::new(),
+            timeout: Duration::from_secs(30),
+        }
+    }
 }
 
 /// A file at a place.
@@ -106,7 +114,7 @@ impl Place {
         let name = address.to_string();
         let files: Result<Box<dyn Files>, Refusal> = match address {
             Address::Folder(path) => Ok(Box::new(folder::Files::new(path, machine))),
-            Address::Ssh(remote) => Ok(Box::new(ssh::Files::new(remote))),
+            Address::Ssh(remote) => Ok(Box::new(ssh::Files::new(remote, machine.timeout))),
             #[cfg(feature = "cloud")]
             Address::Bucket(bucket) => {
                 object::Files::new(&bucket, machine).map(|files| Box::new(files) as Box<_>)
@@ -185,6 +193,29 @@ impl Place {
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, PlaceError> {
         let created = check_name(name, false).and_then(|()| self.files.create(name, bytes));
         created.map_err(|refusal| refusal.into_place_error(&self.name, "write", name))
+    }
+}
+
+/// The names of a listing so far.
+#[derive(Default)]
+struct ListedNames {
+    number: usize,
+    memory: u64,
+}
+
+impl ListedNames {
+    /// Counts a file or folder. Returns an error if there are too many, or their names are too long.
+    fn count(&mut self, name: &str) -> Result<(), Refusal> {
+        self.number += 1;
+        self.memory += (size_of::<ListedFile>() + name.len()) as u64;
+        if self.number > MAX_LISTED {
+            return Err(Refusal::new(FailureReason::TooMany, ""));
+        }
+        if self.memory > MAX_NAMES.0 {
+            let why = format!("the names of its files exceed {} bytes", MAX_NAMES.0);
+            return Err(Refusal::other(&why));
+        }
+        Ok(())
     }
 }
 

@@ -6,14 +6,15 @@
 use super::address::{Bucket, Service};
 use super::error::{Advice, Refusal};
 use super::folder::join_name;
-use super::http::{Connector, unsent};
-use super::{FailureReason, ListedFile, Machine, check_count};
+use super::http::{Connector, MaxBody, unsent};
+use super::{FailureReason, ListedFile, ListedNames, Machine};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, PutMode, RetryConfig,
+    BackoffConfig, ClientOptions, GetOptions, ObjectStore, ObjectStoreExt, PutMode, RetryConfig,
 };
 use std::error::Error;
 use std::iter;
@@ -21,18 +22,23 @@ use std::time::Duration;
 use sto_model::units::Bytes;
 use tokio::runtime::Builder;
 
-/// Time limit for connecting.
-const TO_CONNECT: Duration = Duration::from_secs(10);
-
 /// Time limit for transferring a file.
 const TO_ANSWER: Duration = Duration::from_secs(300);
 
 /// Maximum number of retries, and time limit for them.
 const RETRIES: (usize, Duration) = (3, Duration::from_secs(30));
 
+/// Maximum number of pages of a listing, which have 1000 files each or more.
+const MAX_PAGES: usize = 4096;
+
+/// A client whose listings are fetched page by page.
+trait PagedStore: ObjectStore + PaginatedListStore {}
+
+impl<T: ObjectStore + PaginatedListStore> PagedStore for T {}
+
 /// A bucket, or a folder of one.
 pub(super) struct Files {
-    store: Box<dyn ObjectStore>,
+    store: Box<dyn PagedStore>,
     service: Service,
     prefix: String,
 }
@@ -54,6 +60,21 @@ impl Files {
             (prefix, name) => join_name(prefix, name),
         };
         Path::parse(path).map_err(|error| Refusal::other(&error.to_string()))
+    }
+
+    /// Returns a page of the listing of a folder and its subfolders; the first one without a token.
+    fn page(
+        &self,
+        folder: &str,
+        page_token: Option<String>,
+    ) -> Result<Option<PaginatedListResult>, Refusal> {
+        let folder = self.path(folder)?;
+        let prefix = (!folder.as_ref().is_empty()).then(|| format!("{folder}/"));
+        let options = PaginatedListOptions {
+            page_token,
+            ..PaginatedListOptions::default()
+        };
+        self.wait_for(self.store.list_paginated(prefix.as_deref(), options))
     }
 
     /// Blocks on a response in a new runtime; returns `None` if there is no such file.
@@ -78,30 +99,34 @@ impl Files {
 impl super::Files for Files {
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
-        let mut folders = vec![self.path(folder)?];
-        while let Some(folder) = folders.pop() {
-            let work = self.store.list_with_delimiter(Some(&folder));
-            let Some(found) = self.wait_for(work)? else {
-                continue;
+        let mut names = ListedNames::default();
+        let mut token = None;
+        for _ in 0..MAX_PAGES {
+            let Some(page) = self.page(folder, token)? else {
+                return Ok(listed);
             };
-            folders.extend(found.common_prefixes);
-            let files = found.objects.into_iter().filter_map(|file| {
-                let name = file.location.as_ref().strip_prefix(&self.prefix)?;
-                Some(ListedFile {
-                    name: name.trim_start_matches('/').to_owned(),
-                    size: Bytes(file.size),
-                })
-            });
-            listed.extend(files);
-            check_count(listed.len() + folders.len())?;
+            for file in page.result.objects {
+                let Some(name) = file.location.as_ref().strip_prefix(&self.prefix) else {
+                    continue;
+                };
+                let name = name.trim_start_matches('/').to_owned();
+                names.count(&name)?;
+                let size = Bytes(file.size);
+                listed.push(ListedFile { name, size });
+            }
+            token = page.page_token;
+            if token.is_none() {
+                return Ok(listed);
+            }
         }
-        Ok(listed)
+        Err(Refusal::other(&format!(
+            "its listing has more than {MAX_PAGES} pages"
+        )))
     }
 
     fn is_empty(&self) -> Result<bool, Refusal> {
-        let folder = self.path("")?;
-        let found = self.wait_for(self.store.list_with_delimiter(Some(&folder)))?;
-        Ok(found.is_none_or(|found| found.objects.is_empty() && found.common_prefixes.is_empty()))
+        let page = self.page("", None)?;
+        Ok(page.is_none_or(|page| page.result.objects.is_empty() && page.page_token.is_none()))
     }
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
@@ -112,7 +137,9 @@ impl super::Files for Files {
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
         let path = self.path(name)?;
         let work = async {
-            let found = self.store.get(&path).await?;
+            let mut options = GetOptions::default();
+            options.extensions.insert(MaxBody(most.0));
+            let found = self.store.get_opts(&path, options).await?;
             if found.meta.size > most.0 {
                 Ok(None)
             } else {
@@ -146,14 +173,15 @@ impl super::Files for Files {
 }
 
 /// Creates the client for a bucket, configured by environment variables as in the crate's `from_env`.
-fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn ObjectStore>> {
+fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn PagedStore>> {
     let retry = RetryConfig {
         backoff: BackoffConfig::default(),
         max_retries: RETRIES.0,
         retry_timeout: RETRIES.1,
     };
     let client = ClientOptions::new()
-        .with_connect_timeout(TO_CONNECT)
+        .with_connect_timeout(machine.timeout)
+        .with_read_timeout(machine.timeout)
         .with_timeout(TO_ANSWER);
     /// Environment variables override the limits, and the bucket overrides both.
     macro_rules! built {

@@ -8,19 +8,34 @@
 use super::address::Remote;
 use super::error::{Advice, Refusal};
 use super::folder::join_name;
-use super::{FailureReason, ListedFile, UNFINISHED, check_count};
+use super::{FailureReason, ListedFile, ListedNames, UNFINISHED};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use sto_model::files::{MemoryFile, random_name};
 use sto_model::units::Bytes;
 
-/// Timeout in seconds for connecting, and for keep-alive messages.
-const PATIENCE: u32 = 20;
+/// Interval of keep-alive messages in seconds.
+const KEEP_ALIVE: u32 = 20;
 
 /// Maximum length of a command: `sftp` treats the rest as another command.
 const LONGEST: usize = 2000;
+
+/// Maximum length of a line of output, and maximum number of lines that a command prints.
+const MAX_LINE: u64 = 1 << 16;
+const MAX_LINES: usize = 1 << 22;
+
+/// Number of lines of a command's output that are kept for messages.
+const KEPT_LINES: usize = 100;
+
+/// Maximum memory of `sftp`, which collects a listing before it prints it.
+const SFTP_MEMORY: Bytes = Bytes(1 << 30);
 
 /// Command sent after each command, and the beginning of its output, which marks the end of that command's output.
 const DONE: (&str, &str) = ("version", "SFTP protocol version ");
@@ -31,6 +46,7 @@ const ECHO: &str = "sftp> ";
 /// A remote folder, which may not exist yet.
 pub(super) struct Files {
     remote: Remote,
+    timeout: Duration,
     session: Mutex<Option<Session>>,
 }
 
@@ -38,38 +54,51 @@ pub(super) struct Files {
 struct Session {
     child: Child,
     input: ChildStdin,
-    /// Output of `sftp` and of the `ssh` it runs.
-    output: BufReader<PipeReader>,
+    output: BufReader<Output>,
 }
 
+/// Output of `sftp` and of the `ssh` it runs. Reading fails if the server sends nothing for too long.
+struct Output {
+    pipe: PipeReader,
+    sftp: Pid,
+    timeout: Duration,
+}
+
+/// Receives each line of a command's output.
+type OnLine<'a> = &'a mut dyn FnMut(&str) -> Result<(), Refusal>;
+
 impl Files {
-    pub(super) fn new(remote: Remote) -> Files {
-        let session = Mutex::default();
-        Files { remote, session }
+    pub(super) fn new(remote: Remote, timeout: Duration) -> Files {
+        Files {
+            remote,
+            timeout,
+            session: Mutex::default(),
+        }
     }
 
-    /// Runs a command and returns its output.
-    fn ask(&self, command: &str) -> Result<Vec<String>, Refusal> {
-        if command.len() > LONGEST {
-            return Err(Refusal::other("the path is too long for sftp"));
-        }
+    fn with_session<T>(
+        &self,
+        work: impl FnOnce(&mut Session) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         // A failed session is discarded.
         let mut running = match session.take() {
             Some(running) => running,
-            None => Session::start(&self.remote)?,
+            None => Session::start(&self.remote, self.timeout)?,
         };
-        let said = running.ask(command)?;
+        let result = work(&mut running)?;
         *session = Some(running);
-        Ok(said)
+        Ok(result)
+    }
+
+    /// Runs a command and returns the first lines of its output.
+    fn ask(&self, command: &str) -> Result<Vec<String>, Refusal> {
+        self.with_session(|session| session.ask(command, &mut |_| Ok(())))
     }
 
     /// Runs a command that has no output if it succeeds.
     fn order(&self, command: &str) -> Result<(), Refusal> {
-        match &self.ask(command)?[..] {
-            [] => Ok(()),
-            said => Err(refusal(&said.join("; "))),
-        }
+        succeeded(&self.ask(command)?)
     }
 
     /// Returns a path quoted for `sftp`.
@@ -109,25 +138,28 @@ impl super::Files for Files {
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
         let mut listed = Vec::new();
         let mut folders = vec![folder.to_owned()];
+        let mut names = ListedNames::default();
         while let Some(folder) = folders.pop() {
-            check_count(listed.len() + folders.len())?;
-            for line in self.ask(&format!("ls -ln {}", self.path(&folder)?))? {
-                match Entry::parse(&line) {
-                    Some(entry) => {
-                        let name = join_name(&folder, entry.name);
-                        match entry.kind {
-                            b'd' => folders.push(name),
-                            b'-' => listed.push(ListedFile {
-                                name,
-                                size: entry.size,
-                            }),
-                            _ => {}
-                        }
-                    }
-                    None if is_missing(&line) => {}
-                    None => return Err(refusal(&line)),
+            let command = format!("ls -ln {}", self.path(&folder)?);
+            let mut add = |line: &str| {
+                let entry = match Entry::parse(line) {
+                    Some(entry) => entry,
+                    None if is_missing(line) => return Ok(()),
+                    None => return Err(refusal(line)),
+                };
+                let name = join_name(&folder, entry.name);
+                names.count(&name)?;
+                match entry.kind {
+                    b'd' => folders.push(name),
+                    b'-' => listed.push(ListedFile {
+                        name,
+                        size: entry.size,
+                    }),
+                    _ => {}
                 }
-            }
+                Ok(())
+            };
+            self.with_session(|session| session.ask(&command, &mut add))?;
         }
         Ok(listed)
     }
@@ -162,19 +194,21 @@ impl super::Files for Files {
             _ => {}
         }
         let to = MemoryFile::new()?;
-        self.order(&format!(
-            "get {path} {}",
-            quoted(&to.path().to_string_lossy())
-        ))?;
-        let mut bytes = Vec::new();
+        let get = format!("get {path} {}", quoted(&to.path().to_string_lossy()));
+        let got = self.with_session(|session| {
+            // A server can send more than it lists; this ends `sftp`.
+            session.limit(Resource::Fsize, Bytes(most.0 + 1))?;
+            succeeded(&session.ask(&get, &mut |_| Ok(()))?)
+        });
         let mut file = to.file();
-        file.rewind()?;
-        file.take(most.0 + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most.0 {
-            Err(too_long())
-        } else {
-            Ok(Some(bytes))
+        if file.metadata()?.len() > most.0 {
+            return Err(too_long());
         }
+        got?;
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
@@ -208,19 +242,31 @@ impl super::Files for Files {
     }
 }
 
+/// Interprets the output of a command that has none if it succeeds.
+fn succeeded(said: &[String]) -> Result<(), Refusal> {
+    if said.is_empty() {
+        Ok(())
+    } else {
+        Err(refusal(&said.join("; ")))
+    }
+}
+
 fn too_long() -> Refusal {
     Refusal::new(FailureReason::TooLong, "")
 }
 
 impl Session {
-    fn start(remote: &Remote) -> Result<Session, Refusal> {
+    fn start(remote: &Remote, timeout: Duration) -> Result<Session, Refusal> {
         let (output, said) = io::pipe()?;
         let mut command = Command::new("sftp");
         command.args(["-b", "-", "-o", "BatchMode=yes"]);
-        command.arg("-o").arg(format!("ConnectTimeout={PATIENCE}"));
-        command
-            .arg("-o")
-            .arg(format!("ServerAliveInterval={PATIENCE}"));
+        let options = [
+            format!("ConnectTimeout={}", timeout.as_secs().max(1)),
+            format!("ServerAliveInterval={KEEP_ALIVE}"),
+        ];
+        for option in options {
+            command.arg("-o").arg(option);
+        }
         if let Some(port) = remote.port {
             command.arg("-P").arg(port.to_string());
         }
@@ -241,29 +287,60 @@ impl Session {
             .stdin
             .take()
             .ok_or_else(|| Refusal::other("sftp takes no commands"))?;
-        let output = BufReader::new(output);
-        Ok(Session {
+        let output = BufReader::new(Output {
+            pipe: output,
+            sftp: Pid::from_child(&child),
+            timeout,
+        });
+        let session = Session {
             child,
             input,
             output,
-        })
+        };
+        session.limit(Resource::As, SFTP_MEMORY)?;
+        Ok(session)
     }
 
-    /// Sends a command and returns the output up to its end.
-    fn ask(&mut self, command: &str) -> Result<Vec<String>, Refusal> {
+    /// Limits a resource of `sftp`, or raises the limit again.
+    fn limit(&self, resource: Resource, most: Bytes) -> Result<(), Refusal> {
+        let maximum = getrlimit(resource).maximum;
+        let limit = Rlimit {
+            current: Some(maximum.map_or(most.0, |maximum| maximum.min(most.0))),
+            maximum,
+        };
+        let limited = prlimit(Some(self.output.get_ref().sftp), resource, limit);
+        match limited {
+            // `sftp` exited, and its output explains why.
+            Err(Errno::SRCH) => Ok(()),
+            limited => limited
+                .map(drop)
+                .map_err(|error| io::Error::from(error).into()),
+        }
+    }
+
+    /// Sends a command, passes each line of its output to `on_line`, and returns the first lines.
+    fn ask(&mut self, command: &str, on_line: OnLine<'_>) -> Result<Vec<String>, Refusal> {
+        if command.len() > LONGEST {
+            return Err(Refusal::other("the path is too long for sftp"));
+        }
         // The prefix `-` prevents `sftp` from exiting on failure.
         let given = write!(self.input, "-{command}\n-{}\n", DONE.0);
         let mut said = Vec::new();
-        loop {
+        for _ in 0..MAX_LINES {
             let mut line = Vec::new();
+            let mut output = self.output.by_ref().take(MAX_LINE);
             // If `sftp` exited, its output explains why.
-            if self.output.read_until(b'\n', &mut line)? == 0 {
-                let _ = self.child.wait();
+            if output.read_until(b'\n', &mut line)? == 0 {
                 let said = said.join("; ");
                 return Err(match &given {
                     Err(error) if said.is_empty() => Refusal::other(&error.to_string()),
                     _ => refusal(&said),
                 });
+            }
+            if line.len() as u64 == MAX_LINE {
+                return Err(Refusal::other(&format!(
+                    "it sent a line of more than {MAX_LINE} bytes"
+                )));
             }
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end();
@@ -271,10 +348,48 @@ impl Session {
                 return Ok(said);
             }
             if !line.is_empty() && !line.starts_with(ECHO) {
-                said.push(line.to_owned());
-                check_count(said.len())?;
+                on_line(line)?;
+                if said.len() < KEPT_LINES {
+                    said.push(line.to_owned());
+                }
             }
         }
+        Err(Refusal::other(&format!(
+            "it sent more than {MAX_LINES} lines"
+        )))
+    }
+}
+
+impl Read for Output {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let timeout = Timespec::try_from(self.timeout).map_err(io::Error::other)?;
+        let mut transferred = self.transferred();
+        loop {
+            let mut pipe = [PollFd::new(&self.pipe, PollFlags::IN)];
+            match poll(&mut pipe, Some(&timeout)) {
+                Ok(0) => {}
+                Ok(_) => return self.pipe.read(buffer),
+                Err(error) => return Err(error.into()),
+            }
+            let before = transferred;
+            transferred = self.transferred();
+            if transferred == before {
+                let why = format!("no data for {} s", self.timeout.as_secs_f64());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+        }
+    }
+}
+
+impl Output {
+    /// The number of bytes that `sftp` has read, which prints nothing during a transfer (proc_pid_io(5)); `None` if it
+    /// is unknown.
+    fn transferred(&self) -> Option<u64> {
+        let counters = fs::read_to_string(format!("/proc/{}/io", self.sftp.as_raw_pid())).ok()?;
+        let read = counters
+            .lines()
+            .find_map(|line| line.strip_prefix("rchar: "));
+        read?.parse().ok()
     }
 }
 

@@ -4,12 +4,13 @@
 use super::axis::{format_value, rate, ticks};
 use super::heat::{HeatMap, ROW, legend};
 use super::text::{means, seconds};
+use crate::correlate::slices_for;
 use crate::questions::Timelines;
 use crate::render::flame::{FrameLabels, change_legend, draw_frames};
 use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
-use crate::text::{Words, format_count, group_digits, percent, printable};
+use crate::text::{Command, Words, format_count, group_digits, percent, printable};
 use crate::timeline::{Grid, RowsBy, StacksOverTime, Timeline, TimelineMetric};
 use crate::tree::Order;
 use maud::{Markup, html};
@@ -39,9 +40,13 @@ const LINE: usize = 40;
 /// Returns a run over time as a self-contained HTML page that loads nothing and runs only its own
 /// scripts. Without scripts, everything but the time window can be read.
 ///
-/// The rows of each timeline can be chosen. Metrics come from the first timeline.
-pub fn html(found: &Timelines, words: Words) -> String {
-    let page = TimePage::new(found, words);
+/// The rows of each timeline can be chosen. Metrics come from the first timeline. `ranking` is the command that ranks
+/// them, to which the page adds the metric and the pattern that the reader draws.
+pub fn html(found: &Timelines, words: Words, ranking: &Command) -> String {
+    let page = TimePage {
+        ranking: ranking.line().unwrap_or_default(),
+        ..TimePage::new(found, words)
+    };
     let title = format!("{} over time", full_name(&found.timelines[0].subject));
     Page {
         title: &title,
@@ -55,6 +60,7 @@ struct TimePage<'a> {
     timelines: &'a [Timeline],
     omitted_metrics: usize,
     words: Words,
+    ranking: String,
     /// Slices of the timelines, and slices of the page.
     own: Grid,
     grid: Grid,
@@ -105,6 +111,7 @@ impl<'a> TimePage<'a> {
             timelines,
             omitted_metrics: found.omitted_metrics,
             words,
+            ranking: String::new(),
             grid,
             labels,
             stacks,
@@ -209,10 +216,13 @@ impl<'a> TimePage<'a> {
     }
 
     fn metrics(&self) -> Markup {
-        let metrics = &self.timelines[0].metrics;
+        let Timeline {
+            metrics, subject, ..
+        } = &self.timelines[0];
+        let lines = self.own.with_max_slices(slices_for(subject.samples));
         html! {
             @for metric in metrics {
-                @let line = Line::new(metric, self.own, self.grid);
+                @let line = Line::new(metric, self.own, lines);
                 @let (least, most) = line.ends.unwrap_or_default();
                 .row.metric data-metric=(metric.name) data-least=(least) data-most=(most) {
                     .name title=(metric.name) { (shorten_name(&printable(&metric.name), NAME_WIDTH)) }
@@ -235,13 +245,14 @@ impl<'a> TimePage<'a> {
         let seconds = |nanoseconds: f64| nanoseconds / 1e9;
         html! {
             @if !metrics.is_empty() {
-                details #pattern hidden data-option=(self.words.option) data-from=(seconds(self.grid.from()))
+                details #pattern hidden data-option=(self.words.option) data-ranking=(self.ranking)
+                    data-from=(seconds(self.grid.from()))
                     data-to=(seconds(self.grid.to())) data-slices=(self.grid.count()) {
                     summary { "Draw the pattern to explain" }
                     p.hint {
                         "A click on the line of a metric above sets a point of a pattern, a drag moves it, and a click on \
-                         it takes it away; or write times and values below. A ranking of metrics takes what is \
-                         shown then, and says which of them follow the pattern."
+                         it takes it away; or write times and values below. The command that is shown then says which \
+                         metrics follow the pattern."
                     }
                     p.ends {
                         label { "Metric " select { @for metric in metrics { option { (printable(&metric.name)) } } } }
