@@ -217,7 +217,7 @@ pub(crate) enum CliError {
     RunCommand { command: String, source: io::Error },
     #[error("{}: cannot split this command line into words", printable(line))]
     CommandLine { line: String },
-    #[error("`{line}` has no placeholder `{place}` for the sizes")]
+    #[error("`{line}` has no placeholder `{place}`")]
     NoPlace { place: String, line: String },
     #[error("perf does not know the event: {message}")]
     NoEvent { message: String },
