@@ -114,7 +114,7 @@ fn stack_box(report: &Evolution, stack: &EvolvedStack, place: &Place) -> Markup 
             width=(percent(place.width)) height=(ROW - 1) {
             title {
                 (name) " (" (change(stack)) ")"
-                @for (build, &value) in costs { "\n" (build.build) ": " (cost(value, unit)) }
+                @for (build, &value) in costs { "; " (build.build) ": " (cost(value, unit)) }
             }
             rect width="100%" height="100%" {}
             text x="4" y="13" { (label) }
