@@ -9,7 +9,7 @@ pub mod calls {
 }
 
 pub mod commits {
-    pub use crate::commits::recorded_runs;
+    pub use crate::commits::{runs_by_commit, runs_of_version};
 }
 
 pub mod compare {

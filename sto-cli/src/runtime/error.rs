@@ -125,6 +125,10 @@ pub(crate) enum CliError {
         kinds: String,
         kind: String,
     },
+    #[error("`{0}` applies to none of the detectors that run; add `--detector local-statistics`")]
+    OptionOfDetector(&'static str),
+    #[error("`--no-change` (default 10) must not be above `--change` (default 25)")]
+    ThresholdOrder,
     #[error("{}: {source}", path.display())]
     Correlate {
         path: PathBuf,
@@ -213,7 +217,7 @@ pub(crate) enum CliError {
     RunCommand { command: String, source: io::Error },
     #[error("{}: cannot split this command line into words", printable(line))]
     CommandLine { line: String },
-    #[error("`{line}` has no placeholder `{place}` for the sizes")]
+    #[error("`{line}` has no placeholder `{place}`")]
     NoPlace { place: String, line: String },
     #[error("perf does not know the event: {message}")]
     NoEvent { message: String },
