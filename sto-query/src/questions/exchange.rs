@@ -230,7 +230,9 @@ pub fn pull(
     let replaced = here.replaced()?;
     let mut lacking = Vec::new();
     for (id, size) in there {
-        if here.has(id)? || replaced.contains_key(&id) {
+        // Another store may claim that any profile was replaced, which only the profile itself can show.
+        let is_replaced = request.dry_run && replaced.contains_key(&id);
+        if here.has(id)? || is_replaced {
             pulled.merged.already_stored += 1
         } else {
             lacking.push((id, size))
