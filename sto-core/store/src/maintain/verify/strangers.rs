@@ -1,11 +1,13 @@
-//! Single changes that a stranger makes to a store, and what a merge finds.
+//! Single changes that a stranger or a broken disk makes to a store, and what a merge or verification finds.
 
 use super::forged::{Forged, Key, damages, merge, sound};
 use super::*;
 use crate::codec::{pack, pack_kept_head, unpack_kept_head};
-use crate::tables::{Column, Record};
+use crate::numbers::{ProfileNo, TypeNo};
+use crate::tables::{Column, ENDS, Record};
 use crate::test_profiles::{add_with_all_columns, add_without_kept_calls};
 use crate::{Snapshot, Store};
+use redb::ReadableTable;
 use sto_model::id::ProfileId;
 use sto_model::tree::NodeIx;
 
@@ -50,6 +52,33 @@ fn kept_calls_of_a_merged_profile_stay_only_with_their_threads() {
         let kept = here.snapshot().unwrap().kept_calls(id).unwrap();
         assert_eq!(kept.is_some(), has_kept_calls, "{threads}");
     }
+}
+
+#[test]
+fn damaged_costs_hide_no_other_damaged_column() {
+    let store = sound().store();
+    let profile = ProfileNo(1);
+    let columns = [
+        Column::Costs(profile, TypeNo(0)),
+        Column::Metrics(profile),
+        Column::CallTrees(profile, 2),
+    ];
+    let flip = |transaction: &redb::WriteTransaction, (): &()| {
+        let mut ends = transaction.open_table(ENDS)?;
+        for column in columns {
+            let mut stored = ends.get(column.key())?.unwrap().value().to_vec();
+            stored[0] ^= 1;
+            ends.insert(column.key(), &stored[..])?;
+        }
+        Ok(())
+    };
+    let plan = |_: &Rows| Ok(((), Some(())));
+    store.change(plan, flip, |()| None).unwrap();
+    let found = damages(&store).into_iter().map(|damage| damage.location);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        columns.map(|column| column.to_string())
+    );
 }
 
 #[test]
