@@ -9,7 +9,7 @@ pub mod calls {
 }
 
 pub mod commits {
-    pub use crate::commits::recorded_runs;
+    pub use crate::commits::{runs_by_commit, runs_of_version};
 }
 
 pub mod compare {
@@ -34,7 +34,7 @@ pub mod functions {
 }
 
 pub mod history {
-    pub use crate::history::{FunctionIx, History, occurrences};
+    pub use crate::history::{FunctionIx, History, JudgedWindow, occurrences};
 }
 
 pub mod hot {

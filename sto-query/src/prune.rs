@@ -1,7 +1,7 @@
 //! Removal of old profiles from a store.
 
 use crate::answer::Answer;
-use crate::select::first_recorded;
+use crate::select::{first_recorded, is_of_benchmark};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{BuildId, ProfileId};
@@ -24,8 +24,8 @@ pub struct PruneOptions {
     pub only: BTreeSet<ProfileId>,
     /// Remove only profiles with all of these labels.
     pub labels: Vec<(String, String)>,
-    /// Remove only runs of this benchmark.
-    pub benchmark: Option<String>,
+    /// Remove only runs of these benchmarks, unless empty; `*` in a name stands for any text.
+    pub benchmarks: Vec<String>,
     /// Remove only as many as necessary, oldest first, for the store's file to have at most this size.
     pub max_size: Option<Bytes>,
     /// Keep these.
@@ -151,10 +151,9 @@ fn removable<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a S
             let profile = &stored.profile;
             let is_old = |time| profile.origin.recorded.is_some_and(|at| at < time);
             let has = |(key, value): &(String, String)| profile.labels.get(key) == Some(value);
-            let runs = |benchmark: &String| profile.benchmark.as_ref() == Some(benchmark);
             options.recorded_before.is_none_or(is_old)
                 && options.labels.iter().all(has)
-                && options.benchmark.as_ref().is_none_or(runs)
+                && (options.benchmarks.is_empty() || is_of_benchmark(&options.benchmarks, stored))
                 && (options.only.is_empty() || options.only.contains(&stored.id))
                 && !options.keep.contains(&stored.id)
                 && !kept.contains(&stored.id)

@@ -5,7 +5,7 @@ pub use crate::annotate::AnnotatedRuns;
 pub use crate::answer::schema;
 pub use crate::answer::{Answer, InStore, json};
 pub use crate::average::StoredAverage;
-pub use crate::calls::{CallTimeline, CallTrace, Outliers, Waits};
+pub use crate::calls::{CallFrames, CallTimeline, CallTrace, Outliers, Waits};
 pub use crate::commits::CommitLog;
 pub use crate::commits::bisect::{BisectState, Bisection, NextRun};
 pub use crate::compare::{

@@ -11,7 +11,7 @@ mod range;
 mod revision;
 
 pub use ancestry::Ancestry;
-pub(crate) use benchmark::check_one_benchmark;
+pub(crate) use benchmark::{check_one_benchmark, is_of_benchmark, matches_name};
 pub use benchmark_runs::BenchmarkRuns;
 pub(crate) use by_commit::group_by_commit;
 pub use error::{NoBuildInRange, NoBuildOfCommit, SelectError};

@@ -114,6 +114,7 @@ fn options() -> BottleneckOptions {
         combination: Combination::Mean,
         of_self: true,
         min_runs: 5,
+        omit_absent: false,
         negative: false,
     })
 }

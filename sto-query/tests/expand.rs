@@ -11,7 +11,7 @@ use sto_query::internal::expand::{
     Branch, CorrelationSelection, GreedySelection, InformedSelection, PositiveSelection, Selection,
     expand, expansion,
 };
-use sto_query::internal::history::History;
+use sto_query::internal::history::{History, JudgedWindow};
 use sto_query::questions::{Direction, ExpandLimits, HistoryQuery, Method};
 use sto_query::render;
 
@@ -68,7 +68,11 @@ fn reach() -> ExpandLimits {
 }
 
 fn greedy(history: &History) -> GreedySelection {
-    GreedySelection(history.choose_judged(None, history.runs.len()).unwrap())
+    GreedySelection(
+        history
+            .choose_judged(None, JudgedWindow::Builds(history.runs.len()))
+            .unwrap(),
+    )
 }
 
 /// The paths of branches: `log serve main`.

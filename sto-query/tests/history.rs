@@ -11,7 +11,7 @@ use sto_core::tree::NodeIx;
 use sto_core::units::UnixSeconds;
 use sto_query::error::{FunctionError, HistoryError};
 use sto_query::internal::average::average;
-use sto_query::internal::history::{History, occurrences};
+use sto_query::internal::history::{History, JudgedWindow, occurrences};
 use sto_query::internal::series::{regressions_over_time, series};
 use sto_query::questions::{HistoryQuery, KeyOptions, Listing, Observation, ScoreOptions};
 use sto_query::render;
@@ -93,7 +93,9 @@ fn load(store: &Store) -> History {
 
 fn judge(store: &Store) -> Scores {
     let history = load(store);
-    let judged = history.choose_judged(None, 10).unwrap();
+    let judged = history
+        .choose_judged(None, JudgedWindow::Builds(10))
+        .unwrap();
     regressions_over_time(&history, &judged, ScoreOptions::default(), None, None)
 }
 
@@ -114,6 +116,26 @@ fn series_follows_function_over_runs_and_builds() {
     let by_build = series(&history, &functions, Observation::Build, 10);
     let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
     assert_eq!(samples, [60, 246, 244, 603]);
+}
+
+/// The mean of the eight runs before is 160, and the sum of squares about it is 20,800.
+#[test]
+fn window_of_runs_includes_those_before_a_level_shift() {
+    let store = history_of(&[990, 100, 120, 100, 120, 200, 220, 200, 220, 300], 1);
+    let history = load(&store);
+    let judge = |window| {
+        let judged = history.choose_judged(None, window).unwrap();
+        let found = regressions_over_time(&history, &judged, ScoreOptions::default(), None, None);
+        (found.window, function(&found, "parse").score)
+    };
+    let (window, score) = judge(JudgedWindow::Runs(8));
+    assert_eq!(window, 8);
+    assert!(
+        (score - 140.0 / (20_800.0_f64 / 7.0).sqrt()).abs() < 1e-9,
+        "{score}"
+    );
+    let (_, since_shift) = judge(JudgedWindow::Builds(8));
+    assert!(since_shift > 2.0 * score, "{since_shift}");
 }
 
 #[test]
@@ -552,7 +574,7 @@ fn lists_runs_newest_first() {
         runs.into_iter().map(|run| run.executable).collect()
     };
     let of_other = with!(Listing {
-        benchmark: Some("other".to_owned()),
+        benchmarks: vec!["oth*".to_owned()],
     });
     assert_eq!(listed(of_other), ["tool"]);
     let newest = with!(Listing { limit: Some(1) });
@@ -592,9 +614,11 @@ fn missing_run_is_error_that_lists_existing() {
         error(HistoryQuery::default()),
         "several programs have such runs: app, tool"
     );
-    let benchmark = Some("none".to_owned());
+    let benchmark = "none".to_owned();
     assert_eq!(
-        error(with!(HistoryQuery { benchmark })),
+        error(with!(HistoryQuery {
+            benchmarks: vec![benchmark]
+        })),
         "no run in the store is of benchmark `none`; there are runs of app (startup), tool (other)"
     );
     let history = History::load(
@@ -615,7 +639,7 @@ fn missing_run_is_error_that_lists_existing() {
     );
     assert_eq!(
         history
-            .choose_judged(Some("zz"), 10)
+            .choose_judged(Some("zz"), JudgedWindow::Builds(10))
             .unwrap_err()
             .to_string(),
         "no runs of the history have an id that begins with `zz`"

@@ -42,6 +42,7 @@ mod hot;
 mod ingest_summary;
 mod lake;
 mod library_code;
+mod metric_pages;
 mod phases;
 mod places;
 mod policy;

@@ -13,7 +13,7 @@ use std::time::Instant;
 use sto_core::store::Store;
 use sto_query::internal::correlate::bottlenecks;
 use sto_query::internal::expand::{GreedySelection, expand};
-use sto_query::internal::history::{FunctionIx, History};
+use sto_query::internal::history::{FunctionIx, History, JudgedWindow};
 use sto_query::internal::potential::potentials;
 use sto_query::internal::series::scores;
 use sto_query::questions::{
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ask("load", nodes, &|| {
         drop(black_box(History::load(&store, &query)))
     });
-    let judged = history.choose_judged(None, 10)?;
+    let judged = history.choose_judged(None, JudgedWindow::Builds(10))?;
     let function = tenth_largest(&history, judged.newest());
     ask("series", nodes, &|| {
         let series =

@@ -46,10 +46,8 @@ impl About {
             let text = format!("git knows no revision `{revision}` here: it is stored as written");
             ui::print_message("warning", &text);
         }
-        let labels = self.labels.iter().map(|(key, _)| ("label", key));
-        let metrics = self.metrics.iter().map(|(name, _)| ("metric", name));
         let mut known = BTreeSet::new();
-        match labels.chain(metrics).find(|given| !known.insert(*given)) {
+        match self.named().find(|given| !known.insert(*given)) {
             None => Ok(()),
             Some((what, name)) => Err(CliError::GivenTwice {
                 what,
@@ -58,15 +56,22 @@ impl About {
         }
     }
 
-    /// Returns an error if the user gave a value for a metric that sto sets itself.
-    pub(crate) fn check_metric(&self, name: &str) -> Result<(), CliError> {
-        if self.metrics.iter().any(|(given, _)| given == name) {
-            return Err(CliError::GivenTwice {
-                what: "metric",
+    /// Returns an error if the user gave a label or metric that sto sets itself.
+    pub(crate) fn check_unset(&self, name: &str) -> Result<(), CliError> {
+        match self.named().find(|(_, given)| *given == name) {
+            None => Ok(()),
+            Some((what, _)) => Err(CliError::GivenTwice {
+                what,
                 name: name.to_owned(),
-            });
+            }),
         }
-        Ok(())
+    }
+
+    /// The names of the labels and metrics, each with its kind.
+    fn named(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let labels = self.labels.iter().map(|(key, _)| ("label", key));
+        let metrics = self.metrics.iter().map(|(name, _)| ("metric", name));
+        labels.chain(metrics)
     }
 
     /// The ingestion options for these arguments, with the work tree's revision and commit by default.

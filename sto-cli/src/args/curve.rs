@@ -62,11 +62,11 @@ pub(crate) struct CurveArgs {
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(1..))]
     window: Option<u32>,
 
-    /// Centre the window on x, or end it before x [default: both]
+    /// Centre the window on x, or end it at x [default: both]
     #[arg(long, value_name = "SIDES", value_parser = ["both", "before"])]
     align: Option<String>,
 
-    /// Require this many points in a window, which has fewer at both ends [default: 1]
+    /// Leave out values whose window has fewer points than this, as at both ends [default: 1]
     #[arg(long, value_name = "POINTS")]
     min_points: Option<u32>,
 
@@ -162,7 +162,7 @@ impl CurveArgs {
             None => Ok(()),
             Some((_, option, kinds)) => Err(CliError::OtherKind {
                 option,
-                kinds: kinds.join(" or --kind "),
+                kinds: kinds.join("` or `--kind "),
                 kind: chosen.join(","),
             }),
         }

@@ -46,7 +46,7 @@ impl HistoryArgs {
     pub(crate) fn query(&self) -> Result<HistoryQuery, CliError> {
         let mut query = HistoryQuery::default();
         query.executable.clone_from(&self.exe);
-        query.benchmark.clone_from(&self.benchmark.benchmark);
+        query.benchmarks.clone_from(&self.benchmark.benchmarks);
         query.event.clone_from(&self.event);
         query.matching = self.matching.options();
         if self.order == BuildOrder::Commits {
@@ -66,6 +66,10 @@ pub(crate) struct JudgedArgs {
     /// Predict from this many previous builds; for a program with only one build, from this many runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     window: u16,
+
+    /// Predict from this many previous runs, also if there was a level shift among them
+    #[arg(long, value_name = "N", conflicts_with = "window", value_parser = clap::value_parser!(u16).range(2..))]
+    window_runs: Option<u16>,
 }
 
 impl JudgedArgs {
@@ -74,6 +78,7 @@ impl JudgedArgs {
         let mut request = JudgedRequest::default();
         request.at.clone_from(&self.at);
         request.window = usize::from(self.window);
+        request.window_runs = self.window_runs.map(usize::from);
         request
     }
 }
@@ -89,9 +94,9 @@ pub(crate) struct ListingArgs {
     #[arg(long, value_name = "NAME")]
     exe: Option<String>,
 
-    /// List runs of this benchmark only
-    #[arg(long, value_name = "NAME")]
-    benchmark: Option<String>,
+    /// List runs of this benchmark only; `*` stands for any text; may be given several times
+    #[arg(long = "benchmark", value_name = "NAME")]
+    benchmarks: Vec<String>,
 
     /// List only runs that were recorded since this age (36h, 7d, 12w, 1y), day or time in UTC
     /// (2026-03-01, 2026-03-01T12:30)
@@ -104,7 +109,7 @@ impl ListingArgs {
     pub(crate) fn listing(&self) -> Listing {
         let mut listing = Listing::default();
         listing.executable.clone_from(&self.exe);
-        listing.benchmark.clone_from(&self.benchmark);
+        listing.benchmarks.clone_from(&self.benchmarks);
         listing.since = self.since;
         listing.limit = self.limit.filter(|&limit| limit > 0);
         listing

@@ -39,7 +39,7 @@ pub(crate) fn write_drawing(
 /// Bins of x.
 #[derive(Debug, Args)]
 pub(crate) struct BinsArg {
-    /// Gather points whose x are never equal: equal-width=N bins, or equal-count=N bins; each becomes one x
+    /// Gather points whose x are never equal in N bins: equal-width=N or equal-count=N. Points of a bin get its mean x
     #[arg(long, value_name = "HOW=NUMBER", value_parser = bins)]
     pub(crate) bins: Option<Bins>,
 }

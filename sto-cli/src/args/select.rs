@@ -114,13 +114,13 @@ pub(crate) struct FilterArgs {
     event: EventArg,
 }
 
-/// The benchmark whose runs a command uses: runs of different benchmarks are not comparable.
+/// The benchmarks whose runs a command uses: runs of different benchmarks are not comparable.
 #[derive(Debug, Args)]
 pub(crate) struct BenchmarkArg {
-    /// Take only runs of this benchmark, or with an empty name only runs without one; required if
-    /// there are runs of several benchmarks
-    #[arg(long, value_name = "NAME")]
-    pub(crate) benchmark: Option<String>,
+    /// Take only runs of this benchmark, in which `*` stands for any text, or with an empty name only runs without one;
+    /// required if there are runs of several benchmarks; may be given several times
+    #[arg(long = "benchmark", value_name = "NAME")]
+    pub(crate) benchmarks: Vec<String>,
 }
 
 /// The event that a command uses.
@@ -198,7 +198,7 @@ impl FilterArgs {
     /// Converts the arguments to a filter.
     pub(crate) fn filter(&self) -> Filter {
         let mut filter = Filter::default();
-        filter.benchmark.clone_from(&self.benchmark.benchmark);
+        filter.benchmarks.clone_from(&self.benchmark.benchmarks);
         filter.event.clone_from(&self.event.event);
         filter
     }

@@ -1,9 +1,11 @@
 //! `sto align`: matches the times of two runs of the same work.
 
 use crate::args::FilterArgs;
+use crate::args::drawing::Drawn;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use sto_query::questions::{AlignRequest, MAX_ALIGNED, align};
 use sto_query::render;
 use sto_query::sources::BuildRef;
@@ -13,6 +15,7 @@ Examples:
   sto align v1 v2 --metric requests               By a metric that both runs have
   sto align a.perf.data b.perf.data --metric self:parse
                                                   By the cost of a function
+  sto align v1 v2 -o align.html                   As a page
 
 `sto correlate --align METRIC` ranks metrics of runs that are aligned this way.";
 
@@ -40,6 +43,10 @@ pub(crate) struct AlignArgs {
     #[command(flatten)]
     filter: FilterArgs,
 
+    /// Write a page for browsers to this file, with the metric in both runs and the path; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     #[command(flatten)]
     format: FormatArg,
 }
@@ -51,6 +58,16 @@ pub(crate) fn run(args: &AlignArgs, store: &StorePath) -> Result<Outcome, CliErr
     request.metric.clone_from(&args.metric);
     request.slices = args.slices.map(usize::from);
     let alignment = align(&store.sources(), &request)?;
-    args.format.print(&alignment, render::align::text)?;
+    match &args.output {
+        Some(output) => {
+            let drawn = Drawn {
+                drawing: render::align::html(&alignment),
+                subjects: alignment.runs.map(|run| run.subject).into(),
+                new_outliers: None,
+            };
+            drawn.write(Some(output), &args.format)?;
+        }
+        None => args.format.print(&alignment, render::align::text)?,
+    }
     Ok(Outcome::Clean)
 }

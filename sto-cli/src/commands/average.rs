@@ -39,7 +39,7 @@ pub(crate) struct AverageArgs {
 pub(crate) fn run(args: &AverageArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = AverageRequest::default();
     request.selectors.clone_from(&args.selectors);
-    request.benchmark.clone_from(&args.benchmark.benchmark);
+    request.benchmarks.clone_from(&args.benchmark.benchmarks);
     request.build.clone_from(&args.build);
     request.matching = args.matching.options();
     let stored = average(&store_path.open()?, &Machine, &request)?;

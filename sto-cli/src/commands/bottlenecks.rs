@@ -40,6 +40,10 @@ pub(crate) struct BottlenecksArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
     min_runs: u16,
 
+    /// Leave out runs without a function when it is correlated, instead of counting them as zero samples
+    #[arg(long)]
+    omit_absent: bool,
+
     /// Show functions that cost less in runs where the metric is higher
     #[arg(long)]
     negative: bool,
@@ -60,6 +64,7 @@ pub(crate) fn run(args: &BottlenecksArgs, store_path: &StorePath) -> Result<Outc
     options.combination = args.over;
     options.of_self = args.by == Order::SelfCost;
     options.min_runs = usize::from(args.min_runs);
+    options.omit_absent = args.omit_absent;
     options.negative = args.negative;
     request.limit = args.limit.for_format(&args.format);
     let found = bottlenecks(&store_path.sources(), &request)?;

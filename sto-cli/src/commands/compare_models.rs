@@ -59,14 +59,8 @@ pub(crate) struct CompareModelsArgs {
 
     /// Compare cost by this metric or label of the runs, number that samples are labelled with, `time`, argument of
     /// calls, or their `order`
-    #[arg(
-        long,
-        value_name = "NAME",
-        required_unless_present = "points",
-        default_value = "",
-        hide_default_value = true
-    )]
-    x: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "points")]
+    x: Option<String>,
 
     /// Compare only this function: its name, part of it, or `re:` and a regular expression
     #[arg(long, value_name = "FUNCTION")]
@@ -86,20 +80,18 @@ pub(crate) struct CompareModelsArgs {
     #[arg(long, value_name = "NAME", value_parser = detectors())]
     detector: Vec<String>,
 
-    /// Let integral-comparison and local-statistics find no change up to this relative change
+    /// Let integral-comparison and local-statistics report no change up to this relative change [default: 10]
     #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
-    #[arg(default_value_t = Percent::from_share(DetectorRules::default().no_change))]
-    no_change: Percent,
+    no_change: Option<Percent>,
 
-    /// Let these two find a certain change above this relative change, and a possible one below it
+    /// Let integral-comparison and local-statistics report a certain change above this relative change, and a possible
+    /// one up to it [default: 25]
     #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
-    #[arg(default_value_t = Percent::from_share(DetectorRules::default().change))]
-    change: Percent,
+    change: Option<Percent>,
 
-    /// Cut x into this many parts for local-statistics
+    /// Cut x into about this many parts for local-statistics, with two or more values each [default: 20]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(default_value_t = DetectorRules::default().parts)]
-    parts: u32,
+    parts: Option<u32>,
 
     #[command(flatten)]
     curve: CurveArgs,
@@ -116,8 +108,8 @@ pub(crate) struct CompareModelsArgs {
     #[command(flatten)]
     limit: LimitArg,
 
-    /// Draw the changed functions into this file, as a page if its name ends in .html, otherwise as SVG: points, curves, and
-    /// changed parts of x
+    /// Draw points, curves and changed parts of x of the changed functions into this file, as a page if its name ends
+    /// in .html, otherwise as SVG
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -174,7 +166,7 @@ impl CompareModelsArgs {
         let mut request = CompareModelsRequest::default();
         request.named = [&self.baseline, &self.candidate].map(Into::into);
         request.filter = self.filter.filter();
-        request.x.clone_from(&self.x);
+        request.x = self.x.clone().unwrap_or_default();
         request.function.clone_from(&self.function);
         request.cost = self.by;
         request.inlined = self.inlined.inlined;
@@ -184,9 +176,7 @@ impl CompareModelsArgs {
         options.detectors = self.detectors();
         options.fit = self.curve.fit()?;
         options.bins = self.bins.bins;
-        options.rules.no_change = self.no_change.share();
-        options.rules.change = self.change.share();
-        options.rules.parts = self.parts;
+        options.rules = self.rules(&options.detectors)?;
         Ok(request)
     }
 
@@ -197,5 +187,31 @@ impl CompareModelsArgs {
         let names = &self.detector;
         let is_asked = |of: &Detector| names.iter().any(|name| name == of.name() || name == ALL);
         Detector::ALL.into_iter().filter(is_asked).collect()
+    }
+
+    /// Returns the thresholds of the detectors.
+    ///
+    /// # Errors
+    /// Returns an error if an option applies to none of the detectors that run, or if the thresholds are in the wrong
+    /// order.
+    fn rules(&self, detectors: &[Detector]) -> Result<DetectorRules, CliError> {
+        let local = detectors.contains(&Detector::LocalStatistics);
+        let either = local || detectors.contains(&Detector::IntegralComparison);
+        let unused = [
+            ("--no-change", self.no_change.is_some() && !either),
+            ("--change", self.change.is_some() && !either),
+            ("--parts", self.parts.is_some() && !local),
+        ];
+        if let Some((option, _)) = unused.into_iter().find(|(_, is_unused)| *is_unused) {
+            return Err(CliError::OptionOfDetector(option));
+        }
+        let mut rules = DetectorRules::default();
+        rules.no_change = self.no_change.map_or(rules.no_change, Percent::share);
+        rules.change = self.change.map_or(rules.change, Percent::share);
+        rules.parts = self.parts.unwrap_or(rules.parts);
+        if rules.no_change > rules.change {
+            return Err(CliError::ThresholdOrder);
+        }
+        Ok(rules)
     }
 }

@@ -1,5 +1,6 @@
 //! `sto correlate`: ranks metrics over time by how well they explain another.
 
+use crate::args::drawing::Drawn;
 use crate::args::quantities::{point, window};
 use crate::args::{FilterArgs, InlinedArg, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
@@ -21,6 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   sto correlate perf.data --target self:parse            Show what explains the cost of a function
   sto correlate v1 --target 'pace = requests / cpu'      Explain the ratio of two recorded metrics
+  sto correlate v1 --target requests -o metrics.html     Browse all metrics
   sto correlate v1 v2 --target requests --align requests Use metrics of another run, aligned with
                                                          the time of the first
   sto correlate --series stat.csv --target progress      Explain a column of a table by the others
@@ -102,6 +104,11 @@ pub(crate) struct CorrelateArgs {
     #[command(flatten)]
     limit: LimitArg,
 
+    /// Write a page for browsers to this file, with a plot of each metric over the target, and tools to find and pin
+    /// metrics; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     #[command(flatten)]
     format: FormatArg,
 }
@@ -118,16 +125,27 @@ pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, Cl
             request.metrics.clone_from(&args.metric);
             request.align.clone_from(&args.align);
             request.slices = args.slices.map(usize::from);
-            request.limit = args.limit.for_format(&args.format);
+            request.limit = limit(args);
             correlate(&store.sources(), &request)?
         }
     };
-    args.format.print(&ranked, render::correlate::text)?;
-    Ok(if ranked.metrics.is_empty() {
+    let outcome = if ranked.metrics.is_empty() {
         Outcome::TooLittleData
     } else {
         Outcome::Clean
-    })
+    };
+    match &args.output {
+        Some(output) => {
+            let drawn = Drawn {
+                drawing: render::correlate::html(&ranked),
+                subjects: ranked.runs.into_iter().map(|run| run.run.subject).collect(),
+                new_outliers: None,
+            };
+            drawn.write(Some(output), &args.format)?;
+        }
+        None => args.format.print(&ranked, render::correlate::text)?,
+    }
+    Ok(outcome)
 }
 
 fn rank_columns(args: &CorrelateArgs, path: &Path) -> Result<RankedMetrics, CliError> {
@@ -137,11 +155,19 @@ fn rank_columns(args: &CorrelateArgs, path: &Path) -> Result<RankedMetrics, CliE
         source,
     })?;
     request.options = options(args);
-    request.limit = args.limit.for_format(&args.format);
+    request.limit = limit(args);
     correlate_columns(&request).map_err(|source| CliError::Correlate {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Returns the maximum number of metrics; a page lists all unless a number is given.
+fn limit(args: &CorrelateArgs) -> Option<usize> {
+    match args.output {
+        Some(_) => args.limit.given(),
+        None => args.limit.for_format(&args.format),
+    }
 }
 
 fn options(args: &CorrelateArgs) -> CorrelateOptions {

@@ -49,7 +49,7 @@ pub(crate) struct FindRegressionsArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["window", "against"])]
     counts: Option<PathBuf>,
 
-    /// Compare only runs of this benchmark; may be given several times
+    /// Compare only runs of this benchmark; `*` stands for any text; may be given several times
     #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmarks: Vec<String>,
 

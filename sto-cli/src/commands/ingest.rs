@@ -14,7 +14,7 @@ use sto_core::formats::{self, Format, FormatError, UnknownFormat};
 use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, SymbolOptions, prepare};
 use sto_core::model::Granularity;
 use sto_core::tree::SliceCount;
-use sto_core::units::{Bytes, TimeOffset};
+use sto_core::units::{Bytes, TimeOffset, UnixSeconds};
 use sto_query::render;
 use sto_query::results::IngestedFile;
 
@@ -47,6 +47,11 @@ pub(crate) struct IngestArgs {
 
     #[command(flatten)]
     about: About,
+
+    /// Store this day or time in UTC (2026-03-01, 2026-03-01T12:30) as that of the recording; by default as the file
+    /// tells
+    #[arg(long, value_name = "DATE")]
+    recorded: Option<UnixSeconds>,
 
     /// Choose what one frame of a stack is
     #[arg(long, default_value = "function", value_parser = choice::<Granularity>([
@@ -208,6 +213,7 @@ impl IngestArgs {
 
     fn options(&self) -> Result<IngestOptions, CliError> {
         Ok(IngestOptions {
+            recorded: self.recorded,
             split_processes: self.split_processes,
             slices: self.slices,
             traces: self.traces.clone(),

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &LogArgs, store_path: &StorePath) -> Result<Outcome, Cli
     request.check.today = Some(Date::from_time(now()));
     let history = &mut request.history;
     history.executable.clone_from(&args.exe);
-    history.benchmark.clone_from(&args.benchmark.benchmark);
+    history.benchmarks.clone_from(&args.benchmark.benchmarks);
     history.event.clone_from(&args.event.event);
     history.matching = request.check.matching;
     let log = log(&store_path.sources(), &request)?;

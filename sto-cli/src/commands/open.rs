@@ -38,7 +38,7 @@ pub(crate) struct OpenArgs {
     /// Judge this one, compared with the first
     candidate: Option<OsString>,
 
-    /// Take only runs of this benchmark; may be given several times if two builds are compared
+    /// Take only runs of this benchmark; `*` stands for any text; may be given several times
     #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmarks: Vec<String>,
 
@@ -72,11 +72,7 @@ impl OpenArgs {
             let mut request = FlameRequest::default();
             request.named = (&self.first).into();
             request.filter.event.clone_from(&self.event.event);
-            request.filter.benchmark = match &self.benchmarks[..] {
-                [] => None,
-                [one] => Some(one.clone()),
-                several => return Err(CliError::SeveralBenchmarks(several.len())),
-            };
+            request.filter.benchmarks.clone_from(&self.benchmarks);
             request.stacks = self.stacks.stacks();
             let drawn = draw_flame(flame(&store.sources(), &request)?, self.stacks.options())?;
             drawn.write(Some(&file), &FormatArg::text())?;

@@ -45,9 +45,9 @@ pub(crate) struct PruneArgs {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label, group = "what")]
     labels: Vec<(String, String)>,
 
-    /// Remove only runs of this benchmark
-    #[arg(long, value_name = "NAME", group = "what")]
-    benchmark: Option<String>,
+    /// Remove only runs of this benchmark; `*` stands for any text; may be given several times
+    #[arg(long = "benchmark", value_name = "NAME", group = "what")]
+    benchmarks: Vec<String>,
 
     /// Remove runs, oldest first, only until the store's file is no larger than this: 800kB, 500MB, 2GB
     #[arg(long, value_name = "SIZE", value_parser = bytes, group = "what")]
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &PruneArgs, store_path: &StorePath) -> Result<Outcome, C
     options.keep_last = args.keep_last;
     options.group_by.clone_from(&args.group_by);
     options.labels.clone_from(&args.labels);
-    options.benchmark.clone_from(&args.benchmark);
+    options.benchmarks.clone_from(&args.benchmarks);
     options.max_size = args.max_size;
     options.dry_run = args.dry_run;
     let store = store_path.open()?;

@@ -50,5 +50,6 @@ pub(crate) fn run(
     request.limit = args.limit.for_format(&args.format);
     let scores = regressions_over_time(&store_path.sources(), &request)?;
     args.format.print(&scores, render::scores::text)?;
-    Ok(Outcome::from_window(scores.window))
+    let windows = scores.by_benchmark().map(|scores| scores.window);
+    Ok(Outcome::from_window(windows.min().unwrap_or_default()))
 }

@@ -8,12 +8,13 @@ use clap::Args;
 use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_query::questions::{
-    CallTimelineRequest, Order, RowsBy, TimelineRequest, Window, call_timeline, call_trace,
-    timeline, timelines,
+    CallTimelineRequest, Order, RowsBy, TimelineRequest, Timelines, Window, call_timeline,
+    call_trace, timeline, timelines,
 };
 use sto_query::render::calls::PartCommand;
 use sto_query::results::Subject;
 use sto_query::sources::{EVENT, Filter, Sources};
+use sto_query::text::Command;
 use sto_query::{QueryError, render};
 
 const AFTER: &str = "\
@@ -120,8 +121,9 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     };
     request.limit = args.limit.for_format(&FormatArg::text());
     let mut found = timelines(&sources, &request)?;
+    let ranking = ranking_command(args, store, &found);
     let drawn = Drawn {
-        drawing: render::timeline::html(&found, WORDS),
+        drawing: render::timeline::html(&found, WORDS, &ranking),
         subjects: vec![found.timelines.swap_remove(0).subject],
         new_outliers: None,
     };
@@ -160,6 +162,30 @@ fn calls(
     let text = |timeline: &_, style| render::calls::text(timeline, all, style);
     args.format.print(&timeline, text)?;
     Ok(true)
+}
+
+/// The command that ranks the metrics of what is shown, without the target.
+fn ranking_command(args: &TimelineArgs, store: &StorePath, found: &Timelines) -> Command {
+    let mut words = vec!["sto".to_owned(), "correlate".to_owned()];
+    words.extend(store.option());
+    words.push(args.select.selector().to_string_lossy().into_owned());
+    let mut option = |name: &str, value: &str| words.push(format!("--{name}={value}"));
+    let filter = args.select.filter();
+    filter.event.iter().for_each(|event| option("event", event));
+    for benchmark in &filter.benchmarks {
+        option("benchmark", benchmark);
+    }
+    for formula in args.metric.iter().filter(|metric| metric.contains('=')) {
+        option("metric", formula);
+    }
+    let timeline = &found.timelines[0];
+    if !timeline.subject.windows.is_empty() {
+        option("window", &format!("{}..{}", timeline.from, timeline.to));
+    }
+    if args.inlined.inlined {
+        words.push("--inlined".to_owned());
+    }
+    Command { words }
 }
 
 /// The command that shows a part of the run's time. It names the run by its id, because another run may be the newest later.

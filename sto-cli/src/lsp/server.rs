@@ -311,7 +311,7 @@ impl Server {
             baseline: self.settings.baseline.clone(),
             ..Wanted::default()
         };
-        wanted.filter.benchmark.clone_from(&self.settings.benchmark);
+        wanted.filter.benchmarks = self.settings.benchmark.iter().cloned().collect();
         wanted.filter.event.clone_from(&self.settings.event);
         self.send_job(Job::Show(wanted));
     }

@@ -270,7 +270,7 @@ impl<R: Fn(Report)> Worker<R> {
         };
         request.candidate = named;
         request.event.clone_from(&self.wanted.filter.event);
-        request.benchmarks = self.wanted.filter.benchmark.iter().cloned().collect();
+        request.benchmarks = self.wanted.filter.benchmarks.clone();
         request.today = Some(Date::from_time(now()));
         let found = check(&sources, &request)?;
         loaded.compared = Some(request);

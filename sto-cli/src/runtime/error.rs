@@ -125,6 +125,10 @@ pub(crate) enum CliError {
         kinds: String,
         kind: String,
     },
+    #[error("`{0}` applies to none of the detectors that run; add `--detector local-statistics`")]
+    OptionOfDetector(&'static str),
+    #[error("`--no-change` (default 10) must not be above `--change` (default 25)")]
+    ThresholdOrder,
     #[error("{}: {source}", path.display())]
     Correlate {
         path: PathBuf,
@@ -153,8 +157,6 @@ pub(crate) enum CliError {
     },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
-    #[error("a flame graph shows one benchmark, but {0} are named")]
-    SeveralBenchmarks(usize),
     #[error("an SVG drawing would fill the terminal with markup")]
     DrawingOnTerminal,
     #[error("cannot read {}", path.display())]
@@ -215,7 +217,7 @@ pub(crate) enum CliError {
     RunCommand { command: String, source: io::Error },
     #[error("{}: cannot split this command line into words", printable(line))]
     CommandLine { line: String },
-    #[error("`{line}` has no placeholder `{place}` for the sizes")]
+    #[error("`{line}` has no placeholder `{place}`")]
     NoPlace { place: String, line: String },
     #[error("perf does not know the event: {message}")]
     NoEvent { message: String },

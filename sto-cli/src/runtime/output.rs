@@ -81,6 +81,11 @@ pub(crate) struct LimitArg {
 }
 
 impl LimitArg {
+    /// The maximum number that the user gave; `None` for all.
+    pub(crate) fn given(&self) -> Option<usize> {
+        self.limit.filter(|&limit| limit > 0)
+    }
+
     /// The maximum number to list; `None` for all.
     pub(crate) fn for_format(&self, format: &FormatArg) -> Option<usize> {
         let limit = self.limit.or(format.is_text().then_some(30));

@@ -64,6 +64,41 @@ fn runs_of_different_benchmarks_are_not_summed_by_default() {
 }
 
 #[test]
+fn several_benchmarks_are_named_by_patterns_or_repetition() {
+    let sandbox = sandbox();
+    let samples = |args: &[&str]| sandbox.json(args)["samples"].as_u64().unwrap();
+    for named in [
+        &["--benchmark", "s*"][..],
+        &["--benchmark", "serve", "--benchmark", "startup"],
+    ] {
+        assert_eq!(samples(&[&["top", "v2"], named].concat()), 32_800);
+        assert_eq!(
+            samples(&[&["potential", "v1", "v2"], named].concat()),
+            65_600
+        );
+        let judged = sandbox.json(&[&["regressions-over-time"], named].concat());
+        assert_eq!(judged["history"]["benchmark"], "serve");
+        assert_eq!(
+            judged["other_benchmarks"][0]["history"]["benchmark"],
+            "startup"
+        );
+        for args in SUMMING
+            .iter()
+            .chain(&[&["runs"][..], &["find-regressions", "v1", "v2"]])
+        {
+            let run = sandbox.sto(&[args, named].concat());
+            let is_one = args[0] == "average" || args.contains(&"label:x");
+            assert_eq!(run.status == Some(2), is_one, "{args:?}: {run:?}");
+        }
+    }
+    let runs = sandbox.json(&["runs", "--benchmark", "", "--benchmark", "*up"]);
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 3);
+    sandbox
+        .sto(&["top", "v1", "--benchmark", "x*"])
+        .fails_with(&["has no runs of benchmark `x*`"]);
+}
+
+#[test]
 fn uses_only_runs_of_the_named_benchmark() {
     let sandbox = sandbox();
     let samples = |args: &[&str]| sandbox.json(args)["samples"].as_u64().unwrap();

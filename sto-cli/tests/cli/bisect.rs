@@ -354,10 +354,13 @@ fn record_commits_runs_once_for_each_size() {
     fill("n=10,20", "{n}").succeeds();
     assert_eq!(of_each(), [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 20.0, 20.0]);
     let again = fill("n=20,10", "{n}").succeeds();
-    let known = "2 of 2 commits have 2 runs of each n or more already";
+    let known = "4 of 4 commands have 2 runs or more already";
     assert!(again.stderr.contains(known), "{again:?}");
     let other = fill("n=10,30", "{n}").succeeds();
-    assert!(!other.stderr.contains("already"), "{other:?}");
+    let known = "2 of 4 commands have 2 runs or more already";
+    assert!(other.stderr.contains(known), "{other:?}");
+    let expected = [[10.0; 4], [20.0; 4], [30.0; 4]].concat();
+    assert_eq!(of_each(), expected);
     assert_removed(&repository);
 }
 

@@ -104,6 +104,58 @@ fn many_deep_runs() -> Sandbox {
     sandbox
 }
 
+/// Writes a trace in NonSequitur's format with this number of calls, nearly all of which have a stack of their own.
+fn write_many_stacks(sandbox: &Sandbox, calls: usize) {
+    let (mut text, mut stack, mut random) = (String::new(), Vec::new(), 1_u64);
+    let (mut made, mut time) = (0, 0);
+    while made < calls || !stack.is_empty() {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let next = (random >> 33) as usize;
+        time += 1 + next % 40;
+        if made < calls && (stack.is_empty() || stack.len() < 40 && next % 100 < 55) {
+            let function = next / 100 % 40;
+            text += &format!("0 f{function} {time}\n");
+            stack.push(function);
+            made += 1;
+        } else if let Some(function) = stack.pop() {
+            text += &format!("1 f{function} {time}\n");
+        }
+    }
+    fs::create_dir(sandbox.path("trace")).unwrap();
+    sandbox.write("trace/1.txt", text);
+}
+
+#[test]
+fn trace_with_many_stacks_needs_limited_memory() {
+    let sandbox = Sandbox::new();
+    write_many_stacks(&sandbox, 300_000);
+    let limited = ["timeline", "trace", "--max-memory", "256MB"];
+    let run = sandbox.sto(&limited).succeeds();
+    assert!(
+        run.stderr.contains("too many different stacks"),
+        "{}",
+        run.stderr
+    );
+    let timeline = sandbox.json(&limited);
+    let records = timeline["records"].as_u64().unwrap();
+    assert!((30_000..70_000).contains(&records), "{records}");
+    let pages = [&limited[..], &["-o", "page.html"]].concat();
+    sandbox.sto(&pages).succeeds();
+    let ingest = [
+        "ingest",
+        "trace",
+        "--build",
+        "v1",
+        "--slices",
+        "100",
+        "--max-memory",
+        "256MB",
+    ];
+    sandbox.sto(&ingest).succeeds();
+}
+
 #[test]
 fn summing_many_runs_needs_the_memory_of_a_few() {
     let sandbox = many_deep_runs();

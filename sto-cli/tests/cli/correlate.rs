@@ -40,6 +40,28 @@ fn ranks_metrics_and_prints_the_answer_first() {
 }
 
 #[test]
+fn page_lists_all_metrics_unless_limited() {
+    let sandbox = Sandbox::new();
+    let names: Vec<String> = (0..40).map(|ix| format!("m{ix}")).collect();
+    let mut table = format!("target,{}\n", names.join(","));
+    for row in 0..8_u32 {
+        let values = (1..41).map(|ix| format!(",{}", row.pow(2) * ix % 43));
+        table += &format!("{}{}\n", row % 5, values.collect::<String>());
+    }
+    sandbox.write("stat.csv", table);
+    let page =
+        |args: &[&str]| sto(&sandbox, &[&["--target", "target", "-o"], args].concat()).succeeds();
+    let run = page(&["all.html"]);
+    assert_eq!(run.stdout, "wrote all.html\n");
+    let plots = |page: &str| page.matches("<use ").count();
+    let all = std::fs::read_to_string(sandbox.path("all.html")).unwrap();
+    assert_eq!(plots(&all), 40);
+    let run = page(&["-", "-n", "3"]);
+    assert_eq!(plots(&run.stdout), 3);
+    assert!(run.stdout.contains("37 more metrics not shown"), "{run:?}");
+}
+
+#[test]
 fn command_matches_the_library_call() {
     let sandbox = Sandbox::new();
     let text =

@@ -57,6 +57,32 @@ fn standard_input_is_read() {
 }
 
 #[test]
+fn time_of_recording_can_be_set() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    let ingest = [
+        "ingest",
+        "a.folded",
+        "--build",
+        "v1",
+        "--exe",
+        "demo",
+        "--recorded",
+    ];
+    let wrong = sandbox.sto(&[&ingest[..], &["yesterday"]].concat());
+    let expected = "a day or time in UTC such as 2026-03-01";
+    assert!(
+        wrong.status == Some(2) && wrong.stderr.contains(expected),
+        "{wrong:?}"
+    );
+    sandbox
+        .sto(&[&ingest[..], &["2026-03-01T12:30"]].concat())
+        .succeeds();
+    let runs = sandbox.json(&["runs"]);
+    assert_eq!(runs["runs"][0]["recorded"], "2026-03-01T12:30:00Z");
+}
+
+#[test]
 fn pipes_are_read_to_their_end() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);

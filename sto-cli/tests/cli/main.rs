@@ -44,6 +44,7 @@ mod refused;
 mod report;
 mod rewriting;
 mod sample_labels;
+mod scales;
 mod selectors;
 mod show;
 mod slices;

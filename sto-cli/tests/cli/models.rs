@@ -241,7 +241,7 @@ fn kinds_of_curves_reject_options_of_others() {
         assert!(run.stdout.contains(line), "{args:?}: {run:?}");
     }
     model(&["--window", "3"]).fails_with(&[
-        "`--window` only applies to `--kind moving-average or --kind moving-median`, but the kind is regression",
+        "`--window` only applies to `--kind moving-average` or `--kind moving-median`, but the kind is regression",
     ]);
     model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` only applies to"]);
     for (args, message) in [
@@ -380,4 +380,41 @@ fn parts_of_x_have_results_of_their_own() {
     let run = sandbox.sto(&["compare-models", &files[0], "v2"]);
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(run.stderr.contains("--x <NAME>"), "{run:?}");
+}
+
+#[test]
+fn options_of_detectors_that_do_not_run_are_errors() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.write("points.csv", "x,y\n1,3\n2,5\n3,7.1\n4,9\n5,11\n");
+    let file = file.to_str().unwrap();
+    let compare = |options: &str| {
+        let args = ["compare-models", "--points", file, file];
+        let options: Vec<&str> = options.split(' ').collect();
+        sandbox.sto(&[&args[..], &options].concat())
+    };
+    for options in [
+        "--parts 5",
+        "--no-change 5",
+        "--change 30",
+        "--parts 5 --detector integral-comparison",
+    ] {
+        let option = options.split(' ').next().unwrap();
+        let message = format!("`{option}` applies to none of the detectors that run");
+        compare(options).fails_with(&[&message]);
+    }
+    compare("--no-change 5 --detector integral-comparison").succeeds();
+    compare("--parts 5 --kind linear").succeeds();
+    let message = "`--no-change` (default 10) must not be above `--change` (default 25)";
+    compare("--kind linear --no-change 30").fails_with(&[message]);
+}
+
+#[test]
+fn single_points_are_not_said_to_grow_as_before() {
+    let sandbox = Sandbox::new();
+    let one = sandbox.write("one.csv", "x,y\n1,3\n");
+    let one = one.to_str().unwrap();
+    let run = sandbox.sto(&["compare-models", "--points", one, one]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    let message = "1 function could not be compared: too few points in the range";
+    assert!(run.stdout.contains(message), "{run:?}");
 }

@@ -13,7 +13,7 @@ use sto_test_support::{missing, skip};
 const WORK: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
 
 /// Runs `sto record`. Returns `None` if perf is missing or the kernel does not permit it to record.
-fn record(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
+pub(crate) fn record(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
     if missing(&["perf"]) {
         return None;
     }
@@ -27,7 +27,7 @@ fn record(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
     Some(run)
 }
 
-fn profiles(sandbox: &Sandbox) -> Vec<Value> {
+pub(crate) fn profiles(sandbox: &Sandbox) -> Vec<Value> {
     let ls = sandbox.json(&["ls"]);
     let builds = ls["builds"].as_array().unwrap().iter();
     let profiles = builds.flat_map(|build| build["profiles"].as_array().unwrap());
@@ -204,28 +204,6 @@ fn compare_alternates_between_two_programs() {
         "{run:?}"
     );
     assert_eq!(profiles(&sandbox).len(), 8);
-}
-
-#[test]
-fn sizes_alternate_and_are_stored_with_their_runs() {
-    let sandbox = Sandbox::new();
-    let script = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done; echo {n}";
-    let args = ["--scale", "n=20000,80000", "--runs", "2", "--build", "v1"];
-    let args = [&args[..], &["sh", "-c", script]].concat();
-    let Some(run) = record(&sandbox, &args) else {
-        return;
-    };
-    assert_eq!(run.status, Some(0), "{run:?}");
-    assert_eq!(run.stdout, "20000\n80000\n80000\n20000\n");
-    let sizes = profiles(&sandbox)
-        .iter()
-        .map(|run| run["metrics"]["n"].as_f64().unwrap())
-        .collect::<Vec<_>>();
-    assert_eq!(sizes.iter().sum::<f64>(), 200_000.0, "{sizes:?}");
-    let refused = sandbox.sto(&["record", "--scale", "n=1", "--metric", "n=2", "echo", "{n}"]);
-    refused.fails_with(&["metric", "`n`"]);
-    let refused = sandbox.sto(&["record", "--scale", "n=1", "echo", "n"]);
-    refused.fails_with(&["`echo n` has no placeholder `{n}`"]);
 }
 
 #[test]

@@ -101,6 +101,33 @@ fn shows_a_window_and_rejects_ambiguous_functions() {
     }
 }
 
+/// The page adds the target and the pattern to its command; the test of the page in a browser has the same words.
+#[test]
+fn command_of_a_page_ranks_the_metrics_that_the_page_shows() {
+    let sandbox = Sandbox::new();
+    let file = recording("threads.perf.data");
+    let page = sandbox.path("page.html").display().to_string();
+    let pace = "pace = \"event:cpu-clock\" / 2";
+    let args = [
+        "timeline", &file, "--metric", pace, "--from", "100ms", "--to", "300ms",
+    ];
+    sandbox
+        .sto(&[&args[..], &["-o", &page]].concat())
+        .succeeds();
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, after) = page.split_once("data-ranking=\"").unwrap();
+    let (command, _) = after.split_once('"').unwrap();
+    let command = command.replace("&quot;", "\"").replace("&amp;", "&");
+    let drawn = "--target 'pace' --by linear-pattern --pattern='0.12:1,0.2:3'";
+    let words = shlex::split(&format!("{command} {drawn}")).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let ranked = sandbox.json(&words[1..]);
+    assert_eq!(ranked["target"], "pace", "{ranked:#}");
+    let rows = ranked["rows"].as_u64().unwrap();
+    let whole = sandbox.json(&["correlate", &file, "--metric", pace, "--target", "pace"]);
+    assert!(rows * 4 < whole["rows"].as_u64().unwrap() * 3, "{rows}");
+}
+
 #[test]
 fn traces_of_calls_are_shown_by_thread_by_default() {
     let sandbox = Sandbox::new();

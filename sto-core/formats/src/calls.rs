@@ -5,6 +5,7 @@ use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, Threa
 use crate::source::ReadOptions;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
+use sto_model::limits::MAX_CALL_STACKS;
 use sto_model::trace::arguments::{CallGrouper, merge_to_limit};
 use sto_model::trace::log::{CallLog, CallLogWriter, SpoolError, TraceThreadIx};
 use sto_model::trace::outliers::RunDurations;
@@ -46,12 +47,13 @@ pub(super) fn finish_as(
     let grid = options
         .call_slices
         .and_then(|count| SliceGrid::new(begin, end, count));
-    let threads = log.threads().collect::<Vec<_>>().into_par_iter();
-    let threads = threads.map(|no| {
+    let threads = log.threads().collect::<Vec<_>>();
+    let limit = (MAX_CALL_STACKS / threads.len().max(1)).max(MIN_STACKS_OF_THREAD);
+    let threads = threads.into_par_iter().map(|no| {
         let mut calls = log.calls(no);
         let (begin, end) = log.time(no);
         let time = Nanoseconds(end.0 - begin.0);
-        let mut paths = CallPaths::default();
+        let mut paths = CallPaths::with_limit(limit);
         let mut gathered = CallGrouper::default();
         let arguments = log.arguments(no);
         let has_arguments = !arguments.is_empty();
@@ -70,11 +72,26 @@ pub(super) fn finish_as(
         Ok((compressed, paths, costs, gathered))
     });
     let threads = threads.collect::<Result<Vec<_>, SpoolError>>()?;
-    let mut paths = CallPaths::default();
+    let sum =
+        |count: fn(&CompressedCalls) -> u64| threads.iter().map(|of| count(&of.0)).sum::<u64>();
+    let inlined = sum(|of| of.inlined);
+    if inlined > 0 {
+        builder.warnings.push(format!(
+            "The calls have too many different stacks: {inlined} calls count as part of their callers."
+        ));
+    }
+    let omitted = sum(|of| of.omitted_stacks);
+    if omitted > 0 {
+        builder.warnings.push(format!(
+            "The short calls have too many different stacks over time: the {omitted} shortest count as their callers there."
+        ));
+    }
+    let mut paths = CallPaths::with_limit(usize::MAX);
     let numbers: Vec<Vec<CallPathIx>> = threads
         .iter()
         .map(|(_, of_thread, ..)| paths.append(of_thread))
         .collect();
+    paths.freeze();
     let stacks = stacks(&mut builder, &paths, functions)?;
     let wall = builder.sample_type(event, Unit::Nanoseconds);
     let calls = builder.sample_type(CALLS_EVENT, Unit::Events);
@@ -109,17 +126,18 @@ pub(super) fn finish_as(
             }
         }
         let first = first_paths(&of_thread);
-        run.arguments
-            .extend(
-                gathered
-                    .into_iter()
-                    .map(|(function, argument, calls)| CallsByArgument {
+        run.arguments.extend(
+            gathered
+                .into_iter()
+                .filter_map(|(function, argument, calls)| {
+                    Some(CallsByArgument {
                         thread: run.threads.len() as u32,
-                        stack: stack(first[&function]),
+                        stack: stack(*first.get(&function)?),
                         argument,
                         calls,
-                    }),
-            );
+                    })
+                }),
+        );
         run.threads.push(ThreadCalls {
             thread: called,
             begin: compressed.begin,
@@ -151,6 +169,9 @@ fn first_paths(paths: &CallPaths) -> HashMap<TraceFunctionIx, CallPathIx> {
     }
     first
 }
+
+/// Minimum number of different stacks that a thread may have, whatever their number is.
+const MIN_STACKS_OF_THREAD: usize = 1024;
 
 /// Limit to the calls kept with their arguments over all threads; beyond it they are thinned out.
 const MOST_WITH_ARGUMENTS: usize = 1 << 20;
@@ -271,7 +292,9 @@ fn costs_by_slice(
         }
         now = call.begin.0;
         let path = paths.intern(caller, call.function);
-        *called.entry((slice_at(now), path)).or_default() += 1;
+        if caller != Some(path) {
+            *called.entry((slice_at(now), path)).or_default() += 1;
+        }
         open.push((path, call.end().0));
     }
     calls.check()?;

@@ -91,6 +91,10 @@ pub const MAX_CALL_THREADS: usize = 1 << 20;
 /// expressions. A trace of 50 million calls becomes some thousand records.
 pub const MAX_CALL_RECORDS: usize = 1 << 26;
 
+/// Maximum number of distinct stacks of the calls of a trace, and maximum number of stacks of its expressions that are
+/// kept when it is compressed. In a trace with more than 64 threads, it is 1,024 for each of them.
+pub const MAX_CALL_STACKS: usize = 1 << 16;
+
 /// Maximum number of pieces, of up to 262,144 calls each, of a trace whose calls are all kept.
 pub const MAX_CALL_PIECES: usize = 1 << 20;
 

@@ -8,7 +8,9 @@ use std::path::Path;
 use sto_formats::Format;
 use sto_formats::recording::{Location, LocationIx, Recording, Sample};
 use sto_model::id::RecordingDigest;
-use sto_model::{Build, FrameIx, FrameKind, GnuBuildId, JIT_MODULE, ModuleRef, Profile, Quality};
+use sto_model::{
+    Build, FrameIx, FrameKind, GnuBuildId, JIT_MODULE, ModuleRef, Origin, Profile, Quality,
+};
 
 /// Describes the profiles of a recording.
 pub(super) struct Describer<'a> {
@@ -134,7 +136,10 @@ impl<'a> Describer<'a> {
             source,
             source_bytes: recording.source_bytes,
             format: recording.format.name().to_owned(),
-            origin: recording.origin.clone(),
+            origin: Origin {
+                recorded: options.recorded.or(recording.origin.recorded),
+                ..recording.origin.clone()
+            },
             quality: self.quality(kept()),
             granularity: options.symbols.granularity,
             sample_types: recording.sample_types.clone(),

@@ -10,7 +10,7 @@ use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
-use sto_model::units::{Bytes, TimeOffset};
+use sto_model::units::{Bytes, TimeOffset, UnixSeconds};
 
 /// Options of [`ingest`](super::ingest()): how a file is read, and the metadata of its profiles.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,8 @@ pub struct IngestOptions {
     pub commit: Option<Commit>,
     /// The benchmark that ran.
     pub benchmark: Option<String>,
+    /// Time at which the profile was recorded; by default as its file tells.
+    pub recorded: Option<UnixSeconds>,
     /// Labels of the profile.
     pub labels: BTreeMap<String, String>,
     /// Metrics of the profile.

@@ -1,6 +1,7 @@
 //! Calls of a run's threads over time: long calls individually, shorter ones in expressions.
 #![doc = include_str!("calls.md")]
 
+mod frames;
 mod nesting;
 mod new_outliers;
 mod outliers;
@@ -10,6 +11,7 @@ mod run;
 mod waits;
 mod zoom;
 
+pub use frames::CallFrames;
 pub(crate) use nesting::NestedRecord;
 pub(crate) use nesting::nest_records;
 pub(crate) use new_outliers::new_outliers;

@@ -1,11 +1,13 @@
 //! Calls of a run's threads as plain data.
 
 use super::CallTrace;
+use super::frames::{CallFrames, FrameNames};
 use super::nesting::{NestedRecord, gaps, nest_records};
 use crate::answer::{Answer, truncate};
 use crate::tree::Subject;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::sync::Arc;
 use sto_core::trace::{CallRecord, Expression, ThreadCalls};
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
@@ -108,7 +110,8 @@ pub struct CalledExpression {
 #[non_exhaustive]
 pub struct CalledFrames {
     /// The functions, root first; the last one is the callee.
-    pub frames: Vec<String>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
+    pub frames: CallFrames,
     /// Number of calls.
     pub calls: u64,
     /// Total duration of the calls.
@@ -127,7 +130,8 @@ pub struct TimedCall {
     /// End of the call.
     pub end_ns: u64,
     /// The functions, root first; the last one is the callee.
-    pub frames: Vec<String>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
+    pub frames: CallFrames,
     /// Duration without the long calls and expressions inside it.
     pub self_ns: u64,
 }
@@ -142,7 +146,8 @@ pub struct CallGap {
     /// Start of the call after.
     pub end_ns: u64,
     /// The functions of the caller, root first; empty without a caller.
-    pub frames: Vec<String>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
+    pub frames: CallFrames,
 }
 
 /// Returns the calls of a run's threads, at most `limit` threads.
@@ -152,6 +157,7 @@ pub fn call_timeline(run: &CallTrace, limit: Option<usize>) -> CallTimeline {
     let mut threads: Vec<usize> = (0..calls.threads.len()).collect();
     let omitted = truncate(&mut threads, limit);
     let names = run.thread_names();
+    let frames = FrameNames::new(run);
     let records = calls.threads.iter().map(ThreadCalls::record_count);
     CallTimeline {
         subject: Subject::new(&run.view, 0),
@@ -169,13 +175,18 @@ pub fn call_timeline(run: &CallTrace, limit: Option<usize>) -> CallTimeline {
         total_time: calls.thresholds.total_time.to_string(),
         threads: threads
             .into_iter()
-            .map(|ix| thread(run, ix, names[ix].clone(), first))
+            .map(|ix| thread((run, &frames), ix, names[ix].clone(), first))
             .collect(),
         omitted,
     }
 }
 
-fn thread(run: &CallTrace, ix: usize, name: String, first: Nanoseconds) -> CalledThread {
+fn thread(
+    (run, frames): (&CallTrace, &Arc<FrameNames>),
+    ix: usize,
+    name: String,
+    first: Nanoseconds,
+) -> CalledThread {
     let of = &run.calls.threads[ix];
     let nested = nest_records(&of.records, &run.view.tree);
     let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
@@ -189,13 +200,13 @@ fn thread(run: &CallTrace, ix: usize, name: String, first: Nanoseconds) -> Calle
             CallRecord::Call(call) => long_calls.push(TimedCall {
                 start_ns: since(begin),
                 end_ns: since(end),
-                frames: run.frames(call.stack),
+                frames: frames.of(Some(call.stack)),
                 self_ns: own,
             }),
             CallRecord::Expression(expression) => expressions.push(CalledExpression {
                 start_ns: since(begin),
                 end_ns: since(end),
-                stacks: stacks(run, expression),
+                stacks: stacks(run, frames, expression),
             }),
         }
     }
@@ -204,14 +215,14 @@ fn thread(run: &CallTrace, ix: usize, name: String, first: Nanoseconds) -> Calle
         .thresholds
         .call_gap
         .resolve(Nanoseconds(of.end.0.saturating_sub(of.begin.0)));
-    let frames = |caller: usize| match nested[caller].record {
-        CallRecord::Call(call) => run.frames(call.stack),
-        CallRecord::Expression(_) => Vec::new(),
+    let stack = |caller: usize| match nested[caller].record {
+        CallRecord::Call(call) => Some(call.stack),
+        CallRecord::Expression(_) => None,
     };
     let gaps = gaps(&nested, longer_than).into_iter().map(|gap| CallGap {
         start_ns: since(gap.begin),
         end_ns: since(gap.end),
-        frames: gap.caller.map_or(Vec::new(), frames),
+        frames: frames.of(gap.caller.and_then(stack)),
     });
     let outliers = run.calls.outliers.iter();
     let mut outliers_ns: Vec<u64> = outliers
@@ -249,11 +260,15 @@ fn own_times(nested: &[NestedRecord], (from, to): (Nanoseconds, Nanoseconds)) ->
     own
 }
 
-fn stacks(run: &CallTrace, expression: &Expression<NodeIx>) -> Vec<CalledFrames> {
+fn stacks(
+    run: &CallTrace,
+    frames: &Arc<FrameNames>,
+    expression: &Expression<NodeIx>,
+) -> Vec<CalledFrames> {
     let own = own_durations(&run.view.tree, expression);
     let stacks = expression.stacks.iter().zip(own);
     let stacks = stacks.map(|(of, own)| CalledFrames {
-        frames: run.frames(of.stack),
+        frames: frames.of(Some(of.stack)),
         calls: of.calls,
         duration_ns: of.duration.0,
         self_ns: own,

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Named};
 use crate::compare::{Comparison, Verdict};
-use crate::select::Selection;
+use crate::select::{Selection, matches_name};
 use hashbrown::HashSet;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -77,14 +77,23 @@ pub struct Benchmarks {
 impl Benchmarks {
     /// Chooses the benchmarks to compare.
     ///
-    /// These are the named benchmarks, or otherwise those that both sides have, if a side has
-    /// several. If the sides have none in common, every benchmark is compared with a side without
+    /// These are the named benchmarks, where `*` stands for any text in the names of those that a
+    /// side has, or otherwise those that both sides have, if a side has several. If the sides have none in common, every benchmark is compared with a side without
     /// runs. Benchmarks are compared separately, because a difference between benchmarks is not a
     /// difference between builds.
     pub fn new(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
         let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
         if !named.is_empty() {
-            let mut compared: Vec<_> = named.iter().cloned().map(Some).collect();
+            let all = || old.union(&new).flatten();
+            let with_name = |name: &String| {
+                let known = all().filter(|known| matches_name(name, known));
+                let mut found: Vec<_> = known.map(|&known| Some(known.to_owned())).collect();
+                if found.is_empty() {
+                    found.push(Some(name.clone()));
+                }
+                found
+            };
+            let mut compared: Vec<_> = named.iter().flat_map(with_name).collect();
             let mut known = HashSet::new();
             compared.retain(|name| known.insert(name.clone()));
             let missing = [("baseline", &old), ("candidate", &new)];

@@ -1,12 +1,12 @@
 //! Measured commits of a history.
 
-use crate::QueryError;
-use crate::compare::EXIT_STATUS;
+use crate::compare::{EXIT_STATUS, recorded_command};
 use crate::history::{HistoryError, HistoryQuery};
 use crate::select::{Ancestry, Selection, group_by_commit};
-use crate::sources::{BuildRef, Sources};
+use crate::sources::BuildRef;
 use std::collections::BTreeMap;
-use sto_core::model::{Commit, CommitHash};
+use sto_core::ingest::IngestOptions;
+use sto_core::model::{Build, Commit, CommitHash};
 use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::SampleType;
 
@@ -103,33 +103,65 @@ fn has_failed(run: &StoredProfile) -> bool {
     status.is_some_and(|&status| status != 0.0)
 }
 
-/// Returns the number of stored runs of each commit, optionally only of one program and benchmark. If a metric is
-/// given, only runs in which it has exactly this value count. Failed runs do not count. Commits without a counted run are
-/// left out.
-///
-/// # Errors
-///
-/// Returns an error if the store cannot be read.
-pub fn recorded_runs(
-    sources: &Sources,
-    executable: Option<&str>,
-    benchmark: Option<&str>,
-    metric: Option<(&str, f64)>,
-) -> Result<BTreeMap<CommitHash, usize>, QueryError> {
-    let mut builds = sources.store()?.builds()?;
-    builds.retain(|stored| executable.is_none_or(|name| stored.build.executable == name));
-    for stored in &mut builds {
-        let is_of = |run: &StoredProfile| {
-            let profile = &run.profile;
-            benchmark.is_none_or(|name| profile.benchmark.as_deref() == Some(name))
-                && metric.is_none_or(|(name, value)| profile.metrics.get(name) == Some(&value))
-        };
-        stored.profiles.retain(|run| is_of(run) && !has_failed(run));
-    }
-    builds.retain(|stored| !stored.profiles.is_empty());
-    let counted = |(commit, selections): (CommitHash, Vec<Selection>)| {
-        let runs = selections.iter().map(|selection| selection.profiles.len());
-        (commit, runs.sum())
+/// Returns the number of runs of each commit that have the executable, benchmark, labels and metrics of these options.
+/// Without an executable or benchmark in the options, runs of any count. Failed runs do not count. Commits without a
+/// counted run are left out.
+pub fn runs_by_commit(
+    builds: &[StoredBuild],
+    options: &IngestOptions,
+) -> BTreeMap<CommitHash, usize> {
+    let count = |(commit, selections): (CommitHash, Vec<Selection>)| {
+        let runs = selections.iter().map(|selection| {
+            let runs = selection.profiles.iter();
+            runs.filter(|run| repeats(&selection.build, run, options))
+                .count()
+        });
+        Some((commit, runs.sum())).filter(|(_, runs)| *runs > 0)
     };
-    Ok(group_by_commit(&builds).into_iter().map(counted).collect())
+    group_by_commit(builds)
+        .into_iter()
+        .filter_map(count)
+        .collect()
+}
+
+/// Like [`runs_by_commit`], for the version and revision of the options. Runs of another command do not count, if their
+/// recordings name it.
+pub fn runs_of_version(builds: &[StoredBuild], options: &IngestOptions, command: &str) -> usize {
+    let named = options.version.as_ref();
+    let builds = builds
+        .iter()
+        .filter(|stored| Some(&stored.build.version) == named);
+    let runs =
+        builds.flat_map(|stored| stored.profiles.iter().map(move |run| (&stored.build, run)));
+    let is_counted = |(build, run): &(&Build, &StoredProfile)| {
+        let revision = run.revision.as_ref().or(build.revision.as_ref());
+        let recorded = recorded_command(&run.profile);
+        revision == options.revision.as_ref()
+            && recorded.is_none_or(|recorded| recorded == command)
+            && repeats(build, run, options)
+    };
+    runs.filter(is_counted).count()
+}
+
+/// Whether a run succeeded, and has the executable, benchmark, labels and metrics of these options.
+fn repeats(build: &Build, run: &StoredProfile, options: &IngestOptions) -> bool {
+    let IngestOptions {
+        executable,
+        benchmark,
+        labels,
+        metrics,
+        ..
+    } = options;
+    let profile = &run.profile;
+    !has_failed(run)
+        && executable
+            .as_ref()
+            .is_none_or(|name| build.executable == *name)
+        && (benchmark.is_none() || profile.benchmark == *benchmark)
+        && labels
+            .iter()
+            .all(|(key, value)| profile.labels.get(key) == Some(value))
+        && metrics
+            .iter()
+            .all(|(name, value)| profile.metrics.get(name) == Some(value))
 }

@@ -9,4 +9,4 @@ mod measured;
 pub use log::{CommitLog, LogRequest, ShownCommit, log};
 pub(crate) use log::{Judgement, LoggedCommit};
 pub(crate) use measured::MeasuredCommits;
-pub use measured::recorded_runs;
+pub use measured::{runs_by_commit, runs_of_version};

@@ -90,6 +90,7 @@ pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;
 pub(crate) use metrics::EXIT_STATUS;
+pub(crate) use readings::recorded_command;
 pub(crate) use result::{
     AffectedCaller, Dispersion, FunctionName, Measured, MetricUnit, Run, StackNode, Stacks,
     Statistics,

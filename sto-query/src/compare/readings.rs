@@ -58,12 +58,17 @@ fn did_same_work(views: Pair<&View>, runs: Pair<&Runs>) -> bool {
 /// The program may be in another folder for each build.
 fn work(profile: &Profile) -> Option<&str> {
     profile.metrics.get(SECONDS)?;
-    let (_, command) = profile.origin.command.as_ref()?.split_once(" -- ")?;
     Some(
-        command
+        recorded_command(profile)?
             .split_once(' ')
             .map_or("", |(_, arguments)| arguments),
     )
+}
+
+/// Returns the command that perf recorded, its words separated by spaces; `None` if it is not known.
+pub(crate) fn recorded_command(profile: &Profile) -> Option<&str> {
+    let (_, command) = profile.origin.command.as_ref()?.split_once(" -- ")?;
+    Some(command)
 }
 
 /// Whether the runs of a side differ so much in cost that they cannot have done the same work.

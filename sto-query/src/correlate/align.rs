@@ -1,7 +1,7 @@
 //! Alignment of two runs of the same work in time by a common metric (sections 3.2 and 3.3 of the paper).
 
 use super::error::CorrelateError;
-use super::grid::{fill_gaps, is_same};
+use super::grid::{self, DRAWN_STRETCHES, fill_gaps, is_same};
 use crate::answer::Answer;
 use crate::select::full_name;
 use crate::timeline::{Grid, NamedSeries, RunOverTime};
@@ -25,6 +25,12 @@ pub struct Alignment {
     pub fit: Fit,
     /// The best path: pairs of matching times in both runs, in seconds since the first sample of each.
     pub path: Vec<[f64; 2]>,
+    /// Unit of the metric, if it has one.
+    #[serde(skip)]
+    pub(crate) unit: Option<String>,
+    /// Means of the metric over equal stretches of each run, for pages.
+    #[serde(skip)]
+    pub(crate) means: [Vec<f64>; 2],
 }
 
 impl Answer for Alignment {
@@ -116,8 +122,8 @@ pub enum Doubt {
 pub(super) struct WarpPath {
     pub(super) fit: Fit,
     path: Path,
-    /// The metric in the second run.
-    second: Vec<f64>,
+    /// The metric in both runs.
+    series: [Vec<f64>; 2],
 }
 
 impl WarpPath {
@@ -138,13 +144,13 @@ impl WarpPath {
                 warnings: doubts.collect(),
             },
             path,
-            second: b.values.clone(),
+            series: [a, b].map(|series| series.values.clone()),
         })
     }
 
     /// Returns `true` if these values of the second run are the metric used for the alignment.
     pub(super) fn is_alignment_metric(&self, values: &[f64]) -> bool {
-        is_same(&self.second, values)
+        is_same(&self.series[1], values)
     }
 
     /// Maps a series of the second run to the time of the first: the mean of the values matched to each slice.
@@ -207,9 +213,12 @@ pub(crate) fn align(
     let warped = find_path([(runs[0], grids[0]), (runs[1], grids[1])], metric)?;
     let times = grids.map(Grid::times);
     let pairs = warped.path.pairs.iter();
+    let means = |ix: usize| grid::Grid::new(&times[ix], DRAWN_STRETCHES).means(&warped.series[ix]);
     Ok(Alignment {
         runs: [0, 1].map(|ix| AlignedRun::new(runs[ix], grids[ix])),
         path: pairs.map(|&(a, b)| [times[0][a], times[1][b]]).collect(),
+        unit: runs[0].0.unit_of(runs[0].1, &warped.fit.metric),
+        means: [0, 1].map(means),
         fit: warped.fit,
     })
 }

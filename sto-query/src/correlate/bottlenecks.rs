@@ -1,7 +1,7 @@
 //! The correlation of each function with a metric, over benchmarks.
 
 use super::measures::NORMAL_95;
-use super::{Correlation, sparse_pearson, spearman};
+use super::{Correlation, pearson, sparse_pearson, spearman};
 use crate::answer::{Answer, truncate};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::tree::Order;
@@ -26,6 +26,8 @@ pub struct BottleneckOptions {
     /// Minimum number of runs with the metric in a benchmark, and of runs that contain a function among them; at
     /// least 2.
     pub min_runs: usize,
+    /// Whether to leave out runs without a function, instead of counting them as zero samples.
+    pub omit_absent: bool,
     /// Whether to look for negative correlations.
     pub negative: bool,
 }
@@ -38,6 +40,7 @@ impl Default for BottleneckOptions {
             combination: Combination::Mean,
             of_self: true,
             min_runs: 5,
+            omit_absent: false,
             negative: false,
         }
     }
@@ -82,6 +85,8 @@ pub struct Bottlenecks {
     pub by: Order,
     /// Minimum number of runs in a benchmark, and of runs that contain a function.
     pub min_runs: usize,
+    /// Whether runs without a function are left out for it; otherwise, they count as zero samples.
+    pub omit_absent: bool,
     /// Whether negative correlations come first.
     pub negative: bool,
     /// The benchmarks, by program and name.
@@ -147,8 +152,7 @@ pub struct InBenchmark {
 }
 
 /// Correlates the samples of each function with a metric in each benchmark that has enough runs. Returns the
-/// strongest correlations first, then by name; at most `limit` functions. A run without the function counts as zero
-/// samples.
+/// strongest correlations first, then by name; at most `limit` functions.
 pub fn bottlenecks(
     histories: &[History],
     options: &BottleneckOptions,
@@ -201,6 +205,7 @@ pub fn bottlenecks(
             Order::Total
         },
         min_runs: options.min_runs,
+        omit_absent: options.omit_absent,
         negative: options.negative,
         benchmarks,
         functions: found,
@@ -214,12 +219,12 @@ fn correlations(
     options: &BottleneckOptions,
 ) -> Vec<(HistoryFunction, Correlation)> {
     let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();
-    // Only functions with samples, by run: a run has samples of few of all functions.
+    // Only the functions that a run has: these are few of all functions.
     let samples: Vec<Vec<(usize, f64)>> = runs
         .par_iter()
         .map_init(
-            || vec![0u64; history.functions.len()],
-            |sums, &(run, _)| samples_by_function(history, run, options.of_self, sums),
+            || vec![None; history.functions.len()],
+            |sums, &(run, _)| samples_by_function(history, run, options, sums),
         )
         .collect();
     // The same by function.
@@ -234,9 +239,13 @@ fn correlations(
         if samples.len() < options.min_runs {
             return None;
         }
-        let correlation = match options.measure {
-            Measure::Pearson => sparse_pearson(&samples, &metric),
-            Measure::Spearman => {
+        let pairs = samples.iter().map(|&(run, samples)| (samples, metric[run]));
+        let (present, of_present): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        let correlation = match (options.measure, options.omit_absent) {
+            (Measure::Pearson, true) => pearson(&present, &of_present),
+            (Measure::Spearman, true) => spearman(&present, &of_present),
+            (Measure::Pearson, false) => sparse_pearson(&samples, &metric),
+            (Measure::Spearman, false) => {
                 let mut column = vec![0.0; metric.len()];
                 samples
                     .iter()
@@ -249,30 +258,36 @@ fn correlations(
     correlated.collect()
 }
 
-/// Returns the functions with samples in a run, and their number of samples. `sums` must be zero for each function
-/// and is zero again afterwards, so it can be reused.
+/// Returns the functions of a run, and their number of samples; functions without samples only if absent ones are
+/// omitted. `sums` must be `None` for each function and is `None` again afterwards, so it can be reused.
 fn samples_by_function(
     history: &History,
     run: usize,
-    of_self: bool,
-    sums: &mut [u64],
+    options: &BottleneckOptions,
+    sums: &mut [Option<u64>],
 ) -> Vec<(usize, f64)> {
     let mut functions: Vec<usize> = Vec::new();
     let mut add = |function: FunctionIx, samples: u64| {
         let sum = &mut sums[function.get()];
-        if *sum == 0 && samples > 0 {
+        if sum.is_none() && (samples > 0 || options.omit_absent) {
             functions.push(function.get());
+            *sum = Some(0);
         }
-        *sum += samples;
+        *sum = sum.map(|sum| sum + samples);
     };
-    if of_self {
-        history.for_each_self(run, |function, cost| add(function, cost.samples))
-    } else {
-        history.for_each_outermost(run, |function, cost| add(function, cost.samples))
+    if options.of_self {
+        history.for_each_self(run, |function, cost| add(function, cost.samples));
+    }
+    if !options.of_self || options.omit_absent {
+        let is_counted = u64::from(!options.of_self);
+        history.for_each_outermost(run, |function, cost| {
+            add(function, is_counted * cost.samples)
+        });
     }
     let taken = functions.into_iter();
+    let mut samples = |function: usize| sums[function].take().unwrap_or_default() as f64;
     taken
-        .map(|function| (function, std::mem::take(&mut sums[function]) as f64))
+        .map(|function| (function, samples(function)))
         .collect()
 }
 

@@ -32,12 +32,12 @@ impl ShiftedTargets {
         by: &[Correlator],
         segments: usize,
     ) -> Option<ShiftedTargets> {
-        let target = grid.means(target)?;
+        let target = grid.normal_means(target)?;
         let times = Times::new(grid.times.clone());
         let mut shifts = ShiftedTargets {
             ranks: normal_ranks(&target)?.repeat(2),
             target: target.repeat(2),
-            pattern: pattern.and_then(|pattern| Some(grid.means(pattern)?.repeat(2))),
+            pattern: pattern.and_then(|pattern| Some(grid.normal_means(pattern)?.repeat(2))),
             by: by.to_vec(),
             boundaries: Vec::new(),
             grid,
@@ -83,7 +83,7 @@ impl ShiftedTargets {
         metric: &[f64],
         highest: &mut HighestScores,
     ) -> Option<Significance> {
-        let metric = self.grid.means(metric)?;
+        let metric = self.grid.normal_means(metric)?;
         let ranks = normal_ranks(&metric).unwrap_or_default();
         let sums = Sums::new(&self.times, metric.iter().copied());
         let own = if self.by.contains(&Correlator::BestSplits) {

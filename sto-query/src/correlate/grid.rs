@@ -2,6 +2,9 @@
 
 use sto_stats::ranks;
 
+/// Maximum number of stretches of a series on a page.
+pub(super) const DRAWN_STRETCHES: usize = 200;
+
 /// A grid of at most `most` equal stretches of time; each has the rows nearest to it.
 pub(super) struct Grid {
     stretches: Vec<usize>,
@@ -25,8 +28,13 @@ impl Grid {
         }
     }
 
-    /// Returns the normalised means over the stretches; stretches without rows are interpolated.
-    pub(super) fn means(&self, values: &[f64]) -> Option<Vec<f64>> {
+    /// Returns the [normalised] means over the stretches.
+    pub(super) fn normal_means(&self, values: &[f64]) -> Option<Vec<f64>> {
+        normalised(&self.means(values))
+    }
+
+    /// Returns the means over the stretches; stretches without rows are interpolated.
+    pub(super) fn means(&self, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); self.times.len()];
         for (&stretch, value) in self.stretches.iter().zip(values) {
             sums[stretch].0 += value;
@@ -34,7 +42,7 @@ impl Grid {
         }
         let mut means: Vec<f64> = sums.into_iter().map(|(sum, rows)| sum / rows).collect();
         fill_gaps(&self.times, &mut means);
-        normalised(&means)
+        means
     }
 }
 

@@ -28,5 +28,6 @@ pub(crate) use measures::Correlation;
 pub use measures::{pearson, sparse_pearson, spearman};
 pub use rank::CorrelateOptions;
 pub(crate) use rank::correlate_table;
+pub(crate) use result::DrawnSeries;
 pub use result::{RankedMetric, RankedMetrics};
-pub(crate) use runs::{RunMetrics, correlate_runs};
+pub(crate) use runs::{RunMetrics, correlate_runs, slices_for};

@@ -5,8 +5,8 @@ use super::correlators::{
     Correlator, coefficient, dtw, euclidean, lag, manhattan, score_best_splits, score_fixed_splits,
 };
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
-use super::grid::{Grid, fill_gaps, is_same, normal_ranks, normalised};
-use super::result::{RankedMetric, RankedMetrics};
+use super::grid::{DRAWN_STRETCHES, Grid, fill_gaps, is_same, normal_ranks, normalised};
+use super::result::{DrawnSeries, RankedMetric, RankedMetrics};
 use super::segments::{Boundaries, Sums, Times};
 use super::table::{self, NamedSeries};
 use crate::text::find_closest;
@@ -141,6 +141,7 @@ pub(super) fn rank(
     }));
     ranked.splits = comparison.segments;
     ranked.shifts = comparison.shifts.count();
+    ranked.drawn = comparison.drawn(&target, &comparison.boundaries);
     let (series, same) = distinct(series);
     let ranked_one = |(mut all, mut highest): (Vec<_>, HighestScores), (one, same)| {
         let (metric, chance) = comparison.metric(&times, one, &mut highest);
@@ -236,6 +237,7 @@ struct Comparison {
     all: Vec<Correlator>,
     times: Times,
     grid: Grid,
+    drawn_grid: Grid,
     segments: usize,
     normal: Vec<f64>,
     ranks: Vec<f64>,
@@ -281,7 +283,8 @@ impl Comparison {
         drop(sums);
         Some(Comparison {
             ranks: normal_ranks(target)?,
-            means: grid.means(target)?,
+            means: grid.normal_means(target)?,
+            drawn_grid: Grid::new(times, DRAWN_STRETCHES),
             pattern: pattern.and_then(|pattern| normalised(&pattern)),
             by: options.by.unwrap_or(Correlator::Pearson),
             all,
@@ -294,6 +297,17 @@ impl Comparison {
         })
     }
 
+    /// Returns a series without gaps as pages draw it.
+    fn drawn(&self, series: &NamedSeries, boundaries: &[usize]) -> DrawnSeries {
+        let times = &self.times.all;
+        let border = |&first: &usize| f64::midpoint(times[first - 1], times[first]);
+        DrawnSeries {
+            means: self.drawn_grid.means(&series.values),
+            unit: series.unit.clone(),
+            boundaries: boundaries.iter().map(border).collect(),
+        }
+    }
+
     /// Computes a metric's scores and their significance.
     fn metric(
         &self,
@@ -302,12 +316,20 @@ impl Comparison {
         highest: &mut HighestScores,
     ) -> (RankedMetric, Option<Significance>) {
         fill_gaps(times, &mut series.values);
-        let both = (normalised(&series.values), self.grid.means(&series.values));
+        let both = (
+            normalised(&series.values),
+            self.grid.normal_means(&series.values),
+        );
         let (Some(normal), Some(means)) = both else {
-            return (RankedMetric::constant(series, &self.all), None);
+            let metric = RankedMetric {
+                drawn: self.drawn(&series, &[]),
+                ..RankedMetric::constant(series, &self.all)
+            };
+            return (metric, None);
         };
         let ranks = normal_ranks(&series.values).unwrap_or_default();
         let sums = Sums::new(&self.times, normal.iter().copied());
+        let boundaries = sums.boundaries(self.segments);
         let pearson = coefficient(&normal, &self.normal);
         let scored = self.all.iter().map(|&by| {
             let scored = match by {
@@ -317,13 +339,10 @@ impl Comparison {
                 Correlator::Manhattan => manhattan(&normal, &self.normal),
                 Correlator::Dtw => dtw(&means, &self.means),
                 Correlator::SameSplits => (score_fixed_splits(&sums, &self.boundaries), pearson.1),
-                Correlator::BestSplits => {
-                    let own = sums.boundaries(self.segments);
-                    (
-                        score_best_splits(&self.times, &own, &self.boundaries),
-                        pearson.1,
-                    )
-                }
+                Correlator::BestSplits => (
+                    score_best_splits(&self.times, &boundaries, &self.boundaries),
+                    pearson.1,
+                ),
                 Correlator::LinearPattern => match &self.pattern {
                     Some(pattern) => coefficient(&normal, pattern),
                     None => (0.0, pearson.1),
@@ -338,6 +357,7 @@ impl Comparison {
             sign: sign.map(|(_, scored)| scored.1),
             scores: scored.iter().map(|&(by, scored)| (by, scored.0)).collect(),
             lag: Some(lag(&means, &self.means) as f64 * self.grid.step),
+            drawn: self.drawn(&series, &boundaries),
             ..RankedMetric::constant(series, &self.all)
         };
         (metric, chance)

@@ -45,6 +45,9 @@ pub struct RankedMetrics {
     pub unranked: usize,
     /// Metrics that are not compared.
     pub left_out: Vec<LeftOut>,
+    /// The target's values, for pages.
+    #[serde(skip)]
+    pub(crate) drawn: DrawnSeries,
 }
 
 impl Answer for RankedMetrics {
@@ -74,6 +77,7 @@ impl RankedMetrics {
             omitted: 0,
             unranked: 0,
             left_out: Vec::new(),
+            drawn: DrawnSeries::default(),
         }
     }
 
@@ -137,6 +141,20 @@ pub struct RankedMetric {
     pub p: Option<f64>,
     /// Probability that any of the metrics explains a time-shifted target as well.
     pub q: Option<f64>,
+    /// The metric's values, for pages.
+    #[serde(skip)]
+    pub(crate) drawn: DrawnSeries,
+}
+
+/// A series as pages draw it.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct DrawnSeries {
+    /// Means over equal stretches of the time.
+    pub(crate) means: Vec<f64>,
+    /// Unit of the values, if they have one.
+    pub(crate) unit: Option<String>,
+    /// Times of the boundaries between the segments of the series.
+    pub(crate) boundaries: Vec<f64>,
 }
 
 impl RankedMetric {
@@ -154,6 +172,7 @@ impl RankedMetric {
             lag: None,
             p: None,
             q: None,
+            drawn: DrawnSeries::default(),
         }
     }
 }

@@ -35,6 +35,11 @@ pub(crate) struct RunMetrics<'a> {
     pub slices: Option<usize>,
 }
 
+/// Returns the default number of slices for the metrics of a run with this number of samples.
+pub(crate) fn slices_for(samples: u64) -> usize {
+    (samples / SAMPLES).clamp(SLICES.0, SLICES.1) as usize
+}
+
 /// Ranks every metric of the runs by how well it explains a metric of the first. Each run comes with the index of a
 /// sample type. Times in the options are seconds since the first sample of the first run.
 ///
@@ -54,8 +59,8 @@ pub(crate) fn correlate_runs(
         });
     };
     let samples = Subject::new(&first.view, *sample_type).samples;
-    let by_samples = (samples / SAMPLES).clamp(SLICES.0, SLICES.1) as usize;
-    let most = metrics.slices.unwrap_or(by_samples).min(MAX_ALIGNED);
+    let most = metrics.slices.unwrap_or_else(|| slices_for(samples));
+    let most = most.min(MAX_ALIGNED);
     let grid = first.grid().with_max_slices(most);
 
     let chosen = Chosen::new(metrics.formulas, &options.target);
@@ -65,6 +70,7 @@ pub(crate) fn correlate_runs(
     let mut all = vec![NamedSeries {
         name: target.name.clone(),
         values: target.values.clone(),
+        unit: first.unit_of(*sample_type, &target.name),
         run: Some(0),
     }];
     let (mut ranked_runs, mut left_out) = (Vec::new(), Vec::new());
@@ -100,6 +106,7 @@ pub(crate) fn correlate_runs(
                 None => series.values,
             };
             all.push(NamedSeries {
+                unit: run.unit_of(*sample_type, &series.name),
                 name: series.name,
                 values,
                 run: Some(ix),

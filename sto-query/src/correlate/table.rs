@@ -11,6 +11,8 @@ pub(super) struct NamedSeries {
     pub name: String,
     /// One value for each time; NaN if missing.
     pub values: Vec<f64>,
+    /// Unit of the values, if they have one.
+    pub unit: Option<String>,
     /// Index of the metric's run, if it has one.
     pub run: Option<usize>,
 }
@@ -89,6 +91,7 @@ pub(super) fn read(text: &str, target: &str) -> Result<Table, CorrelateError> {
     let series = numbers.into_iter().map(|column| NamedSeries {
         name: column.name,
         values: column.values,
+        unit: None,
         run: None,
     });
     Ok(Table {

@@ -14,6 +14,18 @@ pub struct Judged {
     pub(crate) window: Range<usize>,
     /// `window` by build, oldest first. If there is only one build, each run counts as a build.
     pub(crate) builds: Vec<Range<usize>>,
+    /// Whether expectations are based on the part of the window since the last level shift.
+    pub(crate) restarts_at_shifts: bool,
+}
+
+/// The runs before the judged ones that expectations are based on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JudgedWindow {
+    /// The runs of up to this many builds, since the last level shift among them.
+    Builds(usize),
+    /// Up to this many runs.
+    Runs(usize),
 }
 
 impl Judged {
@@ -55,12 +67,16 @@ impl History {
     }
 
     /// Chooses the build to judge: the build of the run whose profile id begins with `id`, or the
-    /// newest build. It is compared with up to `window` builds before it. A run of the oldest build
-    /// is compared with the runs before it.
+    /// newest build. It is compared with a window of runs before it. A run of the oldest build is
+    /// compared with the runs before it, which count as builds.
     ///
     /// # Errors
     /// Returns an error if no run, or several, have such an id.
-    pub fn choose_judged(&self, id: Option<&str>, window: usize) -> Result<Judged, HistoryError> {
+    pub fn choose_judged(
+        &self,
+        id: Option<&str>,
+        window: JudgedWindow,
+    ) -> Result<Judged, HistoryError> {
         let index = match id {
             Some(prefix) => self.with_id(&prefix.to_ascii_lowercase())?,
             None => self.runs.len() - 1,
@@ -71,12 +87,19 @@ impl History {
         }
         let at = observations.iter().position(|runs| runs.contains(&index));
         let at = at.expect("each run is of a build");
-        let builds = observations[at.saturating_sub(window)..at].to_vec();
         let runs = observations[at].clone();
+        let start = match window {
+            JudgedWindow::Builds(count) => observations[at.saturating_sub(count)].start,
+            JudgedWindow::Runs(count) => runs.start.saturating_sub(count),
+        };
+        let builds = observations[..at].iter().filter(|build| build.end > start);
         Ok(Judged {
-            window: builds.first().map_or(runs.start, |first| first.start)..runs.start,
+            window: start..runs.start,
+            builds: builds
+                .map(|build| build.start.max(start)..build.end)
+                .collect(),
+            restarts_at_shifts: matches!(window, JudgedWindow::Builds(_)),
             runs,
-            builds,
         })
     }
 

@@ -18,6 +18,7 @@ pub(crate) use evolution::{EvolvedStack, evolution};
 pub use functions::FunctionIx;
 pub(crate) use functions::HistoryFunction;
 pub(crate) use judged::Judged;
+pub use judged::JudgedWindow;
 pub use occurrences::{Occurrences, occurrences};
 pub use query::HistoryQuery;
 
@@ -81,14 +82,38 @@ pub struct History {
 }
 
 impl History {
-    /// Loads the runs that a query selects.
+    /// Loads the runs that a query selects, of all benchmarks that it names.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read, no run matches, or the runs have several
-    /// programs or benchmarks.
+    /// programs, or several benchmarks of which none is named.
     pub fn load(store: &Snapshot, query: &HistoryQuery) -> Result<History, HistoryError> {
-        let builds = query.select_one_benchmark(store.builds()?)?;
-        History::from_builds(store, builds, query)
+        History::from_builds(store, query.select(store.builds()?)?, query)
+    }
+
+    /// Like [`load`](Self::load), as one history per benchmark, in the order of their names.
+    ///
+    /// # Errors
+    /// Returns the errors of [`load`](Self::load).
+    pub fn load_by_benchmark(
+        store: &Snapshot,
+        query: &HistoryQuery,
+    ) -> Result<Vec<History>, HistoryError> {
+        let builds = query.select(store.builds()?)?;
+        let runs = builds.iter().flat_map(|build| &build.profiles);
+        let benchmarks: BTreeSet<&Option<String>> =
+            runs.map(|run| &run.profile.benchmark).collect();
+        let load = |benchmark: &Option<String>| {
+            let mut builds = builds.clone();
+            builds.retain_mut(|build| {
+                build
+                    .profiles
+                    .retain(|run| run.profile.benchmark == *benchmark);
+                !build.profiles.is_empty()
+            });
+            History::from_builds(store, builds, query)
+        };
+        benchmarks.into_iter().map(load).collect()
     }
 
     /// Loads the runs that a query selects, as one history per program, in the order of program

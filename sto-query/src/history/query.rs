@@ -2,7 +2,7 @@
 
 use super::HistoryError;
 use crate::functions::KeyOptions;
-use crate::select::{Ancestry, BenchmarkRuns, group_by_commit, oldest_first};
+use crate::select::{Ancestry, BenchmarkRuns, group_by_commit, is_of_benchmark, oldest_first};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ use sto_core::units::SampleType;
 pub struct HistoryQuery {
     /// The program; by default the only one that has runs of the benchmark.
     pub executable: Option<String>,
-    /// The benchmark, or an empty name for runs without one; by default the only one.
-    pub benchmark: Option<String>,
+    /// The benchmarks, see [`Filter`](crate::sources::Filter::benchmarks); by default the only one.
+    pub benchmarks: Vec<String>,
     /// The event; by default the one that most runs measured.
     pub event: Option<String>,
     /// How functions of the builds are matched.
@@ -28,7 +28,7 @@ pub struct HistoryQuery {
 }
 
 impl HistoryQuery {
-    /// Returns the builds of the program, oldest first, with their profiles of the benchmark, at
+    /// Returns the builds of the program, oldest first, with their profiles of the benchmarks, at
     /// least one each.
     pub(super) fn matching(
         &self,
@@ -45,11 +45,10 @@ impl HistoryQuery {
             stored
                 .profiles
                 .retain(|stored| !stored.profile.is_average());
-            if let Some(benchmark) = &self.benchmark {
-                let named = Some(benchmark).filter(|name| !name.is_empty());
+            if !self.benchmarks.is_empty() {
                 stored
                     .profiles
-                    .retain(|stored| stored.profile.benchmark.as_ref() == named);
+                    .retain(|stored| is_of_benchmark(&self.benchmarks, stored));
             }
             let executable = self.executable.as_ref();
             executable.is_none_or(|name| *name == stored.build.executable)
@@ -62,9 +61,10 @@ impl HistoryQuery {
             let name = name.as_ref()?;
             Some(format!("{what} `{}`", printable(name)))
         };
+        let benchmarks = (!self.benchmarks.is_empty()).then(|| self.benchmarks.join(", "));
         let asked = [
             named("program", &self.executable),
-            named("benchmark", &self.benchmark),
+            named("benchmark", &benchmarks),
         ];
         let commits = self.ancestry.is_some().then(|| "these commits".to_owned());
         let asked: Vec<String> = asked.into_iter().flatten().chain(commits).collect();
@@ -86,9 +86,24 @@ impl HistoryQuery {
         &self,
         builds: Vec<StoredBuild>,
     ) -> Result<Vec<StoredBuild>, HistoryError> {
+        let builds = self.select(builds)?;
+        HistoryQuery::check_one_benchmark(&builds)?;
+        Ok(builds)
+    }
+
+    /// Like [`matching`](Self::matching), for one program, and one benchmark unless some are named.
+    ///
+    /// # Errors
+    /// Returns an error if no program or benchmark matches, or if several do.
+    pub(super) fn select(
+        &self,
+        builds: Vec<StoredBuild>,
+    ) -> Result<Vec<StoredBuild>, HistoryError> {
         let builds = self.matching(builds)?;
         HistoryQuery::check_one_program(&builds)?;
-        HistoryQuery::check_one_benchmark(&builds)?;
+        if self.benchmarks.is_empty() {
+            HistoryQuery::check_one_benchmark(&builds)?;
+        }
         Ok(builds)
     }
 

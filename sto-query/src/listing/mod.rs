@@ -7,7 +7,7 @@ pub use builds::{BuildList, list_builds};
 pub(crate) use builds::{ListedBuild, ListedProfile, ProfileSummary};
 
 use crate::answer::{Answer, truncate};
-use crate::select::first_recorded;
+use crate::select::{first_recorded, is_of_benchmark, matches_name};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
 use sto_core::model::Profile;
@@ -21,8 +21,8 @@ use sto_core::units::{Bytes, UnixSeconds};
 pub struct Listing {
     /// Only runs of this program.
     pub executable: Option<String>,
-    /// Only runs of this benchmark.
-    pub benchmark: Option<String>,
+    /// Only runs of these benchmarks, if any; `*` in a name stands for any text.
+    pub benchmarks: Vec<String>,
     /// Only runs recorded at this time or later.
     pub since: Option<UnixSeconds>,
     /// Maximum number of builds or runs.
@@ -90,7 +90,8 @@ impl Listing {
                 .profiles
                 .sort_by_key(|stored| std::cmp::Reverse(stored.profile.origin.recorded));
         }
-        let is_all = self.executable.is_none() && self.benchmark.is_none() && self.since.is_none();
+        let is_all =
+            self.executable.is_none() && self.benchmarks.is_empty() && self.since.is_none();
         let mut report = list_builds(&builds, file_size.filter(|_| is_all));
         report.more = truncate(&mut report.builds, self.limit);
         Ok(report)
@@ -143,14 +144,14 @@ impl Listing {
             }
             builds.retain(is_of);
         }
-        if let Some(name) = &self.benchmark {
+        for name in &self.benchmarks {
             let benchmarks = builds.iter().flat_map(|build| &build.profiles);
             let mut known: Vec<String> = benchmarks
                 .filter_map(|stored| stored.profile.benchmark.clone())
                 .collect();
             known.sort();
             known.dedup();
-            if !known.contains(name) {
+            if !name.is_empty() && !known.iter().any(|known| matches_name(name, known)) {
                 return Err(ListingError::NoBenchmark {
                     name: name.clone(),
                     known,
@@ -160,7 +161,7 @@ impl Listing {
         for build in &mut builds {
             build
                 .profiles
-                .retain(|stored| self.is_of_benchmark(&stored.profile));
+                .retain(|run| self.benchmarks.is_empty() || is_of_benchmark(&self.benchmarks, run));
         }
         let newest = builds.iter().flat_map(|build| &build.profiles);
         let newest = newest
@@ -179,11 +180,6 @@ impl Listing {
         } else {
             Ok(builds)
         }
-    }
-
-    fn is_of_benchmark(&self, profile: &Profile) -> bool {
-        let benchmark = self.benchmark.as_ref();
-        benchmark.is_none_or(|name| profile.benchmark.as_ref() == Some(name))
     }
 
     fn is_since(&self, profile: &Profile) -> bool {

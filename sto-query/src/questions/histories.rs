@@ -6,7 +6,9 @@ use crate::expand::{
     self, CorrelationSelection, Direction, ExpandLimits, Expansion, GreedySelection,
     InformedSelection, Method, PositiveSelection, Selection, StopCriterion,
 };
-use crate::history::{self, Evolution, History, HistoryError, HistoryQuery, Judged, Occurrences};
+use crate::history::{
+    self, Evolution, History, HistoryError, HistoryQuery, Judged, JudgedWindow, Occurrences,
+};
 use crate::series::{self, FunctionSeries, Observation, ScoreOptions, Scores};
 use crate::sources::Sources;
 use crate::suspects::{SuspectOptions, Suspects};
@@ -26,6 +28,9 @@ pub struct JudgedRequest {
     /// Number of builds before it from which it is predicted; if the program has only one build,
     /// number of runs.
     pub window: usize,
+    /// Number of runs before it from which it is predicted instead, whether or not there was a level shift among
+    /// them.
+    pub window_runs: Option<usize>,
 }
 
 impl Default for JudgedRequest {
@@ -33,13 +38,16 @@ impl Default for JudgedRequest {
         JudgedRequest {
             at: None,
             window: WINDOW,
+            window_runs: None,
         }
     }
 }
 
 impl JudgedRequest {
     fn find_build(&self, history: &History) -> Result<Judged, HistoryError> {
-        history.choose_judged(self.at.as_deref(), self.window)
+        let builds = JudgedWindow::Builds(self.window);
+        let window = self.window_runs.map_or(builds, JudgedWindow::Runs);
+        history.choose_judged(self.at.as_deref(), window)
     }
 }
 
@@ -99,7 +107,7 @@ pub struct RegressionsRequest {
     pub limit: Option<usize>,
 }
 
-/// Lists the functions of a build that are far from the values predicted by earlier builds.
+/// Lists the functions of a build that are far from the values predicted by earlier builds, for each benchmark.
 ///
 /// # Errors
 ///
@@ -108,16 +116,26 @@ pub fn regressions_over_time(
     sources: &Sources,
     request: &RegressionsRequest,
 ) -> Result<Scores, QueryError> {
-    let history = loaded(sources, &request.history)?;
-    let judged = request.judged.find_build(&history)?;
     let usual = ScoreOptions::default();
     let options = ScoreOptions {
         min_share: request.min_share.unwrap_or(usual.min_share),
         ..usual
     };
     let (min_score, limit) = (request.min_score, request.limit);
-    let scores = series::regressions_over_time(&history, &judged, options, min_score, limit);
-    Ok(scores)
+    let histories = History::load_by_benchmark(sources.store()?, &request.history)?;
+    let mut scores = histories.iter().map(|history| {
+        let judged = request.judged.find_build(history)?;
+        Ok(series::regressions_over_time(
+            history, &judged, options, min_score, limit,
+        ))
+    });
+    let first = scores
+        .next()
+        .expect("a query that selects no run is an error");
+    Ok(Scores {
+        other_benchmarks: scores.collect::<Result<_, QueryError>>()?,
+        ..first?
+    })
 }
 
 /// Request for the runs in which a function exceeds a share.
@@ -286,7 +304,10 @@ pub struct SuspectsRequest {
 /// Returns an error if there is no such history, or no such run in it.
 pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects, QueryError> {
     let history = loaded(sources, &request.history)?;
-    let judged = history.choose_judged(request.at.as_deref(), request.options.window)?;
+    let judged = history.choose_judged(
+        request.at.as_deref(),
+        JudgedWindow::Builds(request.options.window),
+    )?;
     Ok(Suspects::find(&history, judged, request.options))
 }
 

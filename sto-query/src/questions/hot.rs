@@ -156,7 +156,7 @@ fn compared(
     let check_request = CheckRequest {
         baseline: Some(Baseline::Any(baseline)),
         candidate,
-        benchmarks: request.of.filter.benchmark.iter().cloned().collect(),
+        benchmarks: request.of.filter.benchmarks.clone(),
         event: request.of.filter.event.clone(),
         policy: request.policy.clone(),
         ..CheckRequest::default()

@@ -168,9 +168,8 @@ pub fn symbolize(
 pub struct AverageRequest {
     /// Selectors of the profiles, which must be of one program.
     pub selectors: Vec<String>,
-    /// The benchmark of the runs; an empty name selects runs without a benchmark. If `None`, all
-    /// runs must have the same benchmark.
-    pub benchmark: Option<String>,
+    /// The benchmark of the runs, see [`Filter`](crate::sources::Filter::benchmarks); all runs must have the same.
+    pub benchmarks: Vec<String>,
     /// Version of the new build.
     pub build: String,
     /// How functions of several builds are matched.
@@ -196,7 +195,7 @@ pub fn average(
     }
     let of_benchmark = selected
         .into_iter()
-        .map(|selection| Ok(selection.with_benchmark(request.benchmark.as_deref())?));
+        .map(|selection| Ok(selection.with_benchmarks(&request.benchmarks)?));
     let selections: Vec<_> = of_benchmark.collect::<Result<_, QueryError>>()?;
     let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
     // Writing waits for open snapshots.

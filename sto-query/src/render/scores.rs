@@ -5,8 +5,15 @@ use crate::series::{FunctionScore, LevelShift, Scores};
 use crate::text::names::MAX_NAME_WIDTH;
 use crate::text::{Cell, Column, Style, Table, format_count, omitted_line, paragraph, title};
 
-/// Returns the report as text: one function per line, with its level shifts below.
+/// Returns the report as text: one function per line, with its level shifts below; one table per benchmark.
 pub fn text(report: &Scores, style: Style) -> String {
+    let texts = report
+        .by_benchmark()
+        .map(|scores| of_benchmark(scores, style));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn of_benchmark(report: &Scores, style: Style) -> String {
     let runs = format_count(report.history.runs as u64, "run");
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
     let judged = format!(

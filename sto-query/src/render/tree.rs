@@ -82,9 +82,9 @@ pub fn text(report: &CallTree, style: Style) -> String {
             String::new()
         };
         let cut = format!(
-            "{} ({}) not shown: below {}{deep}",
-            format_count(report.cut.stacks as u64, "stack"),
+            "{} of samples end in {} that are not shown: below {}{deep}",
             percent(report.cut.cost.share),
+            format_count(report.cut.stacks as u64, "stack"),
             percent(report.min_share),
         );
         text += &format!("\n{}", title(style, &cut));

@@ -64,7 +64,7 @@ pub enum SelectError {
     NoBenchmark {
         /// The build, as `EXE@BUILD`.
         build: String,
-        /// The text that the user typed.
+        /// The names that the user typed.
         benchmark: String,
         /// The benchmarks of its runs.
         known: BenchmarkRuns,

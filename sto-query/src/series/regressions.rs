@@ -33,6 +33,16 @@ pub struct Scores {
     pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
+    /// The same for the other benchmarks, if several are compared. Omitted from JSON if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_benchmarks: Vec<Scores>,
+}
+
+impl Scores {
+    /// Iterates over the scores of all benchmarks.
+    pub fn by_benchmark(&self) -> impl Iterator<Item = &Scores> {
+        std::iter::once(self).chain(&self.other_benchmarks)
+    }
 }
 
 impl Answer for Scores {
@@ -136,5 +146,6 @@ pub fn regressions_over_time(
         min_share: options.min_share,
         functions: functions.collect(),
         omitted,
+        other_benchmarks: Vec::new(),
     }
 }

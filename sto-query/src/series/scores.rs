@@ -180,6 +180,7 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
             // The expectation is the window since its last change, if that is long enough to test
             // by.
             let last = change_points_of_builds(&before, of_changes).pop();
+            let last = last.filter(|_| judged.restarts_at_shifts);
             let level = last.map(|last| &before[last.at..]);
             let level = level.filter(|level| level.concat().len() >= 2 && p(level).is_some());
             let level = level.unwrap_or(&before);

@@ -25,9 +25,9 @@ use sto_core::units::SampleType;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Benchmark of the runs; an empty name stands for runs without one. If `None`, all runs must have the same
-    /// benchmark.
-    pub benchmark: Option<String>,
+    /// Benchmarks of the runs; `*` in a name stands for any text, and an empty name for runs without one. If there
+    /// are no names, all runs must have the same benchmark.
+    pub benchmarks: Vec<String>,
     /// Event; by default the one with most samples.
     pub event: Option<String>,
     /// Part of each run's time; by default all of it.
@@ -94,7 +94,9 @@ impl Sources {
             filter.event = filter.event.or(first.map(|first| first.event.clone()));
             views.push(view);
         }
-        check_one_benchmark(views.iter().map(|view| &view.selection))?;
+        if filter.benchmarks.is_empty() {
+            check_one_benchmark(views.iter().map(|view| &view.selection))?;
+        }
         Ok(views)
     }
 
@@ -342,12 +344,11 @@ impl Sources {
         Ok([self.located(a, slices)?, self.located(b, slices)?])
     }
 
-    /// Restricts runs in the store to one benchmark; a file is a single run.
+    /// Restricts runs in the store to the filter's benchmarks; a file is a single run.
     fn locate_runs(&self, named: &BuildRef, filter: &Filter) -> Result<Target, QueryError> {
         Ok(match self.locate(named)? {
             Target::Stored(mut located) => {
-                let benchmark = filter.benchmark.as_deref();
-                located.selection = located.selection.with_benchmark(benchmark)?;
+                located.selection = located.selection.with_benchmarks(&filter.benchmarks)?;
                 Target::Stored(located)
             }
             file => file,

@@ -4,8 +4,8 @@ use super::error::SqlError;
 use super::module::register;
 use super::stored::Stored;
 use super::table::{Table, list_arguments};
-use super::{analyses, call, executable, function, profile, sample, scalar, search, slice};
-use super::{stack_node, stack_node_data};
+use super::{analyses, call, executable, function, math, profile, recursion, sample, scalar};
+use super::{search, slice, stack_node, stack_node_data};
 use crate::sources::Sources;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, Authorization};
@@ -138,6 +138,7 @@ each_table!(
     profile::Profile,
     profile::Label,
     profile::Metric,
+    recursion::Recursion,
     sample::Sample,
     slice::Slice,
     call::Call,
@@ -174,7 +175,9 @@ impl Database {
 
     /// Returns all names available in queries: tables first, then functions.
     pub fn names() -> Vec<SqlName> {
-        let functions = scalar::FUNCTIONS.map(|(name, arguments, _)| SqlName {
+        let functions = scalar::FUNCTIONS.map(|(name, arguments, _)| (name, arguments));
+        let functions = functions.into_iter().chain(math::names());
+        let functions = functions.map(|(name, arguments)| SqlName {
             name: name.to_owned(),
             arguments: Some(arguments.to_owned()),
             columns: Vec::new(),
@@ -277,6 +280,7 @@ fn prepare(connection: &mut Connection, stored: &Arc<Stored>) -> rusqlite::Resul
     use rusqlite::config::DbConfig;
     register_all(connection, stored)?;
     scalar::register(connection, stored)?;
+    math::register(connection)?;
     // Double-quoted names are only columns, so a misspelt column is an error rather than text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;

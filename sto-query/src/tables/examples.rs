@@ -35,11 +35,13 @@ macro_rules! examples {
 }
 
 examples!(
+    "bottlenecks",
     "call_graph",
     "callers",
     "code_path_potential",
     "find_regressions",
     "flamegraph",
+    "regressions_over_time",
     "series",
     "top",
     "where_over",

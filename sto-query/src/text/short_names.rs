@@ -45,7 +45,11 @@ pub(crate) fn name_with_types(symbol: &str) -> String {
         match next {
             '<' | '(' | '[' => depth += 1,
             '>' if shown.ends_with('-') => {}
-            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            '>' | ')' | ']' => {
+                depth = depth.saturating_sub(1);
+                // An empty pack of template arguments.
+                shown.truncate(shown.trim_end_matches(", ").len());
+            }
             _ => {}
         }
         shown.push(next);
@@ -315,6 +319,7 @@ mod tests {
                 "<Map<Iter<u8>, run::{closure}> as Iterator>::next",
             ),
             ("app::parse::<app::Json>", "app::parse<Json>"),
+            ("shop::run<shop::Sort, >", "shop::run<Sort>"),
             (
                 "shop::Box<shop::Item>::get(std::string const&)",
                 "shop::Box<Item>::get(string const&)",

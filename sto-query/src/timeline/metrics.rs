@@ -168,7 +168,7 @@ impl RunOverTime {
     }
 
     /// Returns the unit of counts: for costs the event's unit per second, such as `ns/s`; for other counts `/s`.
-    pub(super) fn unit_of(&self, sample_type: usize, name: &str) -> Option<String> {
+    pub(crate) fn unit_of(&self, sample_type: usize, name: &str) -> Option<String> {
         if let Some(series) = self.traced.iter().find(|series| series.name() == name) {
             return (series.kind() == MetricKind::Count).then(|| "/s".to_owned());
         }

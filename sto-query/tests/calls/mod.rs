@@ -118,6 +118,69 @@ fn server() -> CallTrace {
     CallTrace::new(view, 1, calls)
 }
 
+/// A thread with a long call, an expression of 200 stacks, and a short one of these stacks: `p` takes 43 %, and `x` in it
+/// 21 %.
+fn crowded() -> CallTrace {
+    let short = [
+        ("e", 100),
+        ("e;p", 43),
+        ("e;p;y", 22),
+        ("e;p;x", 21),
+        ("e;q", 57),
+    ];
+    let mut many: Vec<(String, u64)> = vec![("m".to_owned(), 30_000)];
+    many.extend((0..200).map(|ix| (format!("m;f{ix}"), 150 - ix / 2)));
+    let paths = many.iter().map(|(path, _)| &**path);
+    let paths = paths
+        .chain(short.iter().map(|(path, _)| *path))
+        .chain(["long"]);
+    let text: Vec<String> = paths.map(|path| format!("{path} 1")).collect();
+    let view = view("v1", &folded(text.join("\n").leak(), 1000));
+    let stacks = stacks(&view);
+    let expression = |begin, end, of: &[(&str, u64)]| {
+        let stacks = of.iter().map(|&(path, duration)| CalledStack {
+            stack: stacks[path],
+            calls: 1,
+            duration: Nanoseconds(duration),
+        });
+        CallRecord::Expression(Expression {
+            begin: Nanoseconds(begin),
+            end: Nanoseconds(end),
+            stacks: stacks.collect(),
+        })
+    };
+    let many: Vec<(&str, u64)> = many.iter().map(|(path, time)| (&**path, *time)).collect();
+    let long = LongCall {
+        stack: stacks["long"],
+        begin: Nanoseconds(40_000),
+        end: Nanoseconds(100_000),
+    };
+    let thread = ThreadCalls {
+        thread: CallThread {
+            pid: 7,
+            program: "demo".to_owned(),
+            tid: 8,
+            name: "main".to_owned(),
+        },
+        begin: Nanoseconds(1_000),
+        end: Nanoseconds(100_000),
+        calls: 207,
+        records: vec![
+            expression(1_000, 31_000, &many),
+            expression(32_000, 32_100, &short),
+            CallRecord::Call(long),
+        ],
+    };
+    let calls = RunCalls {
+        arguments: Vec::new(),
+        thresholds: CallThresholds::default(),
+        threads: vec![thread],
+        outliers: Vec::new(),
+        waits: Vec::new(),
+    };
+    CallTrace::new(view, 1, calls)
+}
+
 /// Every stack of a view by its path.
 fn stacks(view: &View) -> HashMap<String, NodeIx> {
     let mut paths: HashMap<String, NodeIx> = HashMap::new();
@@ -150,7 +213,7 @@ fn records_nest_and_gaps_separate_siblings() {
     assert_eq!(own, [29_000, 50_000]);
     let gaps = server.gaps.iter();
     let gaps: Vec<_> = gaps
-        .map(|gap| (gap.start_ns, gap.end_ns, gap.frames.join(";")))
+        .map(|gap| (gap.start_ns, gap.end_ns, gap.frames.root_first().join(";")))
         .collect();
     let within = |begin, end| (begin, end, "serve".to_owned());
     assert_eq!(gaps, [within(20_000, 24_000), within(77_000, 100_000)]);
@@ -159,7 +222,7 @@ fn records_nest_and_gaps_separate_siblings() {
     let own = handled
         .stacks
         .iter()
-        .map(|of| (of.frames.join(";"), of.self_ns));
+        .map(|of| (of.frames.root_first().join(";"), of.self_ns));
     let own: Vec<_> = own.collect();
     let expected = [
         ("serve;handle", 3_000),
@@ -170,7 +233,10 @@ fn records_nest_and_gaps_separate_siblings() {
 
     let outermost = &worker.gaps[0];
     assert_eq!((outermost.start_ns, outermost.end_ns), (19_000, 29_000));
-    assert_eq!((worker.gaps.len(), outermost.frames.len()), (1, 0));
+    assert_eq!(
+        (worker.gaps.len(), outermost.frames.root_first().len()),
+        (1, 0)
+    );
     assert!(other.gaps.is_empty() && other.expressions.is_empty());
     assert_eq!(
         call_timeline(&server_without_threads(), None).duration_ns,

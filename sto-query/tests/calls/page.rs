@@ -1,6 +1,6 @@
 //! The page of calls in a browser.
 
-use super::server;
+use super::{crowded, server};
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
@@ -35,6 +35,37 @@ pub(super) fn assert_has(text: &Value, part: &str) {
 #[test]
 fn page_matches_golden_file() {
     assert_golden("calls.html", &lines(&html(&server())));
+}
+
+#[test]
+fn every_stack_is_drawn_if_the_row_has_room() {
+    if browser::is_missing() {
+        return;
+    }
+    let asked = "
+        async function asked({ point, time }) {
+          const names = new Set();
+          for (const level of [0, 1, 2]) {
+            for (let part = 0; part < 1; part += 0.0004) names.add(point('main', part, level).split(':')[0].split(' ')[0]);
+          }
+          return { names: [...names], time: time() };
+        }";
+    let facts = open(&html(&crowded()), asked, 1280);
+    assert_eq!(facts["time"], "All: 0.00 µs to 99.00 µs");
+    let names: Vec<&str> = facts["names"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let many = (0..200).map(|ix| format!("f{ix}"));
+    for name in ["e", "p", "x", "y", "q", "m", "long"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(many)
+    {
+        assert!(names.contains(&&*name), "{name}: {names:?}");
+    }
 }
 
 #[test]

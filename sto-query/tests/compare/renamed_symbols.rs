@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_query::check::{Baseline, CheckRequest, check};
-use sto_query::internal::history::History;
+use sto_query::internal::history::{History, JudgedWindow};
 use sto_query::internal::series::regressions_over_time;
 use sto_query::questions::{HistoryQuery, ScoreOptions};
 use sto_query::results::{Comparison, FunctionScore, Status, Verdict};
@@ -92,7 +92,9 @@ fn ocaml_stamps_do_not_make_functions_new_over_time() {
     let store = Store::open(&runs.store()).expect("a store");
     let snapshot = store.snapshot().expect("a state");
     let history = History::load(&snapshot, &HistoryQuery::default()).expect("runs");
-    let judged = history.choose_judged(None, 10).expect("several builds");
+    let judged = history
+        .choose_judged(None, JudgedWindow::Builds(10))
+        .expect("several builds");
     let scores = regressions_over_time(&history, &judged, ScoreOptions::default(), None, None);
     let of_program = |score: &&FunctionScore| score.function.module == "app";
     for score in scores.functions.iter().filter(of_program) {

@@ -9,7 +9,7 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::internal::history::History;
+use sto_query::internal::history::{History, JudgedWindow};
 use sto_query::questions::{HistoryQuery, SuspectOptions};
 use sto_query::results::Suspects;
 
@@ -67,10 +67,12 @@ pub(crate) fn slow(log: &str) -> Vec<String> {
 /// Returns the suspects of the newest run, with the command's defaults.
 pub(crate) fn suspects(runs: &[String]) -> Suspects {
     let query = with!(HistoryQuery {
-        benchmark: Some("startup".to_owned()),
+        benchmarks: vec!["startup".to_owned()],
     });
     let history = History::load(&store(runs).snapshot().unwrap(), &query).unwrap();
-    let judged = history.choose_judged(None, 10).unwrap();
+    let judged = history
+        .choose_judged(None, JudgedWindow::Builds(10))
+        .unwrap();
     let mut found = Suspects::find(&history, judged, SuspectOptions::default());
     found.command = command(&["sto", "report"]);
     for suspect in &mut found.suspects {

@@ -318,6 +318,20 @@ fn rows_and_metrics_match_golden_files() {
     assert_golden("timeline-threads.txt", &text);
 }
 
+/// A metric with the same value in all slices.
+const FLAT: &str = "flat = 2555904.1 + 0 * \"event:cpu-clock\"";
+
+#[test]
+fn constant_metric_is_a_flat_line_at_any_width() {
+    let flat = of_four_seconds(|request| request.metrics = vec![FLAT.to_owned()]);
+    for width in 60..160 {
+        let mut style = words::plain();
+        style.width = Some(width);
+        let text = render::timeline::text(&flat, style);
+        assert!(text.contains("always 2"), "{text}");
+    }
+}
+
 #[test]
 fn window_has_the_slices_of_the_whole_run() {
     let whole = of_four_seconds(|_| ());

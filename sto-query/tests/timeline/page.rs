@@ -1,6 +1,6 @@
 //! The page of a timeline in a browser.
 
-use super::{four_seconds, sources};
+use super::{FLAT, four_seconds, sources};
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use crate::words::WORDS;
@@ -8,14 +8,23 @@ use serde_json::{Value, json};
 use sto_query::questions::{TimelineRequest, timelines};
 use sto_query::render;
 use sto_query::sources::BuildRef;
+use sto_query::text::Command;
 
 fn page(script: &str) -> String {
+    page_of(script, &[])
+}
+
+fn page_of(script: &str, metrics: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("demo.txt");
     std::fs::write(&path, script).unwrap();
     let mut request = TimelineRequest::default();
     request.named = BuildRef::File(path);
-    render::timeline::html(&timelines(&sources(), &request).unwrap(), WORDS)
+    request.metrics = metrics.iter().map(|&name| name.to_owned()).collect();
+    let ranking = Command {
+        words: ["sto", "correlate", "v1"].map(str::to_owned).to_vec(),
+    };
+    render::timeline::html(&timelines(&sources(), &request).unwrap(), WORDS, &ranking)
 }
 
 fn open(script: &str, width: u32) -> Value {
@@ -36,6 +45,29 @@ fn heading(state: &Value) -> &str {
 #[test]
 fn page_matches_golden_file() {
     assert_golden("timeline.html", &lines(&page(&four_seconds())));
+}
+
+/// The heat map has 50 slices, as the run has few samples, but lines have the 200 that `sto correlate` uses.
+#[test]
+fn metrics_are_lines_with_the_resolution_of_correlate() {
+    let page = page_of(&four_seconds(), &[FLAT, "event:cpu-clock"]);
+    let lines = page.split("viewBox=\"0 0 200 ").skip(1);
+    let lines: Vec<&str> = lines
+        .map(|line| line.split_once(" d=\"").unwrap().1)
+        .collect();
+    let lines: Vec<&str> = lines
+        .iter()
+        .map(|line| line.split('"').next().unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines.iter().all(|line| line.matches("h1").count() == 200),
+        "{lines:?}"
+    );
+    assert!(
+        !lines[0].contains('V') && lines[1].contains('V'),
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -127,7 +159,7 @@ fn window_shows_functions_in_it_and_in_the_rest() {
             json!(["demo (10)", "worker (11)"])
         );
 
-        let drawn = "--target 'event:cpu-clock' --by linear-pattern --pattern=";
+        let drawn = "sto correlate v1 --target 'event:cpu-clock' --by linear-pattern --pattern=";
         assert_eq!(
             facts["drawn"],
             json!([

@@ -1,6 +1,6 @@
 //! Builds each commit when it is first measured, and records runs of it.
 
-use crate::commands::record::{Built, Checkouts, Program, Session};
+use crate::commands::record::{Built, Checkouts, Combination, Program, Session};
 use crate::runtime::error::status_of;
 use crate::runtime::{CliError, Outcome};
 use std::ffi::OsString;
@@ -90,11 +90,12 @@ impl<'a> Lab<'a> {
             Some(Err(why)) => return Ok(Err(why)),
             None => return Ok(Err("it was not built".to_owned())),
         };
-        let program = match Program::from_commit(self.command, built.place()) {
-            Ok(program) => program,
-            // The program may have another name in that commit.
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+        let program =
+            match Program::from_commit(self.command, Combination::default(), built.place()) {
+                Ok(program) => program,
+                // The program may have another name in that commit.
+                Err(error) => return Ok(Err(error.to_string())),
+            };
         let which = self.session.add(program, executable);
         Ok(Ok((commit.clone(), built, which)))
     }

@@ -162,7 +162,7 @@ impl BisectArgs {
         let history = &mut request.history;
         history.executable = about.executable;
         // Runs without a benchmark are not mixed with runs that name one.
-        history.benchmark = Some(about.benchmark.unwrap_or_default());
+        history.benchmarks = vec![about.benchmark.unwrap_or_default()];
         history.matching = request.check.matching;
         Ok(request)
     }

@@ -1,7 +1,9 @@
 //! Arguments of `sto record`.
 
 use super::options::RecordingArgs;
-use super::plan::{Plan, Scale};
+use super::plan::{Plan, line};
+use super::scale::Scale;
+use crate::runtime::CliError;
 use crate::runtime::perf::Target;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -15,6 +17,8 @@ Examples:
   sto record --compare './old in' './new in' --runs 10
                                                     Record two programs alternately, and compare them
   sto record --scale n=1000,2000,4000 ./sort {n}    Record a program with several sizes of its input
+  sto record --build v1 --scale n=1,2 --scale in=a,b --benchmark {in} ./sort {n} {in}
+                                                    Record the four combinations of two arguments
   sto record --commits v1..HEAD --build-with make -- ./bench
                                                     Record a program at each commit
   sto record --call-graph dwarf ./stripped          Record a program without frame pointers
@@ -71,19 +75,20 @@ pub(crate) struct RecordArgs {
     )]
     pub(super) compare: Vec<String>,
 
-    /// Record the command with each of these input sizes in place of `{NAME}`; each run stores its size as a
-    /// metric: `sto model --x NAME` shows how cost grows with it
+    /// Record the command with each of these values in place of `{NAME}`; given several times, with all combinations.
+    /// Each run stores a number as a metric, for `sto model --x NAME`, and a text as a label. With --build, a command
+    /// is skipped if the build already has --runs runs of it
     #[arg(
-        long,
-        value_name = "NAME=N,N,...",
+        long = "scale",
+        value_name = "NAME=VALUE,VALUE,...",
         value_parser = Scale::parse,
         requires = "command",
         conflicts_with_all = ["compare", "processes", "all"]
     )]
-    pub(super) scale: Option<Scale>,
+    pub(super) scales: Vec<Scale>,
 
     /// Build each commit of this range in a temporary work tree, and record the command there.
-    /// Commits that already have that many runs of each size are skipped, and so are those that cannot be built
+    /// A command is skipped if the commit already has --runs runs of it; commits that cannot be built are skipped, too
     #[arg(
         long,
         value_name = "RANGE",
@@ -135,6 +140,28 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
+    /// Returns an error if the command has no placeholder for a scale, or if the name of a scale is used twice.
+    pub(super) fn check_scales(&self) -> Result<(), CliError> {
+        for (ix, scale) in self.scales.iter().enumerate() {
+            let place = scale.place();
+            let has_place =
+                |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
+            if !self.command.iter().any(has_place) {
+                let line = line(&self.command);
+                return Err(CliError::NoPlace { place, line });
+            }
+            let name = &scale.name;
+            if self.scales[..ix].iter().any(|other| other.name == *name) {
+                return Err(CliError::GivenTwice {
+                    what: "scale",
+                    name: name.clone(),
+                });
+            }
+            self.recording.about.check_unset(name)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn plan(&self) -> Plan<'_> {
         Plan {
             how: &self.recording,

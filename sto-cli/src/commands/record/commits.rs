@@ -2,16 +2,17 @@
 
 use super::args::RecordArgs;
 use super::checkouts::Checkouts;
-use super::plan::{Plan, Program, Scale};
+use super::plan::{Plan, Program};
 use super::runs::{Recorded, Session};
+use super::scale::Combination;
+use super::skipped::print_skipped;
 use super::work_folder::WorkFolder;
 use crate::runtime::destination::Destination;
 use crate::runtime::git::{GitError, Repository};
 use crate::runtime::perf::Perf;
 use crate::runtime::{CliError, Outcome, StorePath, ui};
-use std::collections::BTreeMap;
 use sto_core::model::CommitHash;
-use sto_query::internal::commits::recorded_runs;
+use sto_query::internal::commits::runs_by_commit;
 
 /// Number of commits that are checked out at a time; their runs are made alternately.
 const BATCH: usize = 8;
@@ -19,8 +20,8 @@ const BATCH: usize = 8;
 /// The commits of a range that are to be recorded.
 pub(super) struct Commits {
     repository: Repository,
-    /// Oldest first.
-    commits: Vec<CommitHash>,
+    /// Oldest first, each with the combinations of values that it has too few runs of.
+    lacking: Vec<(CommitHash, Vec<Combination>)>,
     /// Whether other commits of the range already have enough runs.
     are_some_measured: bool,
 }
@@ -48,37 +49,37 @@ impl Commits {
             }
             checked => checked?,
         }
-        let mut commits = repository.oldest_first(range)?;
-        let all = commits.len();
+        let commits = repository.oldest_first(range)?;
+        let builds = store_path.open_or_create()?.snapshot()?.builds()?;
         let about = args.recording.about.options();
-        let sources = store_path.sources_or_empty()?;
-        let recorded = |size| {
-            let (executable, benchmark) = (&about.executable, &about.benchmark);
-            recorded_runs(&sources, executable.as_deref(), benchmark.as_deref(), size)
+        let with_runs = |values: Combination| {
+            let mut options = about.clone();
+            values.describe(&mut options);
+            (values, runs_by_commit(&builds, &options))
         };
-        let runs = match &args.scale {
-            None => vec![recorded(None)?],
-            Some(Scale { name, sizes }) => {
-                let of_size = |(_, size): &(String, f64)| recorded(Some((name, *size)));
-                sizes.iter().map(of_size).collect::<Result<_, _>>()?
-            }
+        let combinations = Combination::all(&args.scales).into_iter();
+        let combinations: Vec<_> = combinations.map(with_runs).collect();
+        let all = commits.len() * combinations.len();
+        let lacking_of = |commit: CommitHash| {
+            let lacking = combinations.iter().filter(|(_, runs)| {
+                runs.get(&commit)
+                    .is_none_or(|&runs| runs < args.runs as usize)
+            });
+            let lacking: Vec<_> = lacking.map(|(values, _)| values.clone()).collect();
+            (commit, lacking)
         };
-        let enough = usize::try_from(args.runs).unwrap_or(usize::MAX);
-        let has_enough = |commit: &CommitHash, runs: &BTreeMap<CommitHash, usize>| {
-            runs.get(commit).is_some_and(|&runs| runs >= enough)
+        let mut lacking: Vec<_> = commits.into_iter().map(lacking_of).collect();
+        let left: usize = lacking.iter().map(|(_, values)| values.len()).sum();
+        lacking.retain(|(_, values)| !values.is_empty());
+        let what = match &args.scales[..] {
+            [] => "commits",
+            _ => "commands",
         };
-        commits.retain(|commit| !runs.iter().all(|runs| has_enough(commit, runs)));
-        if let Some(left_out @ 1..) = all.checked_sub(commits.len()) {
-            let of_each = args.scale.as_ref();
-            let of_each = of_each.map_or(String::new(), |scale| format!(" of each {}", scale.name));
-            let text =
-                format!("{left_out} of {all} commits have {enough} runs{of_each} or more already");
-            ui::print_message("note", &text);
-        }
+        print_skipped(all - left, all, what, args.runs);
         Ok(Commits {
             repository,
-            are_some_measured: commits.len() < all,
-            commits,
+            are_some_measured: left < all,
+            lacking,
         })
     }
 
@@ -109,24 +110,24 @@ impl Commits {
         };
         let jobs = usize::from(args.jobs);
         let mut are_measured = self.are_some_measured;
-        for commits in self.commits.chunks(BATCH.max(jobs)) {
-            let built = checkouts.build(commits, jobs);
+        for lacking in self.lacking.chunks(BATCH.max(jobs)) {
+            let commits: Vec<_> = lacking.iter().map(|(commit, _)| commit.clone()).collect();
+            let built = checkouts.build(&commits, jobs);
             if let Some(interrupted) = perf.interrupted() {
                 return Ok(interrupted);
             }
             let built = built?;
             let mut programs = Vec::new();
-            for (commit, built) in commits.iter().zip(&built) {
-                let program = match built {
-                    Ok(built) => Program::from_commit(&args.command, built.place())
-                        .map_err(|error| error.to_string()),
-                    Err(why) => Err(why.clone()),
-                };
-                match program {
-                    Ok(program) => match &args.scale {
-                        Some(scale) => programs.extend(program.with_sizes(scale)),
-                        None => programs.push(program),
-                    },
+            for ((commit, combinations), built) in lacking.iter().zip(&built) {
+                let of_commit = built.as_ref().map_err(Clone::clone).and_then(|built| {
+                    let with = |values: &Combination| {
+                        Program::from_commit(&args.command, values.clone(), built.place())
+                    };
+                    let of_commit: Result<Vec<_>, _> = combinations.iter().map(with).collect();
+                    of_commit.map_err(|error| error.to_string())
+                });
+                match of_commit {
+                    Ok(of_commit) => programs.extend(of_commit),
                     Err(why) => {
                         let id = commit.to_string();
                         ui::print_message(
@@ -148,7 +149,7 @@ impl Commits {
                 return Ok(interrupted);
             }
         }
-        Ok(if are_measured || self.commits.is_empty() {
+        Ok(if are_measured || self.lacking.is_empty() {
             Outcome::Clean
         } else {
             Outcome::TooLittleData

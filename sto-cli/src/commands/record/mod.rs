@@ -10,6 +10,8 @@ mod jit_files;
 mod options;
 mod plan;
 mod runs;
+mod scale;
+mod skipped;
 mod warnings;
 mod work_folder;
 
@@ -23,22 +25,23 @@ use commits::Commits;
 pub(crate) use options::RecordingArgs;
 pub(crate) use plan::{Plan, Program};
 pub(crate) use runs::Session;
+pub(crate) use scale::Combination;
+use skipped::skip_recorded;
 use sto_query::render;
 use sto_query::results::IngestedFile;
 pub(crate) use work_folder::WorkFolder;
 
 pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.recording.about.check()?;
-    if let Some(scale) = &args.scale {
-        args.recording.about.check_metric(&scale.name)?;
-        scale.check_place(&args.command)?;
-    }
+    args.check_scales()?;
     let commits = args.commits.as_ref();
-    let programs = match (&args.compare[..], &args.scale) {
+    let mut programs = match &args.compare[..] {
         _ if commits.is_some() => Vec::new(),
-        ([], None) => vec![Program::only(&args.command)?],
-        ([], Some(scale)) => Program::only(&args.command)?.with_sizes(scale),
-        (lines, _) => Program::pair(lines)?,
+        [] => Combination::all(&args.scales)
+            .into_iter()
+            .map(|values| Program::with_values(&args.command, values))
+            .collect::<Result<_, _>>()?,
+        lines => Program::pair(lines)?,
     };
     for &pid in &args.pids {
         perf::check_process(pid)?;
@@ -46,6 +49,9 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     // Report a store that cannot be written before anything runs.
     let to = Destination::open(args.to.as_deref(), store_path)?;
     to.check_writable()?;
+    if !args.scales.is_empty() && args.to.is_none() {
+        skip_recorded(&mut programs, args, store_path)?;
+    }
     let commits = commits.map(|range| Commits::in_range(range, args, store_path));
     let commits = commits.transpose()?;
     let mut perf = Perf::new()?;

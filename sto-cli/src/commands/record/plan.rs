@@ -1,5 +1,6 @@
-//! Programs to record: one, two, or one with several input sizes.
+//! Programs to record: one, two, or one with several arguments.
 
+use super::scale::Combination;
 use super::{Place, RecordingArgs};
 use crate::runtime::perf::{Recording, Target};
 use crate::runtime::{CliError, perf};
@@ -55,111 +56,49 @@ pub(crate) struct Program {
     pub(super) build: Option<String>,
     /// The program's subfolder for recordings.
     pub(super) folder: PathBuf,
-    /// The input size, which its runs store as a metric of this name.
-    pub(super) size: Option<(String, f64)>,
+    /// The values in the command, which its runs store as metrics and labels.
+    pub(super) values: Combination,
     /// The commit that it was built from, and where it runs [default: the working directory].
     pub(super) place: Option<Place>,
 }
 
-/// Input sizes that a program is recorded with, and the name of their placeholder: `n=1000,2000`.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Scale {
-    pub(super) name: String,
-    /// Each size as written and as a number.
-    pub(super) sizes: Vec<(String, f64)>,
-}
-
-impl Scale {
-    /// Parses `NAME=NUMBER,NUMBER,...`.
-    pub(super) fn parse(text: &str) -> Result<Scale, String> {
-        let expected = "expected NAME=NUMBER,NUMBER,..., as in n=1000,2000,4000";
-        let (name, sizes) = text.split_once('=').ok_or(expected)?;
-        let is_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
-        if name.is_empty() || !name.chars().all(is_name) {
-            return Err(format!("{expected}; found the name `{name}`"));
-        }
-        let size = |text: &str| match text.trim().parse::<f64>() {
-            Ok(size) if size.is_finite() => Ok((text.trim().to_owned(), size)),
-            _ => Err(format!("{expected}; found `{text}`, which is no number")),
-        };
-        let sizes: Vec<(String, f64)> = sizes.split(',').map(size).collect::<Result<_, _>>()?;
-        let twice = sizes
-            .iter()
-            .enumerate()
-            .find(|(ix, (_, size))| sizes[..*ix].iter().any(|(_, known)| known == size));
-        match twice {
-            Some((_, (size, _))) => Err(format!("`{size}` is given twice")),
-            None => Ok(Scale {
-                name: name.to_owned(),
-                sizes,
-            }),
-        }
-    }
-
-    /// The placeholder for a size in a command.
-    fn place(&self) -> String {
-        format!("{{{}}}", self.name)
-    }
-
-    /// Returns an error if the command has no placeholder for the sizes.
-    pub(super) fn check_place(&self, command: &[OsString]) -> Result<(), CliError> {
-        let place = self.place();
-        let has_place = |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
-        if command.iter().any(has_place) {
-            Ok(())
-        } else {
-            Err(CliError::NoPlace {
-                place,
-                line: line(command),
-            })
-        }
-    }
-}
-
 impl Program {
-    /// The only program; `command` is empty if only running processes are recorded.
-    pub(super) fn only(command: &[OsString]) -> Result<Program, CliError> {
+    /// The program with these values in place of its placeholders; `command` is empty if only running processes are
+    /// recorded.
+    pub(super) fn with_values(
+        command: &[OsString],
+        values: Combination,
+    ) -> Result<Program, CliError> {
+        let command = values.fill_command(command);
         if let Some(program) = command.first() {
             perf::check_command(program)?;
         }
         Ok(Program {
-            command: command.to_vec(),
+            command,
             build: None,
-            folder: PathBuf::new(),
-            size: None,
+            folder: values.folder(),
+            values,
             place: None,
         })
     }
 
-    /// A program that was built from a commit.
-    pub(crate) fn from_commit(command: &[OsString], place: Place) -> Result<Program, CliError> {
+    /// Like [`Program::with_values`], for a program that was built from a commit.
+    pub(crate) fn from_commit(
+        command: &[OsString],
+        values: Combination,
+        place: Place,
+    ) -> Result<Program, CliError> {
+        let command = values.fill_command(command);
         if let Some(program) = command.first() {
             perf::check_command_in(&place.folder, program)?;
         }
         Ok(Program {
-            command: command.to_vec(),
+            command,
             build: Some(place.name.clone()),
-            folder: PathBuf::from(place.name.replace('/', "-")),
-            size: None,
+            folder: PathBuf::from(place.name.replace('/', "-")).join(values.folder()),
+            values,
             place: Some(place),
         })
-    }
-
-    /// One program for each input size, with the size in place of `{NAME}`.
-    pub(super) fn with_sizes(self, scale: &Scale) -> Vec<Program> {
-        let place = scale.place();
-        let with = |word: &OsString, size: &str| match word.to_str() {
-            Some(word) => OsString::from(word.replace(&place, size)),
-            None => word.clone(),
-        };
-        let with_size = |(text, size): &(String, f64)| Program {
-            command: self.command.iter().map(|word| with(word, text)).collect(),
-            build: self.build.clone(),
-            folder: self.folder.join(format!("{}={text}", scale.name)),
-            size: Some((scale.name.clone(), *size)),
-            place: self.place.clone(),
-        };
-        scale.sizes.iter().map(with_size).collect()
     }
 
     /// Two programs to compare, from their command lines. Their builds have the shortest distinct names:
@@ -180,7 +119,7 @@ impl Program {
             command: words.into_iter().map(OsString::from).collect(),
             build: Some(build),
             folder: PathBuf::from(folder),
-            size: None,
+            values: Combination::default(),
             place: None,
         };
         Ok(vec![
@@ -204,7 +143,8 @@ impl Program {
     }
 }
 
-fn line(command: &[OsString]) -> String {
+/// The command line in shell syntax.
+pub(super) fn line(command: &[OsString]) -> String {
     let words = command.iter();
     let words = words.map(|word| word.to_string_lossy().into_owned());
     Command {
@@ -230,8 +170,7 @@ fn names(a: &[String], b: &[String]) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Program, Scale, names};
-    use std::ffi::OsString;
+    use super::names;
 
     #[track_caller]
     fn assert_names(a: &str, b: &str, expected: (&str, &str)) {
@@ -250,27 +189,5 @@ mod tests {
             ("rg -j1 'a b'", "rg -j2 'a b'"),
         );
         assert_names("rg x", "rg x", ("rg x (1)", "rg x (2)"));
-    }
-
-    #[test]
-    fn each_size_has_a_command_and_a_metric() {
-        let scale = Scale::parse("n=1000,2e3").unwrap();
-        let command = ["true", "--size={n}", "{n}"].map(OsString::from);
-        let program = Program::only(&command).unwrap();
-        let programs = program.with_sizes(&scale);
-        let lines: Vec<String> = programs.iter().map(Program::line).collect();
-        assert_eq!(lines, ["true --size=1000 1000", "true --size=2e3 2e3"]);
-        assert_eq!(programs[1].size, Some(("n".to_owned(), 2000.0)));
-    }
-
-    #[test]
-    fn rejects_invalid_sizes_and_commands_without_placeholder() {
-        for wrong in ["", "n", "=1", "n=", "n=1,x", "n=1,1.0", "n=inf", "a/b=1"] {
-            assert!(Scale::parse(wrong).is_err(), "{wrong}");
-        }
-        let scale = Scale::parse("n=1").unwrap();
-        let error = scale.check_place(&["true", "n"].map(OsString::from));
-        let error = error.err().unwrap().to_string();
-        assert_eq!(error, "`true n` has no placeholder `{n}` for the sizes");
     }
 }

@@ -18,7 +18,7 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, prepare};
 use sto_query::results::IngestedFile;
 
-/// The runs of one program, of two alternately, or of one with several input sizes.
+/// The runs of one program, of two alternately, or of one with several arguments.
 pub(crate) struct Session<'a> {
     plan: Plan<'a>,
     perf: &'a Perf,
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Makes all runs. The order of programs or sizes is reversed in every other run, so that drift affects all of
+    /// Makes all runs. The order of programs is reversed in every other run, so that drift affects all of
     /// them alike.
     pub(super) fn record(&mut self) -> Result<Outcome, CliError> {
         for warmup in 1..=self.plan.warmup {
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
             options.revision = Some(place.described.revision.clone());
             options.commit.clone_from(&place.described.commit);
         }
-        options.metrics.extend(program.size.clone());
+        program.values.describe(&mut options);
         if let Some(executable) = &self.executables[which] {
             options.executable.get_or_insert(executable.clone());
         }

@@ -51,7 +51,7 @@ impl CliError {
                 Some("it needs a program, and every quote must be closed".to_owned())
             }
             CliError::NoPlace { place, .. } => Some(format!(
-                "write {place} where the command takes the size, as in `./sort {place}`"
+                "write {place} where the command takes the value, as in `./sort {place}`"
             )),
             CliError::NoEvent { .. } => Some("`perf list` names all events".to_owned()),
             CliError::NoRoom { .. } => Some(

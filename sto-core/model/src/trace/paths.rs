@@ -1,6 +1,7 @@
 //! Call paths: functions with their chains of callers.
 
 use crate::index_types;
+use crate::limits::MAX_CALL_STACKS;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
@@ -15,9 +16,11 @@ const NONE: u32 = u32::MAX;
 
 /// Distinct call paths. A path consists of a function and the path of its caller.
 ///
-/// They are numbered in the order of their first call, so that callers have smaller numbers than their callees.
-#[derive(Clone, Debug, Default)]
+/// They are numbered in the order of their first call, so that callers have smaller numbers than their callees. Their
+/// number is limited: further ones count as the path of their caller, as if they were inlined into it.
+#[derive(Clone, Debug)]
 pub struct CallPaths {
+    limit: usize,
     callers: Vec<u32>,
     functions: Vec<TraceFunctionIx>,
     /// The last callee of each path, which loops often call again.
@@ -28,7 +31,36 @@ pub struct CallPaths {
     hasher: hashbrown::DefaultHashBuilder,
 }
 
+impl Default for CallPaths {
+    fn default() -> CallPaths {
+        CallPaths::with_limit(MAX_CALL_STACKS)
+    }
+}
+
 impl CallPaths {
+    /// Creates an empty table that takes this number of paths, and any number of outermost ones.
+    pub fn with_limit(limit: usize) -> CallPaths {
+        CallPaths {
+            limit,
+            callers: Vec::new(),
+            functions: Vec::new(),
+            last: Vec::new(),
+            last_root: None,
+            index: HashTable::new(),
+            hasher: hashbrown::DefaultHashBuilder::default(),
+        }
+    }
+
+    /// Adds no more paths. An outermost path must be known from now on.
+    pub fn freeze(&mut self) {
+        self.limit = self.path_count();
+    }
+
+    /// The maximum number of paths.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// The number of paths.
     pub fn path_count(&self) -> usize {
         self.functions.len()
@@ -50,7 +82,8 @@ impl CallPaths {
         self.functions[path.get()]
     }
 
-    /// Returns the path of a call to `function` from `caller`, and adds it if it is new.
+    /// Returns the path of a call to `function` from `caller`, and adds it if it is new. Returns the caller's path if
+    /// there are too many.
     ///
     /// # Panics
     /// Panics if there are already 2^32 - 1 paths, which take 64 GiB.
@@ -65,6 +98,7 @@ impl CallPaths {
         }
         let path = self.find_or_insert(caller.map_or(NONE, |caller| caller.0), function);
         match caller {
+            Some(caller) if caller == path => {}
             Some(caller) => self.last[caller.get()] = path.0,
             None => self.last_root = Some(path),
         }
@@ -73,6 +107,7 @@ impl CallPaths {
 
     fn find_or_insert(&mut self, caller: u32, function: TraceFunctionIx) -> CallPathIx {
         let CallPaths {
+            limit,
             callers,
             functions,
             last,
@@ -90,6 +125,9 @@ impl CallPaths {
             return CallPathIx(path);
         }
         let path = functions.len() as u32;
+        if functions.len() >= *limit && caller != NONE {
+            return CallPathIx(caller);
+        }
         assert_ne!(path, NONE, "fewer than 2^32 - 1 paths");
         callers.push(caller);
         functions.push(function);
@@ -130,6 +168,19 @@ mod tests {
         assert_eq!(paths.caller(root), None);
         assert_eq!(paths.function(nested), write);
         assert_ne!(paths.intern(None, read), reads);
+    }
+
+    #[test]
+    fn further_paths_are_those_of_their_callers() {
+        let [main, read, write] = [0, 1, 2].map(TraceFunctionIx);
+        let mut paths = CallPaths::with_limit(2);
+        let root = paths.intern(None, main);
+        let reads = paths.intern(Some(root), read);
+        assert_eq!(paths.intern(Some(root), write), root);
+        assert_eq!(paths.intern(Some(reads), main), reads);
+        assert_eq!(paths.intern(Some(root), read), reads);
+        assert_eq!(paths.intern(None, write), CallPathIx(2));
+        assert_eq!(paths.path_count(), 3);
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl SoughtCost {
     ) -> Result<SoughtCost, QueryError> {
         let query = HistoryQuery {
             executable: measured.executable.clone(),
-            benchmark: measured.benchmark.clone().or_else(|| Some(String::new())),
+            benchmarks: vec![measured.benchmark.clone().unwrap_or_default()],
             event: measured.sample_type.as_ref().map(|t| t.event.clone()),
             ancestry: None,
             ..request.history.clone()

@@ -2,9 +2,10 @@
 // Layout of a thread's records: short ones are widened, and all of them fit in the window.
 const layout = (() => {
   const GAP = 2; // minimum width of a gap in pixels
-  // Minimum width of a glyph in pixels, and maximum number of glyphs of an expression that get it. The first pair that
-  // leaves half of the width to time is used.
-  const WIDTHS = [[4, 40], [3, 20], [3, 8], [2, 8], [2, 3], [1, 3], [1, 1]];
+  // Minimum width of a glyph in pixels, maximum number of glyphs of an expression that get it, and maximum part of the
+  // row that they take. The first that fits is used: all stacks are visible in any row that has a pixel for each.
+  const ALL = Infinity;
+  const WIDTHS = [[4, ALL, 0.5], [3, ALL, 0.5], [2, ALL, 0.5], [1, ALL, 1], [1, 8, 0.5], [1, 3, 0.5], [1, 1, 0.8]];
 
   /**
    * Returns the positions of ascending times within the width, each at least `least` after the previous one, and as
@@ -38,31 +39,36 @@ const layout = (() => {
   }
 
   /**
-   * Returns the widths of boxes that share a width in proportion to their durations, none narrower than `least`. Time
-   * outside of them keeps its part. If there is not enough room, the shortest boxes have no width.
+   * Returns the widths of calls that share a width in proportion to their durations, none narrower than a glyph for each
+   * of its leaves. Time outside of them keeps its part. If there is not enough room, the minimum is one glyph, and the
+   * shortest calls have no width.
    */
-  function shares(durations, whole, width, least) {
-    const widths = durations.map(() => 0);
-    const order = durations.map((_, ix) => ix).sort((a, b) => durations[b] - durations[a] || a - b);
-    const shown = order.slice(0, Math.max(1, Math.floor((width + 1e-6) / least)));
-    const rest = Math.max(0, whole - durations.reduce((a, b) => a + b, 0));
+  function shares(calls, whole, width, glyph) {
+    const sum = (of) => calls.reduce((total, call) => total + of(call), 0);
+    const fits = sum(leavesOf) * glyph <= width + 1e-6;
+    const least = (call) => (fits ? leavesOf(call) * glyph : glyph);
+    const widths = new Map(calls.map((call) => [call, 0]));
+    const longest = [...calls].sort((a, b) => b.duration - a.duration);
+    const shown = fits ? calls : longest.slice(0, Math.max(1, Math.floor((width + 1e-6) / glyph)));
     let room = width;
-    let time = rest + shown.reduce((sum, ix) => sum + durations[ix], 0);
-    // Shortest first: boxes that would be too narrow get the minimum, and the others share the rest.
-    const free = [...shown];
+    let time = Math.max(0, whole - sum((call) => call.duration));
+    for (const call of shown) time += call.duration;
+    // Narrowest first: calls that would be too narrow get the minimum, and the others share the rest.
+    const free = [...shown].sort((a, b) => b.duration / least(b) - a.duration / least(a));
     while (free.length > 0) {
-      const shortest = free.at(-1);
-      if (time > 0 && (durations[shortest] / time) * room >= least) break;
-      widths[shortest] = Math.min(least, room);
-      room -= widths[shortest];
-      time -= durations[shortest];
+      const call = free.at(-1);
+      if (time > 0 && (call.duration / time) * room >= least(call)) break;
+      widths.set(call, Math.min(least(call), room));
+      room -= widths.get(call);
+      time -= call.duration;
       free.pop();
     }
-    for (const ix of free) widths[ix] = (durations[ix] / time) * room;
+    for (const call of free) widths.set(call, (call.duration / time) * room);
     return widths;
   }
 
-  const leaves = (roots) => roots.reduce((sum, root) => sum + Math.max(1, leaves(root.called)), 0);
+  const leaves = (calls) => calls.reduce((sum, call) => sum + leavesOf(call), 0);
+  const leavesOf = (call) => (call.leaves ??= Math.max(1, leaves(call.called)));
 
   /** Returns the borders between records, their callers, and gaps, ordered by time. */
   function borders(thread, view, [glyph, most]) {
@@ -121,11 +127,11 @@ const layout = (() => {
     let found;
     for (chosen of WIDTHS) {
       found = borders(thread, view, chosen);
-      if (sum(found.least) <= width / 2) break;
+      if (sum(found.least) <= width * chosen[2]) break;
     }
     const { times, least, index } = found;
-    const [glyph] = chosen;
-    afford(times, least, width * 0.8);
+    const [glyph, , part] = chosen;
+    afford(times, least, width * part);
     const scale = width / Math.max(1, view.to - view.from);
     const at = positions(times.map((time) => (time - view.from) * scale), least, width);
     const laid = { thread, view, times, at, boxes: [], frames: [], glyph, tooNarrow: 0, width };
@@ -150,17 +156,15 @@ const layout = (() => {
   function fill(laid, frame, calls, whole, left, width, level) {
     if (calls.length === 0) return;
     frame.height = Math.max(frame.height, level - frame.level + 1);
-    const widths = shares(calls.map(({ duration }) => duration), whole, width, laid.glyph);
-    let x = left;
-    calls.forEach((call, ix) => {
-      if (widths[ix] <= 0) {
+    for (const [call, wide] of shares(calls, whole, width, laid.glyph)) {
+      if (wide <= 0) {
         laid.tooNarrow += 1 + below(call);
-        return;
+        continue;
       }
-      laid.boxes.push({ item: frame.item, call, stack: call.stack, level, x, width: widths[ix] });
-      fill(laid, frame, call.called, call.duration, x, widths[ix], level + 1);
-      x += widths[ix];
-    });
+      laid.boxes.push({ item: frame.item, call, stack: call.stack, level, x: left, width: wide });
+      fill(laid, frame, call.called, call.duration, left, wide, level + 1);
+      left += wide;
+    }
   }
 
   const below = (call) => call.called.reduce((sum, called) => sum + 1 + below(called), 0);

@@ -350,7 +350,7 @@ fn most_time(thread: &CalledThread) -> Markup {
         .map(|call| (&call.frames, call.self_ns));
     let stacks = thread.expressions.iter().flat_map(|of| &of.stacks);
     for (frames, time) in long.chain(stacks.map(|of| (&of.frames, of.self_ns))) {
-        if let Some(function) = frames.last() {
+        if let Some(function) = frames.innermost_first().next() {
             *own.entry(function).or_default() += time;
         }
     }

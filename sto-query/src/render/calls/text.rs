@@ -1,7 +1,7 @@
 //! The calls of a run as text: one row per thread, and a list of the longest calls.
 
 use crate::answer::truncate;
-use crate::calls::{CallTimeline, CalledThread};
+use crate::calls::{CallFrames, CallTimeline, CalledThread};
 use crate::render::header::full_name;
 use crate::render::timeline::axis_line;
 use crate::text::{
@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use sto_core::Hint;
 use sto_core::trace::Threshold;
+use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, Unit};
 
 /// Number of columns of time if the width is not limited.
@@ -277,7 +278,7 @@ struct Listed<'a> {
     calls: u64,
     /// Begin of a long call; `None` for stacks of expressions.
     begin: Option<u64>,
-    frames: &'a [String],
+    frames: &'a CallFrames,
 }
 
 /// Lists the long calls of a thread and the stacks of its expressions by self time.
@@ -289,9 +290,9 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
         begin: Some(call.start_ns),
         frames: &call.frames,
     });
-    let mut stacks: HashMap<&[String], Listed> = HashMap::new();
+    let mut stacks: HashMap<Option<NodeIx>, Listed> = HashMap::new();
     for of in thread.expressions.iter().flat_map(|of| &of.stacks) {
-        let sum = stacks.entry(&of.frames).or_insert(Listed {
+        let sum = stacks.entry(of.frames.stack()).or_insert(Listed {
             own: 0,
             duration: 0,
             calls: 0,
@@ -315,12 +316,12 @@ fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: 
             let order = b.own.cmp(&a.own).then(b.duration.cmp(&a.duration));
             order
                 .then(a.begin.cmp(&b.begin))
-                .then(a.frames.cmp(b.frames))
+                .then(a.frames.stack().cmp(&b.frames.stack()))
         });
         omitted += truncate(&mut listed, Some(most));
         for of in listed {
             let time = |ns| quantity(ns, Unit::Nanoseconds).unwrap_or_default();
-            let mut callers = of.frames.iter().rev().map(String::as_str);
+            let mut callers = of.frames.innermost_first();
             let function = callers.next().unwrap_or_default();
             let callers = callers.map(|caller| format!(" < {}", style.name(caller, 0)));
             let callers: String = callers.collect();

@@ -286,6 +286,10 @@ fn path_table(paths: &[CallPath], shares: Shares, style: Style, detail: Detail) 
         .map_or(usize::MAX, |width| width.saturating_sub(taken));
     let short = callers(paths, width, style.full_names);
     for ((path, [before, now, change]), short) in zip(zip(paths, numbers), short) {
+        // Less than half of a sample a run.
+        if before == "0" && now == "0" {
+            continue;
+        }
         table.add_row(vec![
             Cell::from(before),
             Cell::from(now),

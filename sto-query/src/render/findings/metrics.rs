@@ -42,7 +42,10 @@ fn row(metric: &MetricChange) -> Row {
     };
     let per = metric.per.iter().map(|per| format!(" / {per}"));
     let evidence = match metric.p {
-        Some(p) => format!("p {}", probability(p)),
+        Some(p) => match metric.q.filter(|_| metric.outcome == MetricOutcome::Same) {
+            Some(q) if q > p => format!("p {}, adjusted {}", probability(p), probability(q)),
+            _ => format!("p {}", probability(p)),
+        },
         None => "one run a side".to_owned(),
     };
     let evidence = match metric.worse_if {

@@ -113,6 +113,8 @@ impl Labels {
         let kinds: Vec<String> = FrameKind::ALL
             .into_iter()
             .filter(|&kind| has(kind))
+            // Has the colour of other generated code.
+            .filter(|&kind| kind != FrameKind::JitBaseline || !has(FrameKind::Jit))
             .map(|kind| format!("{}: {}", kind.name(), palette.shade(kind).name))
             .collect();
         if kinds.len() > 1 {

@@ -1,6 +1,7 @@
 //! Functions whose growth of cost changed, as text.
 
 use super::{name, run_of, unit, without_x};
+use crate::answer::Verdict;
 use crate::models::{
     ComparedCurves, Detected, FunctionChange, ModelChange, ModelChanges, SideModel,
 };
@@ -72,8 +73,9 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
     text + &omitted_line(report.omitted, "function")
 }
 
-/// Formats `The cost of 4 other functions grows with n as before.`; `None` if there are none.
-pub(super) fn as_before(report: &ModelChanges) -> Option<String> {
+/// Formats `The cost of 4 other functions grows with n as before.`, or that none could be compared; `None` if there are
+/// no other functions.
+pub(in crate::render) fn as_before(report: &ModelChanges) -> Option<String> {
     let changed = report
         .functions
         .iter()
@@ -86,10 +88,14 @@ pub(super) fn as_before(report: &ModelChanges) -> Option<String> {
         "other function"
     };
     let functions = format_count(same as u64, noun);
-    let sentence = format!(
-        "The cost of {functions} grows with {} as before.",
-        printable(&report.candidate.x)
-    );
+    let x = printable(&report.candidate.x);
+    let sentence = if report.verdict == Verdict::Insufficient {
+        format!(
+            "{functions} could not be compared: too few points in the range of {x} that both sides have."
+        )
+    } else {
+        format!("The cost of {functions} grows with {x} as before.")
+    };
     (same > 0).then_some(sentence)
 }
 

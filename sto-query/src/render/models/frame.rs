@@ -23,6 +23,8 @@ const SAMPLES: usize = 1_000;
 const MANY: usize = 2_000;
 /// Maximum number of intervals between the ticks of the horizontal axis.
 const TICKS: u32 = 8;
+/// Maximum distance of a vertex outside the plot area, in heights of the plot area.
+const FARTHEST: f64 = 1e6;
 /// Minimum width of a shaded part of x.
 const NARROWEST: f64 = 2.0;
 
@@ -98,14 +100,18 @@ impl Frame {
         }
     }
 
-    /// Draws a curve as lines that are interrupted where it is undefined or outside the plot area.
+    /// Draws a curve as lines that are interrupted where it is undefined, and end at the border of the plot area.
     pub(super) fn curve(&self, curve: &Curve, class: &str) -> Markup {
-        let vertices = self.vertices(curve);
-        let lines = vertices.split(|(_, y)| !self.has(*y));
+        let vertices = self.vertices(curve).into_iter();
+        let vertices: Vec<(f64, f64)> = vertices
+            .map(|(x, y)| (self.across(x), self.y.part(y).clamp(-FARTHEST, FARTHEST)))
+            .collect();
+        let vertices = with_border_crossings(&vertices);
+        let lines = vertices.split(|(_, part)| !(0.0..=1.0).contains(part));
         html! {
             @for line in lines.filter(|line| !line.is_empty()) {
                 polyline.curve.(class) points={
-                    @for &(x, y) in line { (Px(self.across(x))) "," (Px(self.down(y))) " " }
+                    @for &(x, part) in line { (Px(x)) "," (Px(self.top + self.height * (1.0 - part))) " " }
                 } {}
             }
         }
@@ -140,6 +146,20 @@ impl Frame {
             rect.part.(class) x=(Px(from)) y=(Px(self.top)) width=(Px(width)) height=(Px(self.height)) {}
         }
     }
+}
+
+/// Adds a vertex wherever the line between two vertices crosses the lower or upper border, which are at 0 and 1.
+fn with_border_crossings(vertices: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut all: Vec<(f64, f64)> = vertices.iter().take(1).copied().collect();
+    for pair in vertices.windows(2) {
+        let [(x, from), (next, to)] = [pair[0], pair[1]];
+        let borders = if from < to { [0.0, 1.0] } else { [1.0, 0.0] };
+        let is_crossed = |border: &f64| (from - border) * (to - border) < 0.0;
+        let crossed = borders.into_iter().filter(is_crossed);
+        all.extend(crossed.map(|border| (x + (next - x) * (border - from) / (to - from), border)));
+        all.push((next, to));
+    }
+    all
 }
 
 /// Draws a title, and below it a row for each curve with its class and description.
@@ -191,6 +211,38 @@ mod tests {
             "{drawn}"
         );
         assert!(drawn.contains("points=\"724,0 936,0 \""), "{drawn}");
+    }
+
+    #[test]
+    fn curves_end_at_the_border_of_the_plot_area() {
+        let frame = Frame {
+            x: Axis::from_values([0.0, 4.0].into_iter(), false),
+            y: Axis::from_values([0.0, 10.0].into_iter(), false),
+            top: 0.0,
+            height: 100.0,
+        };
+        let drawn = |y: [f64; 5]| {
+            let x = vec![0.0, 1.0, 2.0, 3.0, 4.0];
+            let curve = Curve::Samples { x, y: y.to_vec() };
+            frame.curve(&curve, "curve0").0
+        };
+        let peak = drawn([5.0, 15.0, 5.0, 5.0, 5.0]);
+        assert!(peak.contains("points=\"88,50 194,0 \""), "{peak}");
+        assert!(
+            peak.contains("points=\"406,0 512,50 724,50 936,50 \""),
+            "{peak}"
+        );
+        let across = drawn([-10.0, 20.0, 20.0, 20.0, 10.0]);
+        assert!(
+            across.contains("points=\"158.67,100 229.33,0 \""),
+            "{across}"
+        );
+        assert!(across.contains("points=\"936,0 \""), "{across}");
+        let infinite = drawn([5.0, f64::INFINITY, f64::NEG_INFINITY, 5.0, 5.0]);
+        assert!(
+            !infinite.contains("NaN") && !infinite.contains("inf"),
+            "{infinite}"
+        );
     }
 
     #[test]

@@ -4,12 +4,13 @@
 use super::axis::{format_value, rate, ticks};
 use super::heat::{HeatMap, ROW, legend};
 use super::text::{means, seconds};
+use crate::correlate::slices_for;
 use crate::questions::Timelines;
 use crate::render::flame::{FrameLabels, change_legend, draw_frames};
 use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
-use crate::text::{Words, format_count, group_digits, percent, printable};
+use crate::text::{Command, Words, format_count, group_digits, percent, printable};
 use crate::timeline::{Grid, RowsBy, StacksOverTime, Timeline, TimelineMetric};
 use crate::tree::Order;
 use maud::{Markup, html};
@@ -34,14 +35,18 @@ const TOP: usize = 20;
 /// Maximum number of ticks on the time axis.
 const TICKS: f64 = 6.0;
 /// Height of a metric's line in pixels.
-const LINE: usize = 40;
+pub(in crate::render) const LINE: usize = 40;
 
 /// Returns a run over time as a self-contained HTML page that loads nothing and runs only its own
 /// scripts. Without scripts, everything but the time window can be read.
 ///
-/// The rows of each timeline can be chosen. Metrics come from the first timeline.
-pub fn html(found: &Timelines, words: Words) -> String {
-    let page = TimePage::new(found, words);
+/// The rows of each timeline can be chosen. Metrics come from the first timeline. `ranking` is the command that ranks
+/// them, to which the page adds the metric and the pattern that the reader draws.
+pub fn html(found: &Timelines, words: Words, ranking: &Command) -> String {
+    let page = TimePage {
+        ranking: ranking.line().unwrap_or_default(),
+        ..TimePage::new(found, words)
+    };
     let title = format!("{} over time", full_name(&found.timelines[0].subject));
     Page {
         title: &title,
@@ -55,6 +60,7 @@ struct TimePage<'a> {
     timelines: &'a [Timeline],
     omitted_metrics: usize,
     words: Words,
+    ranking: String,
     /// Slices of the timelines, and slices of the page.
     own: Grid,
     grid: Grid,
@@ -105,6 +111,7 @@ impl<'a> TimePage<'a> {
             timelines,
             omitted_metrics: found.omitted_metrics,
             words,
+            ranking: String::new(),
             grid,
             labels,
             stacks,
@@ -209,10 +216,13 @@ impl<'a> TimePage<'a> {
     }
 
     fn metrics(&self) -> Markup {
-        let metrics = &self.timelines[0].metrics;
+        let Timeline {
+            metrics, subject, ..
+        } = &self.timelines[0];
+        let lines = self.own.with_max_slices(slices_for(subject.samples));
         html! {
             @for metric in metrics {
-                @let line = Line::new(metric, self.own, self.grid);
+                @let line = Line::new(metric, self.own, lines);
                 @let (least, most) = line.ends.unwrap_or_default();
                 .row.metric data-metric=(metric.name) data-least=(least) data-most=(most) {
                     .name title=(metric.name) { (shorten_name(&printable(&metric.name), NAME_WIDTH)) }
@@ -235,13 +245,14 @@ impl<'a> TimePage<'a> {
         let seconds = |nanoseconds: f64| nanoseconds / 1e9;
         html! {
             @if !metrics.is_empty() {
-                details #pattern hidden data-option=(self.words.option) data-from=(seconds(self.grid.from()))
+                details #pattern hidden data-option=(self.words.option) data-ranking=(self.ranking)
+                    data-from=(seconds(self.grid.from()))
                     data-to=(seconds(self.grid.to())) data-slices=(self.grid.count()) {
                     summary { "Draw the pattern to explain" }
                     p.hint {
                         "A click on the line of a metric above sets a point of a pattern, a drag moves it, and a click on \
-                         it takes it away; or write times and values below. A ranking of metrics takes what is \
-                         shown then, and says which of them follow the pattern."
+                         it takes it away; or write times and values below. The command that is shown then says which \
+                         metrics follow the pattern."
                     }
                     p.ends {
                         label { "Metric " select { @for metric in metrics { option { (printable(&metric.name)) } } } }
@@ -443,7 +454,7 @@ fn shown_name(symbol: &str) -> String {
 }
 
 /// A metric as a line.
-struct Line {
+pub(in crate::render) struct Line {
     values: Vec<f64>,
     ends: Option<(f64, f64)>,
     unit: Option<String>,
@@ -451,12 +462,16 @@ struct Line {
 
 impl Line {
     fn new(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
-        let values = means(&metric.values, own, grid);
+        Line::from_values(means(&metric.values, own, grid), metric.unit.clone())
+    }
+
+    /// Creates the line of one value for each slice; NaN if missing.
+    pub(in crate::render) fn from_values(values: Vec<f64>, unit: Option<String>) -> Line {
         let known = || values.iter().copied().filter(|value| value.is_finite());
         let least = known().reduce(f64::min);
         Line {
             ends: least.zip(known().reduce(f64::max)),
-            unit: metric.unit.clone(),
+            unit,
             values,
         }
     }
@@ -475,7 +490,7 @@ impl Line {
     }
 
     /// Returns a path with a step for each slice and gaps where the metric has no value.
-    fn path(&self) -> String {
+    pub(in crate::render) fn path(&self) -> String {
         let Some((least, most)) = self.ends else {
             return String::new();
         };
@@ -504,13 +519,15 @@ impl Line {
         path
     }
 
-    fn least(&self) -> String {
+    /// Formats the least value.
+    pub(in crate::render) fn least(&self) -> String {
         self.ends.map_or(String::new(), |(least, _)| {
             format_value(least, self.unit.as_deref())
         })
     }
 
-    fn most(&self) -> String {
+    /// Formats the largest value.
+    pub(in crate::render) fn most(&self) -> String {
         self.ends.map_or(String::new(), |(_, most)| {
             format_value(most, self.unit.as_deref())
         })

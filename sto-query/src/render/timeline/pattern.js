@@ -5,7 +5,7 @@
   const section = document.querySelector('#pattern');
   const rows = [...document.querySelectorAll('.metric')];
   if (section) {
-    const { option } = section.dataset;
+    const { option, ranking } = section.dataset;
     const [from, to, slices] = ['from', 'to', 'slices'].map((key) => Number(section.dataset[key]));
     const digits = Math.max(0, Math.ceil(-Math.log10((to - from) / slices)));
     const select = section.querySelector('select');
@@ -54,7 +54,7 @@
       field.value = text;
       field.setCustomValidity('');
       const target = `${option}target ${quoted(row().dataset.metric)}`;
-      shown.textContent = points.length < 2 ? '' : `${target} ${option}by linear-pattern ${option}pattern=${quoted(text)}`;
+      shown.textContent = points.length < 2 ? '' : `${ranking} ${target} ${option}by linear-pattern ${option}pattern=${quoted(text)}`;
     }
 
     function take(text) {

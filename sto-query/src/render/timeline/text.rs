@@ -193,8 +193,14 @@ fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
     (line, range)
 }
 
-/// Resamples a metric to a coarser grid: the mean over the time in which it has values.
+/// Resamples a metric to a coarser grid: the mean over the time in which it has values. Rounding errors do not leave the
+/// range of the values, so that a constant stays one.
 pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
+    let ends = values.iter().flatten().copied();
+    let (least, most) = (
+        ends.clone().fold(f64::INFINITY, f64::min),
+        ends.fold(f64::NEG_INFINITY, f64::max),
+    );
     let sums: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
     let known: Vec<f64> = values
         .iter()
@@ -202,7 +208,15 @@ pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
         .collect();
     let sums = resample(&sums, own, grid).into_iter();
     let means = sums.zip(resample(&known, own, grid));
-    means.map(|(sum, known)| sum / known).collect()
+    let means = means.map(|(sum, known)| sum / known);
+    let in_range = |mean: f64| {
+        if mean.is_finite() {
+            mean.clamp(least, most)
+        } else {
+            mean
+        }
+    };
+    means.map(in_range).collect()
 }
 
 /// Formats a duration: `2.72 s`.

@@ -58,6 +58,7 @@ pub use model::{Coefficient, Model, ModelKind};
 pub use moving_average::{Average, Decay, iterative_moving_average, moving_average};
 pub use normal_form::normal_form;
 pub use points::{Points, PointsError};
+pub use quantiles::quantile;
 pub use regression::{regression, regression_with_certainty, weighted_regression};
 pub use regressogram::{Buckets, Middle, regressogram};
 pub use rolling::Window;

@@ -99,39 +99,42 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
     if y.is_empty() {
         return None;
     }
-    let (values, smoothing) = match average {
+    match average {
         Average::Simple(window) | Average::Median(window) if window.width == 0 => return None,
         Average::Weighted { window, .. } if !(1..=MAX_WEIGHTS).contains(&window.width) => {
             return None;
         }
-        Average::Simple(window) => (rolling::mean(y, window), window.width as f64),
+        _ => {}
+    }
+    let own_of_equal = |window: Window| -> f64 {
+        let counts = (0..y.len()).map(|ix| window.range(ix, y.len()).len());
+        let counts = counts.filter(|count| *count >= window.least);
+        counts.map(|count| 1.0 / count as f64).sum()
+    };
+    // `own` is the sum of each point's weight in its own average.
+    let (values, smoothing, own) = match average {
+        Average::Simple(window) => {
+            let values = rolling::mean(y, window);
+            (values, window.width as f64, own_of_equal(window))
+        }
+        Average::Median(window) => {
+            let values = rolling::median(y, window);
+            (values, window.width as f64, own_of_equal(window))
+        }
         Average::Weighted { window, function } => {
             let weights = function.weights(window.width);
             let values = rolling::weighted_mean(y, window, &weights);
-            (values, window.width as f64)
+            let points = (0..y.len()).filter(|ix| values[*ix].is_finite());
+            let sums =
+                points.map(|ix| window.weights_at(ix, y.len(), &weights).iter().sum::<f64>());
+            let own = sums.map(|sum| window.own_weight(&weights) / sum).sum();
+            (values, window.width as f64, own)
         }
-        Average::Median(window) => (rolling::median(y, window), window.width as f64),
         Average::Exponential(decay) => {
             let part = decay.part()?;
-            (rolling::exponential(y, part), part)
+            let own = rolling::sum_own_weights(part, y.len());
+            (rolling::exponential(y, part), part, own)
         }
-    };
-    // Sum of each point's weight in its own average.
-    let own = match average {
-        Average::Simple(window) | Average::Median(window) => {
-            let counts = (0..y.len()).map(|ix| window.range(ix, y.len()).len());
-            let counts = counts.filter(|count| *count >= window.least);
-            counts.map(|count| 1.0 / count as f64).sum()
-        }
-        Average::Weighted { window, function } => {
-            let weights = function.weights(window.width);
-            let points = (0..y.len()).filter(|ix| values[*ix].is_finite());
-            let own = window.own_weight(&weights);
-            points
-                .map(|ix| own / window.weights_at(ix, y.len(), &weights).iter().sum::<f64>())
-                .sum()
-        }
-        Average::Exponential(decay) => rolling::sum_own_weights(decay.part()?, y.len()),
     };
     let fitness = fitness(y, &values, own)?;
     let curve = sampled_curve(points.x(), &values);

@@ -1,7 +1,7 @@
 //! Quantiles of sorted numbers.
 
 /// Returns the quantile of sorted numbers with linear interpolation, as in numpy; NaN for an empty slice.
-pub(super) fn quantile(sorted: &[f64], part: f64) -> f64 {
+pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return f64::NAN;
     };

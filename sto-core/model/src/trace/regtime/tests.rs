@@ -47,8 +47,15 @@ fn only_long() -> CallThresholds {
 
 /// Formats each record: `call a>b 0-200`, `expression 0-90: a 2x 30, a>b 1x 4`.
 fn records(trace: &[CallTree], thresholds: &CallThresholds) -> Vec<String> {
+    records_up_to(CallPaths::default(), trace, thresholds)
+}
+
+fn records_up_to(
+    mut paths: CallPaths,
+    trace: &[CallTree],
+    thresholds: &CallThresholds,
+) -> Vec<String> {
     let calls = preorder(trace, 0);
-    let mut paths = CallPaths::default();
     let compressed = compress_calls(calls, thresholds, Nanoseconds(0), &mut paths);
     let name = |path| name(&paths, path);
     let format_stack = |called: &CalledStack<CallPathIx>| {
@@ -228,6 +235,28 @@ fn shares_refer_to_the_time_of_the_thread() {
     let is_call = |record: &CallRecord<CallPathIx>| matches!(record, CallRecord::Call(_));
     let kinds: Vec<bool> = compressed.records.iter().map(is_call).collect();
     assert_eq!(kinds, [false, true, true]);
+}
+
+/// `d` would be the fourth path, and `e` the fifth, so they count as part of `c` and `a`. Of the stacks of all expressions,
+/// the three longest are kept, and the others count as calls of their callers.
+#[test]
+fn stacks_beyond_the_limit_are_left_out() {
+    let inner = calls('c', 12, 20, vec![call('d', 13, 19)]);
+    let callees = vec![calls('b', 10, 25, vec![inner]), call('e', 26, 27)];
+    let trace = [
+        calls('a', 0, 30, callees),
+        calls('a', 40, 45, vec![call('e', 41, 43)]),
+        call('l', 50, 200),
+        calls('a', 200, 210, vec![call('b', 201, 203)]),
+    ];
+    assert_eq!(
+        records_up_to(CallPaths::with_limit(3), &trace, &only_long()),
+        [
+            "expression 0-45: a 4x 35, a>b 3x 15",
+            "call l 50-200",
+            "expression 200-210: a 2x 10"
+        ]
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct DetectorRules {
     pub no_change: f64,
     /// Relative change above which a change is certain.
     pub change: f64,
-    /// Number of parts of x; fewer if a part would have only one value.
+    /// Number of parts of x: fewer if a part would have only one value, more if the values cannot be divided equally.
     pub parts: u32,
 }
 

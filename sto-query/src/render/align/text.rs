@@ -1,7 +1,7 @@
 //! The alignment of two runs in time, as a table with a picture of the path.
 
-use super::header::full_name;
 use crate::correlate::{Alignment, Doubt, Fit};
+use crate::render::header::full_name;
 use crate::text::{
     Cell, Column, Style, Table, format_count, group_digits, line, percent, printable, seconds,
     title,
@@ -21,20 +21,8 @@ const BEFORE: usize = 28;
 /// equally spaced times of the first run.
 pub fn text(alignment: &Alignment, style: Style) -> String {
     let [first, second] = &alignment.runs;
-    let names = [full_name(&first.subject), full_name(&second.subject)];
-    let [to, which] = if names[0] == names[1] {
-        ["the first run".to_owned(), "the second run".to_owned()]
-    } else {
-        names
-    };
-    let fit = &alignment.fit;
-    let answer = format!(
-        "{which} is aligned with {to} by {}, with a mean difference of {} of its range",
-        printable(&fit.metric),
-        percent(fit.mean_error)
-    );
-    let mut text = style.bold(&title(style, &answer));
-    text += &doubts(fit, style);
+    let mut text = style.bold(&title(style, &answer(alignment)));
+    text += &doubts(&alignment.fit, style);
     let mut table = Table::new(vec![
         Column::number("first"),
         Column::number("second"),
@@ -69,8 +57,37 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
     text + &line(style, &basis, 0)
 }
 
+/// Returns the names of both runs.
+pub(super) fn names(alignment: &Alignment) -> [String; 2] {
+    let [first, second] = &alignment.runs;
+    let names = [full_name(&first.subject), full_name(&second.subject)];
+    if names[0] == names[1] {
+        ["the first run".to_owned(), "the second run".to_owned()]
+    } else {
+        names
+    }
+}
+
+/// Returns a sentence about the quality of the alignment.
+pub(super) fn answer(alignment: &Alignment) -> String {
+    let [to, which] = names(alignment);
+    format!(
+        "{which} is aligned with {to} by {}, with a mean difference of {} of its range",
+        printable(&alignment.fit.metric),
+        percent(alignment.fit.mean_error)
+    )
+}
+
 /// Returns a paragraph for each part in which the alignment is unreliable.
-pub(super) fn doubts(fit: &Fit, style: Style) -> String {
+pub(in crate::render) fn doubts(fit: &Fit, style: Style) -> String {
+    let sentences = sentences(fit).into_iter();
+    sentences
+        .map(|sentence| line(style, &sentence, 0))
+        .collect()
+}
+
+/// Returns a sentence for each part in which the alignment is unreliable.
+pub(in crate::render) fn sentences(fit: &Fit) -> Vec<String> {
     let metric = printable(&fit.metric);
     let span = |[from, to]: [f64; 2]| format!("{} to {}", time(from), time(to));
     let sentence = |doubt: &Doubt| match doubt {
@@ -102,18 +119,12 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
     let shown = repeats
         .into_iter()
         .chain(constant.iter().copied().take(CONSTANT));
-    let mut text: String = shown
-        .map(|doubt| line(style, &sentence(doubt), 0))
-        .collect();
+    let mut sentences: Vec<String> = shown.map(sentence).collect();
     if constant.len() > CONSTANT {
         let more = format_count((constant.len() - CONSTANT) as u64, "more part");
-        text += &line(
-            style,
-            &format!("The same applies to {more}; JSON lists all."),
-            0,
-        );
+        sentences.push(format!("The same applies to {more}; JSON lists all."));
     }
-    text
+    sentences
 }
 
 /// Returns the time of the second run that is aligned with `at`: the mean over all pairs of the
@@ -131,7 +142,7 @@ fn second_at(path: &[[f64; 2]], at: f64) -> f64 {
 }
 
 /// Formats a signed time: `1.250 s`, `-20 ms`.
-pub(super) fn time(seconds_since: f64) -> String {
+pub(in crate::render) fn time(seconds_since: f64) -> String {
     let size = Nanoseconds((seconds_since.abs() * 1e9).round() as u64);
     let sign = if seconds_since < 0.0 && size.0 > 0 {
         "-"

@@ -1,8 +1,8 @@
 //! Metrics ranked by how well they explain a target, as a table.
 
-use super::align::{doubts, time};
-use super::header::full_name;
 use crate::correlate::{Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut};
+use crate::render::align::{doubts, time};
+use crate::render::header::full_name;
 use crate::text::{
     Cell, Column, Style, Table, format_count, line, list_names, omitted_line, percent, printable,
     probability, title,
@@ -16,10 +16,8 @@ const NAMED: usize = 3;
 /// Returns the report as text: the best explanation of the target, then one metric per line.
 pub fn text(ranked: &RankedMetrics, style: Style) -> String {
     let mut text = style.bold(&title(style, &answer(ranked)));
-    if ranked.by.is_none()
-        && let Some(first) = ranked.metrics.first().filter(|first| first.sign.is_some())
-    {
-        text += &line(style, &agreement(first), 0);
+    if let Some(sentence) = agreement(ranked) {
+        text += &line(style, &sentence, 0);
     }
     for run in ranked.runs.iter().filter_map(|run| run.fit.as_ref()) {
         text += &doubts(run, style);
@@ -45,17 +43,10 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
             Sign::Contravaries => "-".to_owned(),
         });
         let agree = format!("{}/{}", metric.agreeing.len(), metric.scores.len());
-        let lag = |lag| {
-            if ranked.runs.is_empty() {
-                short(lag)
-            } else {
-                time(lag)
-            }
-        };
         let mut row = vec![
             Cell::from(score(ranked, metric)),
             or_dash(sign.map(|sign| format!("  {sign}"))),
-            or_dash(metric.lag.map(lag)),
+            or_dash(metric.lag.map(|lag| duration(ranked, lag))),
             or_dash(metric.p.map(probability)),
             or_dash(metric.q.map(probability)),
             Cell::from(agree),
@@ -80,7 +71,7 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
 }
 
 /// Returns a sentence that names the metric that explains the target best.
-fn answer(ranked: &RankedMetrics) -> String {
+pub(super) fn answer(ranked: &RankedMetrics) -> String {
     let target = printable(&ranked.target);
     if ranked.rows < RankedMetrics::LEAST_ROWS {
         let least = RankedMetrics::LEAST_ROWS;
@@ -94,38 +85,53 @@ fn answer(ranked: &RankedMetrics) -> String {
         printable(&first.name),
         first.q.map(probability).unwrap_or_default(),
     );
-    let (goes, lag) = match (first.sign, first.lag) {
-        (Some(Sign::Contravaries), Some(lag)) => ("goes against it", lag),
-        (Some(_), Some(lag)) => ("goes with it", lag),
-        _ => return format!("No metric varies that could explain {target}"),
+    let Some(relation) = relation(ranked, first) else {
+        return format!("No metric varies that could explain {target}");
     };
     if first.q.is_none_or(|q| q > ALPHA) {
         return format!(
             "No metric explains {target} beyond chance; the first is {name} (q {chance})"
         );
     }
-    let size = if ranked.runs.is_empty() {
-        short(lag.abs())
-    } else {
-        time(lag.abs())
-    };
-    let when = match lag {
-        ..0.0 => format!(", {size} after it"),
-        0.0 => String::new(),
-        _ => format!(", {size} before it"),
-    };
-    format!("{name} explains {target} best: it {goes}{when} (q {chance})")
+    format!("{name} explains {target} best: it {relation} (q {chance})")
 }
 
-/// Returns a sentence about the correlators that rank the first metric among the first three.
-fn agreement(first: &RankedMetric) -> String {
+/// Formats `goes with it, 20 ms before it`, where "it" is the target; `None` if the metric is constant.
+pub(super) fn relation(ranked: &RankedMetrics, metric: &RankedMetric) -> Option<String> {
+    let goes = match metric.sign? {
+        Sign::Covaries => "goes with it",
+        Sign::Contravaries => "goes against it",
+    };
+    let lag = metric.lag?;
+    let size = duration(ranked, lag.abs());
+    Some(match lag {
+        ..0.0 => format!("{goes}, {size} after it"),
+        0.0 => goes.to_owned(),
+        _ => format!("{goes}, {size} before it"),
+    })
+}
+
+/// Formats a number of rows, or a duration in the unit of the table's times or of the run.
+pub(super) fn duration(ranked: &RankedMetrics, length: f64) -> String {
+    if ranked.runs.is_empty() {
+        short(length)
+    } else {
+        time(length)
+    }
+}
+
+/// Returns a sentence about the correlators that rank the first metric among the first three; `None` if one correlator
+/// ranks, or if no metric varies.
+pub(super) fn agreement(ranked: &RankedMetrics) -> Option<String> {
+    let varies = |first: &&RankedMetric| ranked.by.is_none() && first.sign.is_some();
+    let first = ranked.metrics.first().filter(varies)?;
     let all = first.scores.len();
     let differs = first
         .scores
         .keys()
         .filter(|by| !first.agreeing.contains(by));
     let differing: Vec<&str> = differs.map(|by| by.name()).collect();
-    match (differing.len(), first.agreeing.len()) {
+    Some(match (differing.len(), first.agreeing.len()) {
         (0, _) => format!("All {all} correlators rank it among the first 3."),
         (_, 0) => format!("None of the {all} correlators ranks it among the first 3."),
         _ => format!(
@@ -133,23 +139,32 @@ fn agreement(first: &RankedMetric) -> String {
             first.agreeing.len(),
             differing.join(", ")
         ),
+    })
+}
+
+/// Formats the number that a metric is ranked by.
+pub(super) fn score(ranked: &RankedMetrics, metric: &RankedMetric) -> String {
+    match ranked.by {
+        None if metric.score > 0.0 => format!("{:.1}", 1.0 / metric.score),
+        None => "0".to_owned(),
+        Some(by) => score_by(by, metric.score),
     }
 }
 
-fn score(ranked: &RankedMetrics, metric: &RankedMetric) -> String {
-    match ranked.by {
-        _ if metric.score == 0.0 => "0".to_owned(),
-        None => format!("{:.1}", 1.0 / metric.score),
-        Some(_) if metric.score >= 1e15 => "exact".to_owned(),
-        Some(Correlator::Pearson | Correlator::Spearman | Correlator::LinearPattern) => {
-            format!("{:.3}", metric.score)
+/// Formats a score by this correlator.
+pub(super) fn score_by(by: Correlator, score: f64) -> String {
+    match by {
+        _ if score == 0.0 => "0".to_owned(),
+        _ if score >= 1e15 => "exact".to_owned(),
+        Correlator::Pearson | Correlator::Spearman | Correlator::LinearPattern => {
+            format!("{score:.3}")
         }
-        Some(_) => short(metric.score),
+        _ => short(score),
     }
 }
 
 /// Describes the rows that were compared and the metrics that were left out.
-fn basis(ranked: &RankedMetrics) -> String {
+pub(super) fn basis(ranked: &RankedMetrics) -> String {
     let rows = format_count(ranked.rows as u64, noun(ranked));
     let mut text = match (&ranked.runs[..], &ranked.time) {
         ([], Some(time)) => format!(
