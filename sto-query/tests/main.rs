@@ -30,6 +30,7 @@ mod correlate;
 mod cost_models;
 mod engines;
 mod evolution;
+mod exchange;
 mod expand;
 mod export;
 mod flame;

@@ -256,6 +256,26 @@ fn files_without_a_seal_are_profiles_too() {
         .succeeds();
 }
 
+/// A push reads only the end of the file.
+#[test]
+fn pull_leaves_out_a_file_that_does_not_match_its_seal() {
+    let sandbox = with_profiles(1);
+    sandbox.sto(&["push", "place"]).succeeds();
+    let file = only_file(&sandbox.path("place"));
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let output = sandbox.sto(&["push", "place"]).succeeds().stdout;
+    assert!(output.contains("the only profile is there"), "{output}");
+    let run = sandbox.sto(&["--store", "other", "pull", "place"]);
+    assert_eq!(run.status, Some(2));
+    assert!(
+        run.stdout
+            .contains("it differs from the file that was sent"),
+        "{run:?}"
+    );
+}
+
 #[test]
 fn does_not_touch_a_folder_that_is_not_a_place() {
     let sandbox = with_profiles(1);
@@ -456,6 +476,19 @@ fn concurrent_pushes_by_ssh_lose_nothing() {
         let run = Run::new(&mut command(&sandbox, &["push", &place]));
         run.fails_with(&[&place, why]);
     }
+    // A folder with one file has the name of a profile's file.
+    let other = with_profiles(1);
+    let nested = format!("{place}/other");
+    Run::new(&mut command(&other, &["push", &nested])).succeeds();
+    let file = only_file(&folder.join("other"));
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    fs::write(file.join("file"), "").unwrap();
+    let run = Run::new(&mut command(&other, &["push", &nested]));
+    assert!(
+        run.stdout.contains("a link, folder or pipe has this name"),
+        "{run:?}"
+    );
     let mut without = sandbox.command(&["push", &place]);
     without.env("PATH", sandbox.path("home"));
     Run::new(&mut without).fails_with(&["the program `sftp` is not installed"]);

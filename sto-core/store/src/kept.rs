@@ -85,10 +85,11 @@ impl Snapshot {
                 return Err(WITHOUT_CALLS.at(Column::CallTrees(record.number, 0)));
             };
             let head = head(rows, &record, loaded.tree.len())?;
+            let location = Column::CallTrees(record.number, 0);
             Ok(Some(KeptCalls {
                 snapshot: self.clone(),
                 profile: record.number,
-                callees: Callees::new(&loaded.tree, &head),
+                callees: Callees::new(&loaded.tree, &head, location)?,
                 calls: loaded.calls,
                 frames: loaded.frames,
                 tree: loaded.tree,

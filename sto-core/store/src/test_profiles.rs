@@ -34,6 +34,21 @@ pub(crate) fn add_with_all_columns(store: &Store, count: u64, version: &str) -> 
     add_interned(store, &folded, version, &with_all_columns(&folded, count)).id()
 }
 
+/// Adds the profile of [`add_with_all_columns`] with calls over time of the first `threads` threads only, and without all
+/// calls.
+pub(crate) fn add_without_kept_calls(store: &Store, count: u64, threads: usize) -> Added {
+    let folded = format!("main;a;b {count}\nmain;c 2\n");
+    let mut calls = calls();
+    calls.threads.truncate(threads);
+    (calls.outliers, calls.waits) = (Vec::new(), Vec::new());
+    let interned = ProfileData {
+        calls: Some(calls),
+        kept_calls: None,
+        ..with_all_columns(&folded, count)
+    };
+    add_interned(store, &folded, "v1", &interned)
+}
+
 fn add_interned(store: &Store, folded: &str, version: &str, interned: &ProfileData) -> Added {
     let build = Build {
         executable: "demo".to_owned(),

@@ -83,10 +83,10 @@ pub fn push(
         .into_iter()
         .partition(|(_, run)| there.contains_key(&run.id));
     // Files elsewhere take long to read.
-    let doubtful = known.iter().map(|(_, run)| run.id);
-    let doubtful = doubtful.filter(|id| place.is_local() || there[id] == Bytes(0));
+    let to_check = known.iter().map(|(_, run)| run.id);
+    let to_check = to_check.filter(|id| place.is_local() || there[id] == Bytes(0));
     let left_out = match &exchange {
-        Some(exchange) => invalid(exchange, &doubtful.collect::<Vec<_>>(), request)?,
+        Some(exchange) => find_wrong_files(exchange, &to_check.collect::<Vec<_>>(), request)?,
         None => Vec::new(),
     };
     let mut pushed = Pushed {
@@ -110,22 +110,22 @@ pub fn push(
     Ok(pushed)
 }
 
-/// Returns those of the profiles whose files are not what their names say.
-fn invalid(
+/// Returns the profiles whose files at the place are not theirs.
+fn find_wrong_files(
     exchange: &Exchange<'_>,
     profiles: &[ProfileId],
     request: &PushRequest,
 ) -> Result<Vec<LeftOut>, QueryError> {
-    let invalid = Mutex::new(Vec::new());
+    let wrong = Mutex::new(Vec::new());
     run_concurrently(profiles, |&id| -> Result<(), QueryError> {
         request.cancel.check()?;
         if let Err(why) = exchange.check(id) {
-            let mut invalid = invalid.lock().unwrap_or_else(PoisonError::into_inner);
-            invalid.push(LeftOut::new(vec![id], why));
+            let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            wrong.push(LeftOut::new(vec![id], why));
         }
         Ok(())
     })?;
-    Ok(invalid.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(wrong.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A profile and its build.
@@ -139,6 +139,7 @@ fn send(
     pushed: &mut Pushed,
     progress: OnProfiles<'_>,
 ) -> Result<(), QueryError> {
+    let is_local = exchange.place().is_local();
     let done = AtomicUsize::new(0);
     let sizes = lacking.iter().map(|(_, run)| run.stored);
     for some in parts(lacking, sizes, PACKED_AT_ONCE) {
@@ -154,8 +155,11 @@ fn send(
                     sent.sent.push(*id);
                     sent.bytes.0 += size.0;
                 }
-                // Another process was faster.
-                Ok(None) => sent.already_there += 1,
+                // Something has appeared since the listing; elsewhere it would take long to read.
+                Ok(None) => match is_local.then(|| exchange.check(*id)) {
+                    Some(Err(why)) => sent.left_out.push(LeftOut::new(vec![*id], why)),
+                    _ => sent.already_there += 1,
+                },
                 Err(error) if error.is_about_one_file() => {
                     sent.left_out.push(LeftOut::new(vec![*id], error));
                 }
@@ -230,7 +234,9 @@ pub fn pull(
     let replaced = here.replaced()?;
     let mut lacking = Vec::new();
     for (id, size) in there {
-        if here.has(id)? || replaced.contains_key(&id) {
+        // Another store may claim that any profile was replaced, which only the profile itself can show.
+        let is_replaced = request.dry_run && replaced.contains_key(&id);
+        if here.has(id)? || is_replaced {
             pulled.merged.already_stored += 1
         } else {
             lacking.push((id, size))

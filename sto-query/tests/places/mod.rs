@@ -123,6 +123,21 @@ fn files_of_a_folder_are_written_once() {
 }
 
 #[test]
+fn link_to_a_file_is_there_but_is_not_a_written_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(folder.path());
+    place.create("target", b"content").unwrap();
+    for (link, target) in [("link", "target"), ("dangling", "nowhere")] {
+        std::os::unix::fs::symlink(target, folder.path().join(link)).unwrap();
+        let written = place.create(link, b"other");
+        assert_eq!(refused(written).0, FailureReason::NotAFile, "{link}");
+    }
+    assert!(place.has("link").unwrap());
+    assert_eq!(place.read("link", MOST).unwrap().unwrap(), b"content");
+    assert!(!place.has("dangling").unwrap());
+}
+
+#[test]
 fn read_only_folder_is_an_error() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("file"), "").unwrap();

@@ -72,20 +72,20 @@ pub struct Conflict {
     pub differ_in: Vec<String>,
 }
 
-/// Profiles that could not be merged.
+/// Profiles that could not be merged or sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// The profiles; empty if it is the tags or the metadata of commits that could not be merged.
+    /// The profiles; empty if the tags or the metadata of commits could not be merged.
     pub profiles: Vec<ProfileId>,
-    /// Why they cannot be read from the other store (mostly [`StoreError::Damaged`]), or which rule of this
-    /// store they break ([`StoreError::Refused`]).
+    /// Why they cannot be read from the other store (mostly [`StoreError::Damaged`]), which rule of this store they
+    /// break ([`StoreError::Refused`]), or why the file with their name at a place is not theirs.
     pub why: String,
 }
 
 impl LeftOut {
-    /// Creates a record of profiles that could not be merged, and the reason.
+    /// Creates a record of profiles that could not be merged or sent, and the reason.
     pub fn new(profiles: Vec<ProfileId>, why: impl ToString) -> LeftOut {
         let why = why.to_string();
         LeftOut { profiles, why }
@@ -328,8 +328,13 @@ impl Source<'_> {
                 .entry(record.profile.build)
                 .or_insert(recorded);
             *first = recorded.min(*first);
+            // Other stores may claim that any profile was replaced.
+            let replaced_by = replaced.get(&id).and_then(|by| here.get(by));
+            let is_replaced = replaced_by.is_some_and(|by| {
+                by.profile.build_recording_id() == record.profile.build_recording_id()
+            });
             match here.get(&id) {
-                None if replaced.contains_key(&id) => merged.already_stored += 1,
+                None if is_replaced => merged.already_stored += 1,
                 None => new.push(listed),
                 // The stored content matches the id; only data that the id does not cover can differ.
                 Some(known) => match differences(known, record)[..] {

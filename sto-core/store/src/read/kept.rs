@@ -11,6 +11,7 @@ use crate::tables::Column;
 use hashbrown::HashMap;
 use std::sync::Arc;
 use sto_model::FrameIx;
+use sto_model::memory;
 use sto_model::trace::PackedCalls;
 use sto_model::trace::log::Call;
 use sto_model::trace::paths::TraceFunctionIx;
@@ -72,7 +73,7 @@ pub(crate) fn check<L: ToString>(
     let threads = calls.ok_or_else(|| WITHOUT_CALLS.at(at(0)))?.threads.len();
     let head = unpack_kept_head(&read(0)?, interned.tree.len());
     let head = head.map_err(|error| error.at(at(0)))?;
-    let callees = Callees::new(&interned.tree, &head);
+    let callees = Callees::new(&interned.tree, &head, at(0))?;
     for (info, part) in head.pieces.iter().zip(1..) {
         if info.thread as usize >= threads {
             return Err(DecodeError("the thread of a piece does not exist").at(at(0)));
@@ -94,7 +95,24 @@ pub(crate) struct Callees {
 }
 
 impl Callees {
-    pub(crate) fn new(tree: &StackTree, head: &KeptHead) -> Callees {
+    /// Collects the stacks of `tree` and the frames of the functions of `head`, which was read from `at`.
+    pub(crate) fn new(tree: &StackTree, head: &KeptHead, at: impl ToString) -> Result<Callees> {
+        let depths = tree.depths();
+        if head
+            .functions
+            .iter()
+            .any(|&(node, count)| count > depths[node.get()] + 1)
+        {
+            let what = "a function of kept calls has more frames than its stack";
+            return Err(DecodeError(what).at(at));
+        }
+        let count: u64 = head
+            .functions
+            .iter()
+            .map(|&(_, count)| u64::from(count))
+            .sum();
+        let lists = head.functions.len() * size_of::<Vec<FrameIx>>();
+        memory::check_limit(Bytes(lists as u64 + count * size_of::<FrameIx>() as u64))?;
         let stacks = tree
             .nodes()
             .map(|node| ((tree.parent(node), tree.frame(node)), node));
@@ -107,10 +125,10 @@ impl Callees {
             frames.reverse();
             frames
         };
-        Callees {
+        Ok(Callees {
             stacks: stacks.collect(),
             functions: head.functions.iter().map(frames).collect(),
-        }
+        })
     }
 
     fn call(&self, caller: Option<NodeIx>, function: TraceFunctionIx) -> Option<NodeIx> {

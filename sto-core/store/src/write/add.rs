@@ -4,10 +4,9 @@ use crate::codec::{ProfileRecord, ReadingRecord, pack_metrics};
 use crate::error::{InternalError, packing_error};
 use crate::file::access::begin;
 use crate::read::builds::profile_record;
-use crate::read::counts::SideData;
-use crate::read::kept;
-use crate::read::metrics;
+use crate::read::counts::{CallPacks, SideData};
 use crate::read::rows::{NewRows, Rows};
+use crate::read::{call_rules, kept, metrics};
 use crate::tables::{Column, Record};
 use crate::write::next_history;
 use crate::{Added, ProfileOrigin, StoreError, Writer, write};
@@ -143,7 +142,7 @@ fn plan(
             // Keeps the stored data that the id does not cover.
             let record = profile_record(rows, id)?;
             side_data = merge_side_data(rows, id, &record, interned, side_data)?;
-            if side_data.kept.is_none() {
+            if side_data.kept.is_none() && has_threads_of(rows, &record, interned)? {
                 side_data.kept = kept::packed(rows, record.number)?;
             }
             let mut of_run = record.profile.metrics;
@@ -167,10 +166,6 @@ fn plan(
             return Ok((AddOutcome::Added(Added::AlreadyStored(id)), None));
         }
         Some(known) => return Ok((AddOutcome::OtherReading(known.clone()), None)),
-        // Another store has a profile that was replaced here.
-        None if *from != ProfileOrigin::ReadHere && rows.has_record(Record::Replaced, id.0)? => {
-            return Ok((AddOutcome::Added(Added::AlreadyStored(id)), None));
-        }
         None => {}
     }
     let gone = known.as_ref().map(|known| known.profile);
@@ -205,6 +200,25 @@ fn plan(
         instead_of,
     };
     Ok((AddOutcome::Added(added), Some(new)))
+}
+
+/// Whether the stored calls over time are of the threads that the calls of `interned`, if any, are of. Kept calls refer
+/// to these threads.
+fn has_threads_of(
+    rows: &Rows,
+    record: &ProfileRecord,
+    interned: &ProfileData,
+) -> Result<bool, InternalError> {
+    let Some(new) = &interned.calls else {
+        return Ok(true);
+    };
+    let Some(packs) = CallPacks::read(rows, record.number)? else {
+        return Ok(false);
+    };
+    let columns = CallPacks::columns(record.number);
+    let stored = call_rules::unpacked(&packs, columns, interned.tree.len())?;
+    let threads = stored.threads.iter().map(|calls| &calls.thread);
+    Ok(threads.eq(new.threads.iter().map(|calls| &calls.thread)))
 }
 
 /// Adds metrics and calls over time to a stored profile.

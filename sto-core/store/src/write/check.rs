@@ -23,7 +23,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &ProfileData) ->
         slices,
         metrics,
         calls,
-        // Their readers check them: what was ingested needs no check, and takes long to decode.
+        // Decoding takes long: calls that were ingested are valid, and those of other stores were checked when read.
         kept_calls: _,
         source_digests: sources,
         addresses,

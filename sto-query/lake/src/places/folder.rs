@@ -3,8 +3,9 @@
 use super::error::Refusal;
 use super::{FailureReason, ListedFile, ListedNames, Machine, UNFINISHED};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_model::files::{Folder, Links, RegularFile, TemporaryFiles};
@@ -70,12 +71,7 @@ impl super::Files for Files {
     }
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
-        // Links are not listed either.
-        match if_there(fs::symlink_metadata(self.root.join(name)))? {
-            None => Ok(false),
-            Some(found) if found.is_file() => Ok(true),
-            Some(_) => Err(Refusal::new(FailureReason::NotAFile, "")),
-        }
+        is_file(fs::metadata(self.root.join(name)))
     }
 
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
@@ -83,11 +79,26 @@ impl super::Files for Files {
         Ok(file.map(|file| file.read(most.0)).transpose()?)
     }
 
+    fn read_end(&self, name: &str, len: usize) -> Result<Option<Vec<u8>>, Refusal> {
+        let file = if_there(RegularFile::open(&self.root.join(name), Links::Follow))?;
+        let Some(RegularFile { file, metadata }) = file else {
+            return Ok(None);
+        };
+        let Some(begin) = metadata.len().checked_sub(len as u64) else {
+            return Ok(None);
+        };
+        let mut end = vec![0; len];
+        file.read_exact_at(&mut end, begin)?;
+        Ok(Some(end))
+    }
+
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
-        if self.has(name)? {
+        let path = self.root.join(name);
+        // Links are not listed, so they do not count as written.
+        if is_file(fs::symlink_metadata(&path))? {
             Ok(false)
         } else {
-            Ok(self.write(&self.root.join(name), bytes)?)
+            Ok(self.write(&path, bytes)?)
         }
     }
 }
@@ -114,6 +125,15 @@ pub(super) fn join_name(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
         folder => format!("{folder}/{name}"),
+    }
+}
+
+/// Returns `true` if a path is a file, and an error if it is something else that exists.
+fn is_file(found: io::Result<Metadata>) -> Result<bool, Refusal> {
+    match if_there(found)? {
+        None => Ok(false),
+        Some(found) if found.is_file() => Ok(true),
+        Some(_) => Err(Refusal::new(FailureReason::NotAFile, "")),
     }
 }
 

@@ -92,13 +92,20 @@ trait Files: Send + Sync {
     /// Returns `true` if there are no complete files.
     fn is_empty(&self) -> Result<bool, Refusal>;
 
-    /// Returns `true` if the file exists. Something else under its name is an error.
+    /// Returns `true` if the file, or a link to it, exists. Something else under its name is an error.
     fn has(&self, name: &str) -> Result<bool, Refusal>;
 
     /// Reads a file of at most `most` bytes; `None` if it does not exist.
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal>;
 
-    /// Writes a file unless it exists, and returns `true` if it was written.
+    /// Reads the last `len` bytes of a file; `None` if it is shorter or does not exist, or if this would take as long as
+    /// reading all of it.
+    fn read_end(&self, _name: &str, _len: usize) -> Result<Option<Vec<u8>>, Refusal> {
+        Ok(None)
+    }
+
+    /// Writes a file unless it exists, and returns `true` if it was written. Something else under its name, even a
+    /// link to a file, is an error.
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal>;
 }
 
@@ -185,11 +192,22 @@ impl Place {
         bytes.map_err(|refusal| refusal.into_place_error(&self.name, "read", name))
     }
 
+    /// Reads the last `len` bytes of a file in a folder of this machine; `None` if the place is elsewhere, or if the file
+    /// is shorter or does not exist.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the place cannot be accessed.
+    pub fn read_end(&self, name: &str, len: usize) -> Result<Option<Vec<u8>>, PlaceError> {
+        let bytes = check_name(name, false).and_then(|()| self.files.read_end(name, len));
+        bytes.map_err(|refusal| refusal.into_place_error(&self.name, "read", name))
+    }
+
     /// Writes a file and its parent folders unless it exists, and returns `true` if it was written.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Place::has`].
+    /// Returns the errors of [`Place::has`], and an error if a link has this name: links are not listed.
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, PlaceError> {
         let created = check_name(name, false).and_then(|()| self.files.create(name, bytes));
         created.map_err(|refusal| refusal.into_place_error(&self.name, "write", name))

@@ -177,10 +177,12 @@ impl super::Files for Files {
     fn has(&self, name: &str) -> Result<bool, Refusal> {
         let said = self.ask(&format!("ls -ln {}", self.path(name)?))?;
         let entries: Vec<_> = said.iter().map(|line| (line, Entry::parse(line))).collect();
+        let file = name.rsplit('/').next().unwrap_or(name);
         match &entries[..] {
             [(line, None), ..] if is_missing(line) => Ok(false),
             [(line, None), ..] => Err(refusal(line)),
-            [(_, Some(Entry { kind: b'-', .. }))] => Ok(true),
+            // The files of a folder with this name would be listed, too.
+            [(_, Some(entry))] if entry.kind == b'-' && entry.name == file => Ok(true),
             _ => Err(Refusal::new(FailureReason::NotAFile, "")),
         }
     }

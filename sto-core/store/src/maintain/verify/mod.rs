@@ -22,6 +22,8 @@ mod profiles;
 mod records;
 mod shared;
 #[cfg(test)]
+mod strangers;
+#[cfg(test)]
 mod tests;
 
 use crate::error::{InternalError, StoreError};

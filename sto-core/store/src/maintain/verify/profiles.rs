@@ -55,9 +55,9 @@ pub(super) fn check(
         for batch in profiles.chunks(2 * rayon::current_num_threads()) {
             progress()?;
             for (_, profile) in batch {
-                // An error here is reported again and recorded below.
-                let kept_parts = guarded(|| parts(rows, profile.number)).unwrap_or(1);
-                own(profile, kept_parts, columns);
+                for column in columns_of(rows, profile) {
+                    columns.mark_used(column.key());
+                }
             }
             let read = batch.par_iter().map(|&(id, profile)| {
                 let mut damages = Corruptions::default();
@@ -72,6 +72,11 @@ pub(super) fn check(
                 {
                     let whole = guarded(|| check_whole(rows, stacks, id, build, profile, costs));
                     damages.record_error(whole, concerns());
+                } else {
+                    for column in columns_of(rows, profile) {
+                        let read = guarded(|| check_column(rows, column));
+                        damages.record_error(read, concerns());
+                    }
                 }
                 (costs, damages)
             });
@@ -88,17 +93,37 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Marks the columns of a profile, whose kept calls have `kept_parts` columns.
-fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
-    for first in Column::first_of(profile.number) {
+/// The columns that a profile has or may have.
+fn columns_of(rows: &Rows, profile: &ProfileRecord) -> Vec<Column> {
+    // An error here is reported when the column is checked.
+    let kept_parts = guarded(|| parts(rows, profile.number)).unwrap_or(1);
+    let types = profile.types().count() as u32;
+    let all_parts = Column::first_of(profile.number).flat_map(|first| {
         let parts = match first {
-            Column::Costs(..) | Column::Lines(..) => profile.types().count() as u32,
+            Column::Costs(..) | Column::Lines(..) => types,
             Column::Slices(_) => u32::from(profile.slices > 0),
             Column::CallTrees(..) => kept_parts,
-            _ => 1,
+            Column::Metrics(_)
+            | Column::Calls(_)
+            | Column::Arguments(_)
+            | Column::Sources(_)
+            | Column::Addresses(_) => 1,
+            Column::Frames(_) | Column::Nodes(..) | Column::Modules(_) | Column::Sums(..) => 0,
         };
         let (kind, owner, _) = first.key();
-        (0..parts).for_each(|part| columns.mark_used((kind, owner, part)));
+        (0..parts).filter_map(move |part| Column::from_key((kind, owner, part)))
+    });
+    all_parts.collect()
+}
+
+/// Checks that a column of a profile, whose costs were already read, is there if it must be, and its checksum.
+fn check_column(rows: &Rows, column: Column) -> Result<()> {
+    match column {
+        Column::Costs(..) => Ok(()),
+        Column::Lines(..) | Column::Slices(_) | Column::CallTrees(..) => {
+            rows.column(column).map(drop)
+        }
+        _ => rows.optional_column(column).map(drop),
     }
 }
 
