@@ -77,14 +77,14 @@ pub fn text(report: &CallTree, style: Style) -> String {
             .iter()
             .any(|node| is_cut_by_depth(report, node))
         {
-            format!(", or more than {} calls deep (…)", report.max_depth)
+            format!(", or over {} deep (…)", report.max_depth)
         } else {
             String::new()
         };
         let cut = format!(
-            "{} of samples end in {} that are not shown: below {}{deep}",
-            percent(report.cut.cost.share),
+            "Not shown: {} ({} of samples) below {}{deep}",
             format_count(report.cut.stacks as u64, "stack"),
+            percent(report.cut.cost.share),
             percent(report.min_share),
         );
         text += &format!("\n{}", title(style, &cut));
