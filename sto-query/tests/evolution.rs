@@ -59,6 +59,15 @@ fn function_whose_symbol_changed_is_one_stack() {
 }
 
 #[test]
+fn function_that_was_inlined_in_one_build_only_counts_with_its_caller() {
+    let runs = [("v1", "main;read_[i];scan 3"), ("v2", "main;scan 5")];
+    let report = evolution(&runs, 0.01);
+    let expected: [(_, _, &[f64]); 2] =
+        [("main", None, &[3.0, 5.0]), ("scan", Some(0), &[3.0, 5.0])];
+    assert_eq!(rows(&report), expected);
+}
+
+#[test]
 fn stack_that_is_large_in_one_build_is_kept() {
     let runs = [
         ("v1", "main 99\nmain;a 1"),

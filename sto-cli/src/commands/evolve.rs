@@ -10,8 +10,9 @@ use sto_query::render;
 
 /// Show how the whole call tree changed over the builds of a program
 ///
-/// Each stack has its mean cost of a run in the first and in the last build, and a bar for each build in between. With
-/// --output, a page draws the tree as boxes whose lines show the cost in each build.
+/// Each stack has its mean cost of a run in the first and in the last build, and a bar for each build. Inlined code counts
+/// with the function that it was inlined into. With --output, a page draws the tree as boxes whose lines show the cost in
+/// each build.
 #[derive(Debug, Args)]
 pub(crate) struct EvolveArgs {
     #[command(flatten)]

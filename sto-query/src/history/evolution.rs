@@ -4,7 +4,7 @@ use super::{History, HistorySubject};
 use crate::answer::Answer;
 use crate::tree::{
     Cut, FrameInfo, Link, NO_OWN_COST, Prune, Row, fold_tree, merge_siblings,
-    order_siblings_by_total, totals,
+    order_siblings_by_total, remove_inlined, totals,
 };
 use serde::Serialize;
 use sto_core::model::FrameIx;
@@ -70,16 +70,18 @@ pub struct EvolvedStack {
 }
 
 /// Returns the call tree of a history's builds, without stacks that are below `min_share` in each
-/// build. Stacks of the same functions are one.
+/// build. Stacks of the same functions are one, and inlined code counts with the function that it
+/// was inlined into, as compilers may inline it in one build only.
 pub(crate) fn evolution(history: &History, options: &Prune) -> Evolution {
-    let (tree, merged_into) = merge_siblings(&history.tree, &one_frame_per_function(history));
+    let (outer, moved_to) = remove_inlined(&history.tree, &history.frames);
+    let (tree, merged_into) = merge_siblings(&outer, &one_frame_per_function(history));
     let runs: Vec<usize> = (0..history.runs.len()).collect();
     let is_same_build = |a: &usize, b: &usize| history.runs[*a].build == history.runs[*b].build;
     let runs_of: Vec<&[usize]> = runs.chunk_by(is_same_build).collect();
     let totals_of = |runs: &[usize]| {
         let mut costs = vec![Cost::ZERO; tree.len()];
         for &(node, cost) in runs.iter().flat_map(|&run| &history.costs[run]) {
-            costs[merged_into[node.get()].get()] += cost;
+            costs[merged_into[moved_to[node.get()].get()].get()] += cost;
         }
         totals(&tree, &costs)
     };

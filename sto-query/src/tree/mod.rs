@@ -38,5 +38,6 @@ pub(crate) use subject::{CostShare, FrameInfo};
 pub(crate) use top::TopFunction;
 pub use top::{Order, Top, top};
 pub use view::View;
+pub(crate) use view::remove_inlined;
 pub(crate) use window::WholeRun;
 pub use window::{Window, WindowError};

@@ -186,16 +186,7 @@ impl View {
 
     /// Like [`View::without_inlined`], and returns the new node of each node.
     pub(crate) fn merge_inlined(&self) -> (View, Vec<NodeIx>) {
-        let mut tree = StackTree::new();
-        let mut moved_to: Vec<NodeIx> = Vec::with_capacity(self.tree.len());
-        for node in self.tree.nodes() {
-            let frame = self.tree.frame(node);
-            let parent = self.tree.parent(node).map(|parent| moved_to[parent.get()]);
-            moved_to.push(match parent {
-                Some(caller) if self.frames.frame(frame).kind == FrameKind::Inlined => caller,
-                _ => tree.push(parent, frame),
-            });
-        }
+        let (tree, moved_to) = remove_inlined(&self.tree, &self.frames);
         let move_up = |column: &SelfCosts| {
             let mut moved = column.clone();
             for (node, _) in &mut moved {
@@ -215,6 +206,21 @@ impl View {
         };
         (view, moved_to)
     }
+}
+
+/// Returns the stacks without inlined frames, except at the root, and the new node of each node.
+pub(crate) fn remove_inlined(tree: &StackTree, frames: &FrameTable) -> (StackTree, Vec<NodeIx>) {
+    let mut outer = StackTree::new();
+    let mut moved_to: Vec<NodeIx> = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        let frame = tree.frame(node);
+        let parent = tree.parent(node).map(|parent| moved_to[parent.get()]);
+        moved_to.push(match parent {
+            Some(caller) if frames.frame(frame).kind == FrameKind::Inlined => caller,
+            _ => outer.push(parent, frame),
+        });
+    }
+    (outer, moved_to)
 }
 
 /// Returns the default sample type of the sources, if all of them agree.

@@ -14,7 +14,8 @@ const MAX_BARS: usize = 20;
 pub fn text(report: &Evolution, style: Style) -> String {
     let mut text = style.bold(&title(style, &heading(report)));
     let event = &report.history.sample_type.event;
-    text += &title(style, &format!("Mean cost of a run in {event}."));
+    let basis = format!("Mean cost of a run in {event}, with what was inlined into a function.");
+    text += &title(style, &basis);
     let mut table = Table::new(vec![
         Column::number("first").with_drop_rank(1),
         Column::number("last"),
