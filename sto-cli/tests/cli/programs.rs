@@ -1,4 +1,4 @@
-//! What people see of real programs in a terminal of 80 columns.
+//! Output about real programs in a terminal of 80 columns.
 
 use crate::support::{Run, Sandbox, repository};
 use sto_test_support::assert_golden;

@@ -37,7 +37,7 @@ impl Answer for Evolution {
     const SCHEMA: &'static str = "sto.evolve/1";
 }
 
-/// What a run of a build costs.
+/// A build, and the mean cost of its runs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]

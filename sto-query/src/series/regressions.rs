@@ -33,7 +33,7 @@ pub struct Scores {
     pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
-    /// The same for the other benchmarks, if several are compared. Omitted from JSON if there are none.
+    /// Scores of the other benchmarks if several are compared; omitted in JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_benchmarks: Vec<Scores>,
 }

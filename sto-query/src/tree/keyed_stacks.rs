@@ -1,13 +1,14 @@
 //! Stacks with function keys instead of symbols, by which builds are matched.
 
 use super::View;
+use super::view::move_costs;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
 use crate::select::{Selection, main_modules};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
-use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 
 /// Stacks whose symbols are replaced by function keys. Stacks that became equal are merged.
 pub(crate) struct KeyedStacks {
@@ -51,18 +52,8 @@ impl KeyedStacks {
 
     /// Moves costs to the new nodes.
     pub(crate) fn costs(&self, column: &SelfCosts) -> SelfCosts {
-        moved(column, &self.merged_into)
+        move_costs(column, &self.merged_into)
     }
-}
-
-/// Moves costs to the new nodes.
-fn moved(column: &SelfCosts, merged_into: &[NodeIx]) -> SelfCosts {
-    let costs = column
-        .iter()
-        .map(|&(node, cost)| (merged_into[node.get()], cost));
-    let mut moved: SelfCosts = costs.collect();
-    merge_equal_nodes(&mut moved);
-    moved
 }
 
 impl View {
@@ -75,15 +66,7 @@ impl View {
             return Cow::Borrowed(self);
         }
         let (tree, merged_into) = merge_siblings(&self.tree, &frame_of);
-        let costs = |run: &Vec<SelfCosts>| run.iter().map(|c| moved(c, &merged_into)).collect();
-        Cow::Owned(View {
-            runs: self.runs.iter().map(costs).collect(),
-            tree,
-            selection: self.selection.clone(),
-            sample_types: self.sample_types.clone(),
-            windows: self.windows.clone(),
-            frames: self.frames.clone(),
-        })
+        Cow::Owned(self.with_stacks(self.frames.clone(), tree, &merged_into))
     }
 
     /// Returns the view with function keys instead of symbols. Stacks that become equal are merged,
@@ -91,20 +74,16 @@ impl View {
     pub(crate) fn with_function_keys(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
         let main = main_modules(build, profiles);
-        let matched = KeyedStacks::new(
+        let KeyedStacks {
+            frames,
+            tree,
+            merged_into,
+        } = KeyedStacks::new(
             (&self.frames, &self.tree),
             (&main, &build.executable),
             options,
         );
-        let costs = |run: &Vec<SelfCosts>| run.iter().map(|c| matched.costs(c)).collect();
-        View {
-            selection: self.selection.clone(),
-            sample_types: self.sample_types.clone(),
-            runs: self.runs.iter().map(costs).collect(),
-            windows: self.windows.clone(),
-            frames: matched.frames,
-            tree: matched.tree,
-        }
+        self.with_stacks(frames, tree, &merged_into)
     }
 }
 

@@ -187,24 +187,26 @@ impl View {
     /// Like [`View::without_inlined`], and returns the new node of each node.
     pub(crate) fn merge_inlined(&self) -> (View, Vec<NodeIx>) {
         let (tree, moved_to) = remove_inlined(&self.tree, &self.frames);
-        let move_up = |column: &SelfCosts| {
-            let mut moved = column.clone();
-            for (node, _) in &mut moved {
-                *node = moved_to[node.get()];
-            }
-            merge_equal_nodes(&mut moved);
-            moved
-        };
-        let runs = self.runs.iter();
-        let view = View {
+        let view = self.with_stacks(self.frames.clone(), tree, &moved_to);
+        (view, moved_to)
+    }
+
+    /// Returns the view with other stacks. `moved_to` has the new node of each node.
+    pub(super) fn with_stacks(
+        &self,
+        frames: FrameTable,
+        tree: StackTree,
+        moved_to: &[NodeIx],
+    ) -> View {
+        let moved = |run: &Vec<SelfCosts>| run.iter().map(|c| move_costs(c, moved_to)).collect();
+        View {
             selection: self.selection.clone(),
             sample_types: self.sample_types.clone(),
-            frames: self.frames.clone(),
+            frames,
             tree,
-            runs: runs.map(|run| run.iter().map(move_up).collect()).collect(),
+            runs: self.runs.iter().map(moved).collect(),
             windows: self.windows.clone(),
-        };
-        (view, moved_to)
+        }
     }
 }
 
@@ -221,6 +223,16 @@ pub(crate) fn remove_inlined(tree: &StackTree, frames: &FrameTable) -> (StackTre
         });
     }
     (outer, moved_to)
+}
+
+/// Moves costs to new nodes. `moved_to` has the new node of each node.
+pub(super) fn move_costs(column: &SelfCosts, moved_to: &[NodeIx]) -> SelfCosts {
+    let costs = column.iter();
+    let mut moved: SelfCosts = costs
+        .map(|&(node, cost)| (moved_to[node.get()], cost))
+        .collect();
+    merge_equal_nodes(&mut moved);
+    moved
 }
 
 /// Returns the default sample type of the sources, if all of them agree.
