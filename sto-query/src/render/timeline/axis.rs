@@ -1,5 +1,6 @@
 //! Labels of the time axis and of values.
 
+use crate::render::plot::round_step;
 use crate::text::{format_count, quantity, short};
 use crate::timeline::Grid;
 use sto_core::units::Unit;
@@ -9,13 +10,7 @@ use sto_core::units::Unit;
 /// Ticks are 1, 2 or 5 times a power of ten apart, and at least `least` of the whole.
 pub(super) fn ticks(grid: Grid, least: f64) -> Vec<(f64, String)> {
     let (from, to) = (grid.from() / 1e9, grid.to() / 1e9);
-    let least = (to - from) * least;
-    let power = 10f64.powf(least.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-    let step = steps
-        .into_iter()
-        .find(|step| *step >= least)
-        .unwrap_or(least);
+    let step = round_step((to - from) * least);
     let (scale, unit) = match to {
         ..1e-3 => (1e6, "µs"),
         ..1.0 => (1e3, "ms"),
