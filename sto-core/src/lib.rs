@@ -58,6 +58,32 @@
 //! # }
 //! ```
 //!
+//! A [`Store`] can be cloned and shared by threads: any number of them take snapshots and query these while others
+//! write. Nobody waits for a snapshot, however long it is kept. [`Store::changed_since`] tells a program that stays
+//! whether its snapshot is still the newest state.
+//!
+//! ```
+//! # use sto_core::{IngestOptions, Store, ingest};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("stacks.folded");
+//! # std::fs::write(&file, "main;parse 3\n")?;
+//! # let options = IngestOptions { version: Some("v1".to_owned()), ..IngestOptions::default() };
+//! let store = Store::open_or_create(&folder.path().join("store"))?;
+//! let snapshot = store.snapshot()?;
+//! ingest(&store, &file, &options, &mut |_stage| {})?;
+//! assert!(snapshot.builds()?.is_empty());
+//! assert!(store.changed_since(snapshot.state())?);
+//! assert_eq!(store.snapshot()?.builds()?.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! redb panics on some damaged files. The store catches these panics and returns
+//! [`Damaged`](StoreError::Damaged) errors, which only works in programs that unwind: with `panic = "abort"`, a damaged
+//! store ends the program. The program's panic hook is called before; a hook may ignore panics whose location is in
+//! redb.
+//!
 //! [`RecordingBuilder`] makes a profile that is not in a file from frames, stacks and costs. They are checked like those
 //! of a file.
 //!

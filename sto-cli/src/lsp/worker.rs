@@ -5,17 +5,17 @@ use crate::args::drawing::draw_flame;
 use crate::runtime::error::sentence;
 use crate::runtime::source_choices::Chosen;
 use crate::runtime::{
-    CliError, Machine, StorePath, WORDS, browser, next_steps, now, output, panics, store_path,
+    CliError, Machine, StorePath, WORDS, browser, next_steps, now, output, panics,
 };
 use std::cmp::Reverse;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use sto_core::id::{BuildId, ProfileId};
-use sto_core::store::{Snapshot, Store, StoreError};
+use sto_core::store::{Snapshot, StateId, Store, StoreError};
 use sto_query::check::{Baseline, Check, CheckRequest, check};
 use sto_query::internal::hot::{HotHistory, HotIndex, HotRequest, PlacedFiles, newest_of_branch};
 use sto_query::internal::source::SourceTree;
@@ -85,7 +85,9 @@ pub(super) struct Worker<R> {
     report: R,
     wanted: Wanted,
     chosen: Chosen,
-    watched: Watched,
+    watched: Option<Watched>,
+    /// The store, which stays open as long as its state is used.
+    opened: Option<Store>,
     loaded: Option<Loaded>,
     /// The folder for pages, once there is one.
     pages: Option<PathBuf>,
@@ -96,6 +98,8 @@ pub(super) struct Worker<R> {
 /// The loaded data.
 struct Loaded {
     from: LoadedFrom,
+    /// The state of the store.
+    sources: Sources,
     index: Arc<HotIndex>,
     /// The request of the comparison, if there is a baseline.
     compared: Option<CheckRequest>,
@@ -110,24 +114,12 @@ struct LoadedFrom {
     policy: Option<(Policy, Option<String>)>,
 }
 
-/// The last seen state of the store, the policy, and git's log of `HEAD`, which grows with every checkout.
-#[derive(PartialEq, Default)]
-struct Watched([Option<(u64, u64, SystemTime)>; 3]);
-
-impl Watched {
-    fn now(store: &Path, root: &Path) -> Watched {
-        let file = if store.is_file() {
-            store.to_owned()
-        } else {
-            store.join(Store::FILE_NAME)
-        };
-        let seen = |path: PathBuf| {
-            let found = fs::metadata(path).ok()?;
-            Some((found.ino(), found.len(), found.modified().ok()?))
-        };
-        let policy = PolicyArg::found().and_then(seen);
-        Watched([seen(file), policy, seen(root.join(".git/logs/HEAD"))])
-    }
+/// The last seen state of the store or the reason why it cannot be read, and the policy and git's log of `HEAD`, which
+/// grows with every checkout.
+#[derive(PartialEq)]
+struct Watched {
+    store: Result<StateId, String>,
+    files: [Option<(u64, u64, SystemTime)>; 2],
 }
 
 impl<R: Fn(Report)> Worker<R> {
@@ -138,7 +130,8 @@ impl<R: Fn(Report)> Worker<R> {
             report,
             wanted: Wanted::default(),
             chosen,
-            watched: Watched::default(),
+            watched: None,
+            opened: None,
             loaded: None,
             pages: None,
             failed: None,
@@ -180,7 +173,7 @@ impl<R: Fn(Report)> Worker<R> {
         match job {
             Job::Show(wanted) => {
                 self.wanted = wanted;
-                self.watched = Watched::now(&self.store.folder, &self.root);
+                self.watched = Some(self.watched_now());
                 self.load()
             }
             Job::Place(chosen) => {
@@ -210,7 +203,7 @@ impl<R: Fn(Report)> Worker<R> {
 
     /// Loads data again if files changed. If the store is gone, the loaded data stays until the store is back.
     fn reload_if_changed(&mut self) -> Result<(), CliError> {
-        let now = Watched::now(&self.store.folder, &self.root);
+        let now = Some(self.watched_now());
         if now == self.watched {
             return Ok(());
         }
@@ -218,9 +211,29 @@ impl<R: Fn(Report)> Worker<R> {
         self.load()
     }
 
-    /// The current state of the store. It is closed after each job, because an open store blocks writers.
-    fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        Snapshot::open(&self.store.folder, store_path::options())
+    fn watched_now(&mut self) -> Watched {
+        let seen = |path: PathBuf| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.ino(), found.len(), found.modified().ok()?))
+        };
+        let policy = PolicyArg::found().and_then(seen);
+        let store = self.opened().and_then(Store::state);
+        Watched {
+            store: store.map_err(|error| error.to_string()),
+            files: [policy, seen(self.root.join(".git/logs/HEAD"))],
+        }
+    }
+
+    fn opened(&mut self) -> Result<&Store, StoreError> {
+        match &mut self.opened {
+            Some(store) => Ok(store),
+            missing => Ok(missing.insert(self.store.open()?)),
+        }
+    }
+
+    /// The current state of the store. Writers don't wait for it.
+    fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
+        self.opened()?.snapshot()
     }
 
     fn load(&mut self) -> Result<(), CliError> {
@@ -254,10 +267,11 @@ impl<R: Fn(Report)> Worker<R> {
         (self.report)(Report::Costs(index.clone(), self.placed(&index)));
         let loaded = self.loaded.insert(Loaded {
             from,
+            sources,
             index,
             compared: None,
         });
-        let history = HotHistory::load(&sources, &loaded.index, BUILDS_BEFORE)?;
+        let history = HotHistory::load(&loaded.sources, &loaded.index, BUILDS_BEFORE)?;
         let before = history.baseline().map(|build| build.runs.clone());
         (self.report)(Report::History(history));
         request.baseline = match (&self.wanted.baseline, &request.policy.baseline) {
@@ -272,7 +286,7 @@ impl<R: Fn(Report)> Worker<R> {
         request.event.clone_from(&self.wanted.filter.event);
         request.benchmarks = self.wanted.filter.benchmarks.clone();
         request.today = Some(Date::from_time(now()));
-        let found = check(&sources, &request)?;
+        let found = check(&loaded.sources, &request)?;
         loaded.compared = Some(request);
         (self.report)(Report::Compared(found));
         Ok(())
@@ -286,7 +300,7 @@ impl<R: Fn(Report)> Worker<R> {
     /// Draws a page into a folder that only this user can read. The folder is not removed, because the browser may read the page again.
     fn draw(&mut self, page: &Page) -> Result<PathBuf, CliError> {
         let loaded = self.loaded.as_ref().ok_or(CliError::NothingShown)?;
-        let sources = sources(self.snapshot()?);
+        let sources = &loaded.sources;
         let (name, drawn) = match page {
             Page::FlameGraph(focus) => {
                 let mut request = FlameRequest::default();
@@ -297,14 +311,14 @@ impl<R: Fn(Report)> Worker<R> {
                     as_page: true,
                     ..FlameOptions::default()
                 };
-                let drawn = draw_flame(flame(&sources, &request)?, options)?;
+                let drawn = draw_flame(flame(sources, &request)?, options)?;
                 ("flame", drawn.drawing)
             }
             Page::Difference => {
                 let compared = loaded.compared.as_ref().ok_or(QueryError::NoBaseline)?;
                 let mut request = compared.clone();
                 request.stacks = true;
-                let mut check = check(&sources, &request)?;
+                let mut check = check(sources, &request)?;
                 for comparison in &mut check.comparisons {
                     let name = |side: &Side| format!("{}@{}", side.executable, side.build);
                     let sides = [&comparison.baseline, &comparison.candidate].map(name);

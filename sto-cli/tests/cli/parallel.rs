@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use sto_core::store::Store;
 
 const WRITERS: u64 = 16;
 
@@ -97,6 +98,30 @@ fn sixteen_writers_make_one_store_in_a_missing_folder() {
         assert!(reader.join().unwrap() > 0);
     });
     assert_everything_is_stored(&sandbox);
+}
+
+#[test]
+fn commands_write_while_a_program_keeps_a_snapshot() {
+    let sandbox = Sandbox::with_two_builds();
+    let store = Store::open(&sandbox.path("store")).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let builds = snapshot.builds().unwrap();
+    for writer in 0..3 {
+        succeed(vec![start(&sandbox, writer)]);
+    }
+    sandbox.sto(&["prune", "v1"]).succeeds();
+    let again = snapshot.builds().unwrap();
+    assert_eq!(format!("{again:?}"), format!("{builds:?}"));
+    for build in &builds {
+        assert!(!snapshot.load_build(build.id).unwrap().tree.is_empty());
+    }
+    assert!(store.changed_since(snapshot.state()).unwrap());
+    assert_eq!(store.snapshot().unwrap().builds().unwrap().len(), 4);
+    assert!(
+        Store::verify(&sandbox.path("store"), None, &mut |_| Ok(()))
+            .unwrap()
+            .sound
+    );
 }
 
 /// Sets the flag when dropped, so that a failed assertion ends the other threads, too.

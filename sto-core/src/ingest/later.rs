@@ -42,7 +42,7 @@ pub struct Symbolized {
 /// Returns an error, and leaves the profile unchanged, if the profile does not exist or is damaged, or if the store
 /// cannot be written.
 pub fn symbolize_again(
-    writer: &mut Writer<'_>,
+    writer: &mut Writer,
     build: &StoredBuild,
     stored: &StoredProfile,
     options: &SymbolOptions,
@@ -122,13 +122,13 @@ impl Symbolized {
 
 /// Loads the stored profile.
 fn load(
-    writer: &Writer<'_>,
+    writer: &Writer,
     build: &StoredBuild,
     stored: &StoredProfile,
 ) -> Result<ProfileData, StoreError> {
     let slot = Mutex::new(None);
     let executable = ExecutableId::from_name(&build.build.executable);
-    let snapshot = writer.store().snapshot()?;
+    let snapshot = writer.snapshot()?;
     snapshot.load_each(executable, &[stored.id], |_, interned| {
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(interned);
         Ok::<(), StoreError>(())

@@ -300,7 +300,7 @@ impl PreparedFile {
     /// Returns an error if the store cannot be written or refuses a profile; the profiles added before that stay.
     pub fn store(
         mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut Writer,
         progress: &mut dyn FnMut(Stage),
     ) -> Result<IngestOutcome, IngestError> {
         progress(Stage::Storing);
@@ -313,7 +313,7 @@ impl PreparedFile {
         } in self.profiles
         {
             self.cancel.check()?;
-            let known = writer.store().snapshot()?.build(build.id())?;
+            let known = writer.snapshot()?.build(build.id())?;
             let added = writer.add(&build, &profile, &interned);
             let added = added.map_err(|error| match error {
                 StoreError::Refused { why, .. } => IngestError::Refused {
@@ -327,7 +327,6 @@ impl PreparedFile {
                 self.warnings.extend(other);
                 for other in others {
                     let other = writer
-                        .store()
                         .snapshot()?
                         .profile_of_recording(BuildRecordingId::new(build.id(), other))?;
                     let warning = other.map(|(other, _)| same_recording_twice(&build, other));
@@ -335,9 +334,7 @@ impl PreparedFile {
                 }
                 let replaced = instead_of.as_ref().map(replaced_profile);
                 self.warnings.extend(replaced.map(Notice::from));
-            } else if interned.slices.is_some()
-                && !writer.store().snapshot()?.has_slices(added.id())?
-            {
+            } else if interned.slices.is_some() && !writer.snapshot()?.has_slices(added.id())? {
                 self.warnings
                     .push(Notice::new(STORED_WITHOUT_SLICES, Hint::OtherStore));
             }

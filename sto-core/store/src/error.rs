@@ -265,6 +265,8 @@ from_redb!(
     redb::CommitError,
     redb::DatabaseError,
     redb::CompactionError,
+    redb::SavepointError,
+    redb::BackendError,
     std::io::Error
 );
 

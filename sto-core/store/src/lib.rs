@@ -21,7 +21,7 @@
 //!
 //! A [`Store`] is the location of a store and holds no file open. A [`Snapshot`] holds the file open for
 //! reading, a [`Writer`] for adding; other operations that change a store open the file, work in one
-//! transaction and close it. All of them wait for other processes: redb allows one writer or many readers.
+//! transaction and close it. No writer waits for snapshots, in any process. Taking a snapshot waits for writers.
 
 mod codec;
 mod error;
@@ -43,6 +43,7 @@ use guard::guarded;
 use maintain::{stats, verify};
 use redb::Database;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use sto_model::Cancelled;
 use sto_model::units::Bytes;
@@ -55,6 +56,7 @@ pub use error::InternalError;
 pub use error::StoreError;
 pub use file::access::Writer;
 pub use file::lock::{OnWait, StoreOptions, Waiting};
+pub use file::state::StateId;
 pub use kept::{KeptCall, KeptCalls, KeptSize, NumberedCalls};
 pub use maintain::merge::{Conflict, LeftOut, Merged};
 pub use maintain::replace::Rewritten;
@@ -69,8 +71,13 @@ pub use write::metrics::{Annotated, Metrics, OtherValue};
 pub use write::tags::{Tag, Tagged};
 
 /// A store of profiles: a folder that contains one redb file, a redb file by itself, or a database in memory.
+///
+/// Clones are cheap. All stores of one file in a process share it: any number of threads may take and query snapshots
+/// while others write. Programs that stay, such as servers, keep the `Store` and ask it whether it
+/// [was changed](Store::changed_since).
+#[derive(Clone)]
 pub struct Store {
-    backing: Backing,
+    backing: Arc<Backing>,
 }
 
 impl Store {
@@ -113,12 +120,12 @@ impl Store {
     fn at(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
         let (folder, file) = open::folder_and_file(path)?;
         Ok(Store {
-            backing: Backing::Folder {
+            backing: Arc::new(Backing::Folder {
                 may_create: options.create && file != path,
                 folder,
                 file,
                 turn: Arc::new(Turn::new(options)),
-            },
+            }),
         })
     }
 
@@ -128,8 +135,8 @@ impl Store {
     /// # Errors
     /// Returns an error if the system does not let this process create or change the store's file.
     pub fn check_writable(&self) -> Result<(), StoreError> {
-        match &self.backing {
-            Backing::Memory(..) => Ok(()),
+        match &*self.backing {
+            Backing::Memory { .. } => Ok(()),
             Backing::Folder { file, turn, .. } if self.file_exists()? => {
                 open::check_writable(file, turn)
             }
@@ -155,23 +162,27 @@ impl Store {
     pub fn in_memory_for(path: &Path) -> Result<Store, StoreError> {
         let database = open::in_memory().map_err(|error| error.at(path, "make"))?;
         Ok(Store {
-            backing: Backing::Memory(RwLock::new(Arc::new(database)), path.to_owned()),
+            backing: Arc::new(Backing::Memory {
+                database: RwLock::new(Arc::new(database)),
+                changes: AtomicU64::new(0),
+                name: path.to_owned(),
+            }),
         })
     }
 
     /// The callback for operations that have waited for a second.
     pub fn on_wait(&self) -> Option<OnWait> {
-        match &self.backing {
+        match &*self.backing {
             Backing::Folder { turn, .. } => turn.on_wait().cloned(),
-            Backing::Memory(..) => None,
+            Backing::Memory { .. } => None,
         }
     }
 
     /// The folder that contains the store's file; `None` for a store in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
-        match &self.backing {
+        match &*self.backing {
             Backing::Folder { folder, .. } => Some(folder),
-            Backing::Memory(..) => None,
+            Backing::Memory { .. } => None,
         }
     }
 
@@ -180,9 +191,9 @@ impl Store {
     /// # Errors
     /// Returns an error if the file's metadata cannot be read.
     pub fn file_size(&self) -> Result<Bytes, StoreError> {
-        match &self.backing {
+        match &*self.backing {
             Backing::Folder { file, .. } => open::file_size(file),
-            Backing::Memory(..) => Ok(Bytes(0)),
+            Backing::Memory { .. } => Ok(Bytes(0)),
         }
     }
 
@@ -195,13 +206,13 @@ impl Store {
         let of_memory = |database: &Database| {
             stats::stats(database, None).map_err(|error| error.at(self.path(), "read"))
         };
-        match &self.backing {
-            Backing::Memory(database, _) => {
+        match &*self.backing {
+            Backing::Memory { database, .. } => {
                 of_memory(&database.read().unwrap_or_else(PoisonError::into_inner))
             }
             Backing::Folder { file, turn, .. } if self.file_exists()? => {
                 let size = open::file_size(file)?;
-                guarded(|| stats::stats(&open::open_and_check(file, turn)?, Some(size)))
+                guarded(|| stats::stats(&open::open_and_check(file, turn)?.database, Some(size)))
                     .map_err(|error| error.at(file, "read"))
             }
             Backing::Folder { .. } => {

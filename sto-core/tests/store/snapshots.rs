@@ -2,7 +2,9 @@
 
 use super::model::{add, build, executable, forest, of_stacks, profile};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use sto_core::store::{Snapshot, Store, StoreOptions, Writer};
@@ -122,25 +124,174 @@ fn concurrent_writers_add_all_profiles() {
 fn waiting_is_reported_and_ends_when_the_writer_closes() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
-    let mut writer = store.writer();
-    add_by(&mut writer, "a");
+    add(&store, "v1", "a", &of_stacks(&[&[1]]));
+    let file = folder.path().join(Store::FILE_NAME);
+    // Locks the file like another process.
+    let holder = redb::Database::open(&file).unwrap();
     let (say, heard) = channel();
     let options = StoreOptions {
-        on_wait: Some(Arc::new(move |waiting| {
-            say.send(waiting.path.clone()).unwrap();
-        })),
+        on_wait: Some(Arc::new(move |waiting| say.send(waiting.clone()).unwrap())),
         ..StoreOptions::default()
     };
     std::thread::scope(|scope| {
         let path = folder.path();
         let other = scope.spawn(move || Store::open_with(path, options).unwrap().snapshot());
-        let file = folder.path().join(Store::FILE_NAME);
-        assert_eq!(heard.recv().unwrap(), file);
-        writer.release();
+        let waiting = heard.recv().unwrap();
+        assert_eq!(waiting.path, file);
+        assert_eq!(waiting.holders.as_deref(), Some("this process"));
+        drop(holder);
         assert_eq!(profiles(&other.join().unwrap().unwrap()), 1);
     });
-    add_by(&mut writer, "ab");
-    drop(writer);
+}
+
+/// The number of redb's savepoints in a store's file.
+fn savepoints(folder: &Path) -> usize {
+    let database = redb::Database::open(folder.join(Store::FILE_NAME)).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction.list_persistent_savepoints().unwrap().count()
+}
+
+#[test]
+fn writes_do_not_wait_for_snapshots_and_do_not_change_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = [(); 2].map(|()| Store::open_or_create(folder.path()).unwrap());
+    let mut kept: Vec<(Snapshot, String)> = Vec::new();
+    for run in 0..24 {
+        // Another store of this process may be the one that writes.
+        let [store, other] = [run % 2, (run + run / 4) % 2].map(|which| &stores[which]);
+        let snapshot = store.snapshot().unwrap();
+        assert_eq!(profiles(&snapshot), run);
+        assert!(!other.changed_since(snapshot.state()).unwrap());
+        let before = contents(&snapshot);
+        kept.push((snapshot, before));
+        add(
+            other,
+            &format!("v{}", run % 3),
+            &format!("{run}"),
+            &forest(300, 60, run as u64),
+        );
+        for (snapshot, before) in &kept {
+            assert!(contents(snapshot) == *before);
+            assert!(store.changed_since(snapshot.state()).unwrap());
+        }
+        // Some states are kept for long, and some only until the next write.
+        match run % 6 {
+            0 | 4 => drop(kept.pop()),
+            5 => drop(kept.remove(0)),
+            _ => {}
+        }
+    }
+    assert_eq!(
+        savepoints(folder.path()),
+        kept.len() + 1,
+        "and one that was just dropped"
+    );
+    assert!(is_sound(folder.path()));
+    kept.clear();
+    add(&stores[0], "v9", "last", &of_stacks(&[&[1]]));
+    assert_eq!(savepoints(folder.path()), 0);
+    assert!(is_sound(folder.path()));
+}
+
+#[test]
+fn an_unchanged_store_has_one_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let none = store.state().unwrap();
+    add(&store, "v1", "a", &of_stacks(&[&[1]]));
+    let first = store.state().unwrap();
+    assert_ne!(none, first);
+    let snapshots = [(); 2].map(|()| Store::open(folder.path()).unwrap().snapshot().unwrap());
+    assert_eq!(snapshots.map(|snapshot| snapshot.state()), [first; 2]);
+    add(&store, "v1", "a", &of_stacks(&[&[1]]));
+    assert_eq!(store.state().unwrap(), first);
+    store
+        .prune(
+            &store.snapshot().unwrap().builds().unwrap()[0]
+                .profiles
+                .iter()
+                .map(|run| run.id)
+                .collect(),
+        )
+        .unwrap();
+    assert!(store.changed_since(first).unwrap());
+}
+
+#[test]
+fn a_writer_that_stays_open_lets_this_process_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let mut writer = store.writer();
+    for run in 0..4 {
+        add_by(&mut writer, &"a".repeat(run + 1));
+        assert_eq!(profiles(&writer.snapshot().unwrap()), run + 1);
+        // Another thread's snapshot closes the file, and the writer opens it again.
+        let other = Store::open(folder.path()).unwrap();
+        let snapshot = std::thread::spawn(move || other.snapshot().unwrap());
+        assert_eq!(profiles(&snapshot.join().unwrap()), run + 1);
+    }
+}
+
+#[test]
+fn pruning_and_compacting_do_not_change_snapshots() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let first = add(&store, "v1", "a", &forest(300, 60, 1));
+    add(&store, "v2", "b", &forest(300, 60, 2));
+    let snapshot = store.snapshot().unwrap();
+    let before = contents(&snapshot);
+    store.prune(&[first].into()).unwrap();
+    add(&store, "v3", "c", &forest(300, 60, 3));
+    store.compact().unwrap();
+    add(&store, "v4", "d", &forest(300, 60, 4));
+    assert!(contents(&snapshot) == before);
+    assert_eq!(profiles(&store.snapshot().unwrap()), 3);
+}
+
+#[test]
+fn killed_writers_do_not_change_snapshots() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let mut kept = Vec::new();
+    for round in 1..6 {
+        let mut writer = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "store::folder::add_many_in_child_process",
+                "--nocapture",
+            ])
+            .env("STO_TEST_STORE", folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        let added = lines
+            .map(Result::unwrap)
+            .filter(|line| line.contains("added "));
+        for line in added.take(2 * round) {
+            if line.ends_with('1') {
+                let snapshot = store.snapshot().unwrap();
+                let before = contents(&snapshot);
+                kept.push((snapshot, before));
+            }
+        }
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let snapshot = store.snapshot().unwrap();
+        let before = contents(&snapshot);
+        kept.push((snapshot, before));
+        // This writer repairs the file first.
+        add(
+            &store,
+            "v2",
+            &format!("{round}"),
+            &forest(100, 50, round as u64),
+        );
+        assert!(
+            kept.iter()
+                .all(|(snapshot, before)| contents(snapshot) == *before)
+        );
+    }
     assert!(is_sound(folder.path()));
 }
 

@@ -148,7 +148,7 @@ pub fn symbolize(
             .iter()
             .filter(|stored| selected.contains(&stored.id))
         {
-            if !writer.store().snapshot()?.has_addresses(stored.id)? {
+            if !writer.snapshot()?.has_addresses(stored.id)? {
                 report.without_addresses += 1;
                 continue;
             }
@@ -198,7 +198,7 @@ pub fn average(
         .map(|selection| Ok(selection.with_benchmarks(&request.benchmarks)?));
     let selections: Vec<_> = of_benchmark.collect::<Result<_, QueryError>>()?;
     let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
-    // Writing waits for open snapshots.
+    // While it is kept, the file is not compacted.
     drop(snapshot);
     let added = store
         .writer()

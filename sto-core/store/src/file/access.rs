@@ -1,15 +1,20 @@
 //! Opens, uses and closes the file for reading and writing.
 
-use crate::error::{InternalError, StoreError};
+use crate::error::{InternalError, StoreError, system_error};
 use crate::file::lock::Turn;
-use crate::file::open::{self, OpenForReading, Reserve};
+use crate::file::open;
+use crate::file::reading::ReadState;
+use crate::file::shared::{Session, SharedFile};
+use crate::file::state::StateId;
 use crate::file::temporary::check_room;
 use crate::guard::guarded;
 use crate::read::rows::Rows;
 use crate::{Snapshot, Store};
 use redb::{Database, ReadableDatabase, WriteTransaction};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError, RwLock};
 
 /// The storage of a store: its file or memory.
 pub(crate) enum Backing {
@@ -21,62 +26,95 @@ pub(crate) enum Backing {
         may_create: bool,
         turn: Arc<Turn>,
     },
-    /// The database, and its name in errors.
-    Memory(RwLock<Arc<Database>>, PathBuf),
+    Memory {
+        database: RwLock<Arc<Database>>,
+        /// The number of changes so far.
+        changes: AtomicU64,
+        /// The name in errors.
+        name: PathBuf,
+    },
 }
 
-/// Adds to a store any number of times. It waits for other processes once, and holds the file open until it is
-/// dropped or [released](Writer::release).
+/// Adds to a store any number of times. It waits for other processes once, and keeps the file open.
 ///
 /// The first addition that changes the file opens it. From then on, other processes can neither read nor
-/// write it; this process can, through the same [`Store`].
-pub struct Writer<'s> {
-    store: &'s Store,
-    file: Option<Open>,
-}
-
-/// A file that is open for writing.
-struct Open {
-    database: Arc<Database>,
-    path: PathBuf,
-    /// Whether the open operation frees space.
-    makes_room: bool,
+/// write it, until the writer is dropped or [released](Writer::release), or this process takes a
+/// [snapshot](Store::snapshot); the next addition opens it again. Snapshots never keep a writer waiting.
+pub struct Writer {
+    store: Store,
+    file: Option<Arc<SharedFile>>,
 }
 
 impl Store {
     /// Takes a snapshot of the store's current content, for any number of queries. Later changes do not affect it.
     ///
-    /// The file stays open until the last clone is dropped, and writers wait for that. So don't hold a snapshot
-    /// while a user reads an answer, or before writing. A snapshot taken while a [`Writer`] of this [`Store`]
-    /// has the file open does not block that writer.
+    /// A snapshot may be kept for as long as needed: no process waits for it. Until it is dropped, the file keeps the
+    /// snapshot's data next to newer data. As long as the store does not change, further snapshots in this process
+    /// share its open file and take microseconds.
     ///
     /// # Errors
     /// Returns an error if there is no store, it has another format version, is damaged, or another
     /// process keeps it locked for too long.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        let (exists, size) = (self.file_exists()?, self.file_size()?);
-        let open = || match &self.backing {
-            Backing::Memory(database, _) => {
+        let exists = self.file_exists()?;
+        let state = guarded(|| match &*self.backing {
+            Backing::Memory {
+                database, changes, ..
+            } => {
+                let id = StateId::of_memory(changes.load(Ordering::Acquire));
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                Ok(OpenForReading::Whole(Arc::clone(&database)))
+                Ok(Arc::new(ReadState::of_database(database.clone(), id)?))
             }
-            Backing::Folder { file, turn, .. } if exists => open::open_for_reading(file, turn),
-            Backing::Folder { .. } => Ok(OpenForReading::Whole(Arc::new(open::in_memory()?))),
-        };
-        let turn = match &self.backing {
+            Backing::Folder { file, turn, .. } if exists => open::current_state(file, turn),
+            Backing::Folder { .. } => {
+                let database = Arc::new(open::in_memory()?);
+                let state = ReadState::of_database(database, StateId::NO_FILE)?;
+                Ok(Arc::new(state))
+            }
+        });
+        let state = state.map_err(|error| error.at(self.path(), "read"))?;
+        self.snapshot_of(state)
+    }
+
+    fn snapshot_of(&self, state: Arc<ReadState>) -> Result<Snapshot, StoreError> {
+        let turn = match &*self.backing {
             Backing::Folder { turn, .. } => Arc::clone(turn),
-            Backing::Memory(..) => Arc::default(),
+            Backing::Memory { .. } => Arc::default(),
         };
-        let taken = guarded(|| Snapshot::from_file(open()?, (self.path(), size), turn));
-        taken.map_err(|error| error.at(self.path(), "read"))
+        Ok(Snapshot::new(state, (self.path(), self.file_size()?), turn))
     }
 
     /// Returns a [`Writer`] that adds to the store.
-    pub fn writer(&self) -> Writer<'_> {
+    pub fn writer(&self) -> Writer {
         Writer {
-            store: self,
+            store: self.clone(),
             file: None,
         }
+    }
+
+    /// The id of the current state, which [`Snapshot::state`] also returns. Takes microseconds and never waits.
+    ///
+    /// # Errors
+    /// Returns an error if there is no store or the system cannot read its file.
+    pub fn state(&self) -> Result<StateId, StoreError> {
+        match &*self.backing {
+            Backing::Memory { changes, .. } => {
+                Ok(StateId::of_memory(changes.load(Ordering::Acquire)))
+            }
+            Backing::Folder { .. } if !self.file_exists()? => Ok(StateId::NO_FILE),
+            Backing::Folder { file, .. } => File::open(file)
+                .and_then(|file| StateId::read(&file))
+                .map_err(|error| system_error("read", self.path(), error)),
+        }
+    }
+
+    /// Whether the store was changed since this state, by any process. Programs that show a store ask this every
+    /// few hundred milliseconds.
+    ///
+    /// # Errors
+    /// Like [`Store::state`].
+    pub fn changed_since(&self, state: StateId) -> Result<bool, StoreError> {
+        Ok(self.state()? != state)
     }
 
     /// Plans a change, and writes it in one transaction if there is anything to change. The plan is made
@@ -92,10 +130,10 @@ impl Store {
         let Some(new) = new else {
             return Ok(outcome);
         };
-        self.writer().write(bytes(&new), |database| {
-            let transaction = begin(database)?;
-            let (outcome, new) = plan(&Rows::open(&database.begin_read()?)?)?;
+        self.writer().write(bytes(&new), |session| {
+            let (outcome, new) = plan(&Rows::open(&session.database.begin_read()?)?)?;
             if let Some(new) = new {
+                let transaction = session.begin()?;
                 write(&transaction, &new)?;
                 transaction.commit()?;
             }
@@ -106,15 +144,15 @@ impl Store {
     /// The path that errors name.
     #[doc(hidden)]
     pub fn path(&self) -> &Path {
-        match &self.backing {
+        match &*self.backing {
             Backing::Folder { file, .. } => file,
-            Backing::Memory(_, name) => name,
+            Backing::Memory { name, .. } => name,
         }
     }
 
     /// Whether the file exists. It must, unless the first profile may create it.
     pub(crate) fn file_exists(&self) -> Result<bool, StoreError> {
-        match &self.backing {
+        match &*self.backing {
             Backing::Folder {
                 folder,
                 file,
@@ -126,46 +164,36 @@ impl Store {
                 }),
                 exists => Ok(exists),
             },
-            Backing::Memory(..) => Ok(true),
+            Backing::Memory { .. } => Ok(true),
         }
     }
 }
 
-/// Begins a write transaction. Readers see the last commit until it ends.
-pub(crate) fn begin(database: &Database) -> Result<WriteTransaction, InternalError> {
-    let mut transaction = database.begin_write()?;
-    // Keeps the state from which redb recovers at once if this process is killed.
-    transaction.set_quick_repair(true);
-    Ok(transaction)
-}
-
-impl<'s> Writer<'s> {
+impl Writer {
     /// The store that this writer adds to.
-    pub fn store(&self) -> &'s Store {
-        self.store
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Takes a snapshot without closing the file, if this writer has it open. Drop it before the writer, because other
+    /// processes wait for it.
+    ///
+    /// # Errors
+    /// Like [`Store::snapshot`].
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let open = self.file.as_ref().and_then(|file| file.writable());
+        let Some((database, id)) = open else {
+            return self.store.snapshot();
+        };
+        let state = guarded(|| ReadState::of_database(database, id));
+        let state = state.map_err(|error| error.at(self.store.path(), "read"))?;
+        self.store.snapshot_of(Arc::new(state))
     }
 
     /// Closes the file, so that others can read and write it until the next addition.
     pub fn release(&mut self) {
-        let Some(open) = self.file.take() else {
-            return;
-        };
-        let closed = guarded(|| {
-            // If a snapshot still reads from the file, it closes it.
-            let Some(mut database) = Arc::into_inner(open.database) else {
-                return Ok(());
-            };
-            if open.makes_room {
-                open::compact(&mut database)
-            } else {
-                open::compact_small(&mut database, &open.path)
-            }
-            drop(database);
-            open::reserve_after_file(&open.path, Reserve::Keep);
-            Ok(())
-        });
-        if closed.is_err() {
-            open::recover(&open.path);
+        if let Some(file) = self.file.take() {
+            drop(file.close_session());
         }
     }
 
@@ -173,58 +201,64 @@ impl<'s> Writer<'s> {
     pub(crate) fn write<T>(
         &mut self,
         bytes: Option<u64>,
-        work: impl FnOnce(&Database) -> Result<T, InternalError>,
+        work: impl FnOnce(&Session) -> Result<T, InternalError>,
     ) -> Result<T, StoreError> {
-        let store = self.store;
-        let (folder, file, turn) = match &store.backing {
-            Backing::Memory(database, _) => {
+        let store = self.store.clone();
+        let (folder, file, turn) = match &*store.backing {
+            Backing::Memory {
+                database, changes, ..
+            } => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                return work(&database).map_err(|error| error.at(store.path(), "write"));
+                let done = work(&Session::in_memory(database.clone()));
+                changes.fetch_add(1, Ordering::AcqRel);
+                return done.map_err(|error| error.at(store.path(), "write"));
             }
             Backing::Folder {
                 folder, file, turn, ..
             } => (folder, file, turn),
         };
-        if let (Some(open), Some(bytes)) = (&self.file, bytes) {
-            check_room(&open.path, bytes, turn)?;
+        if !store.file_exists()? {
+            open::create(folder, bytes.unwrap_or(0), turn)?;
         }
-        let open = match self.file.take() {
-            Some(open) => open,
-            None => {
-                if !store.file_exists()? {
-                    open::create(folder, bytes.unwrap_or(0), turn)?;
-                }
-                let path = open::real_path(file)?;
-                let opened = guarded(|| Ok(open::open_for_writing(&path, bytes, turn)));
-                Open {
-                    database: opened.map_err(|error| error.at(&path, "write")).flatten()?,
-                    path,
-                    makes_room: bytes.is_none(),
-                }
+        let path = open::real_path(file)?;
+        if let (Some(file), Some(bytes)) = (&self.file, bytes)
+            && file.is_open_for_writing()
+        {
+            check_room(&path, bytes, turn)?;
+            let mut session = file.session();
+            if let Some(open) = session.take() {
+                return run(work, open, session, &path);
             }
-        };
-        let done = guarded(|| work(&open.database));
-        match done {
-            Ok(done) => {
-                self.file = Some(open);
-                Ok(done)
-            }
-            Err(error) => {
-                // After a failure, the database must not be used any more.
-                turn.unshare();
-                let Open { database, path, .. } = open;
-                let _ = guarded(|| {
-                    drop(database);
-                    Ok(())
-                });
-                open::recover(&path);
-                Err(error.at(&path, "write"))
-            }
+        }
+        let next = open::lock_to_write(&path, turn)?;
+        let file = SharedFile::at(&path).map_err(|error| system_error("write", &path, error))?;
+        let file = self.file.insert(file);
+        let (session, open) = open::open_for_writing(&path, file, bytes, turn)?;
+        drop(next);
+        run(work, open, session, &path)
+    }
+}
+
+/// Runs work with an open file, which stays open unless the work fails.
+fn run<T>(
+    work: impl FnOnce(&Session) -> Result<T, InternalError>,
+    open: Session,
+    mut session: MutexGuard<'_, Option<Session>>,
+    path: &Path,
+) -> Result<T, StoreError> {
+    match guarded(|| work(&open)) {
+        Ok(done) => {
+            *session = Some(open);
+            Ok(done)
+        }
+        Err(error) => {
+            open.abandon();
+            Err(error.at(path, "write"))
         }
     }
 }
 
-impl Drop for Writer<'_> {
+impl Drop for Writer {
     fn drop(&mut self) {
         self.release();
     }

@@ -4,10 +4,10 @@
 
 use crate::error::{InternalError, StoreError};
 use crate::file::names::is_being_rewritten;
-use redb::{Database, DatabaseError};
+use redb::DatabaseError;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use sto_model::files::{Folder, TemporaryFiles};
 #[cfg(target_os = "linux")]
@@ -47,14 +47,11 @@ pub struct StoreOptions {
     pub temporaries: TemporaryFiles,
 }
 
-/// How operations of a [`Store`](crate::Store) take turns at its file with each other and other processes.
-///
-/// A file that is open for writing is locked for this process, too, so its other operations share it.
+/// How operations of a [`Store`](crate::Store) take turns at its file with other processes.
 #[derive(Default)]
 pub(crate) struct Turn {
     on_wait: Option<OnWait>,
     temporaries: TemporaryFiles,
-    open: Mutex<Weak<Database>>,
 }
 
 impl Turn {
@@ -62,7 +59,6 @@ impl Turn {
         Turn {
             on_wait: options.on_wait,
             temporaries: options.temporaries,
-            ..Turn::default()
         }
     }
 
@@ -70,27 +66,8 @@ impl Turn {
         &self.temporaries
     }
 
-    fn open(&self) -> MutexGuard<'_, Weak<Database>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn on_wait(&self) -> Option<&OnWait> {
         self.on_wait.as_ref()
-    }
-
-    /// The file, if this process has it open for writing.
-    pub(crate) fn shared(&self) -> Option<Arc<Database>> {
-        self.open().upgrade()
-    }
-
-    /// Shares the open file with other operations of this process.
-    pub(crate) fn share(&self, database: &Arc<Database>) {
-        *self.open() = Arc::downgrade(database);
-    }
-
-    /// Stops sharing a file after a failure.
-    pub(crate) fn unshare(&self) {
-        *self.open() = Weak::new();
     }
 }
 
@@ -210,10 +187,12 @@ fn holders(path: &Path) -> Option<String> {
         .collect();
     holders.sort_unstable();
     holders.dedup();
-    let others: Vec<String> = holders
+    let holders: Vec<String> = holders
         .into_iter()
-        .filter(|&pid| pid != std::process::id())
         .map(|pid| {
+            if pid == std::process::id() {
+                return "this process".to_owned();
+            }
             let command = fs::read_to_string(format!("/proc/{pid}/comm"));
             let command = command.map_or_else(
                 |_| String::new(),
@@ -224,7 +203,7 @@ fn holders(path: &Path) -> Option<String> {
             format!("process {pid}{command}{user}")
         })
         .collect();
-    (!others.is_empty()).then(|| others.join(", "))
+    (!holders.is_empty()).then(|| holders.join(", "))
 }
 
 /// Other systems do not list the holders of a lock.

@@ -3,20 +3,17 @@
 use crate::error::{InternalError, StoreError, system_error};
 use crate::file::lock::{LOCK_TIMEOUT, LockedFolder, Turn, let_writers_pass, lock_folder, locked};
 use crate::file::names::name_of;
+use crate::file::reading::{OpenForReading, ReadState, builder};
+use crate::file::shared::{Session, SharedFile};
 use crate::file::temporary::{check_room, remove_leftovers, temporary_next_to};
-use crate::file::unrepaired::UnrepairedFile;
-use crate::guard::guarded;
 use crate::read::rows;
-use crate::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
+use crate::tables::{FILE_NAME, REDB_MAGIC};
+use redb::Database;
 use redb::backends::InMemoryBackend;
-use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
-use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, MutexGuard};
 use sto_model::files::Folder;
 use sto_model::units::Bytes;
 
@@ -202,39 +199,41 @@ fn make_tables(database: &Database) -> Result<(), InternalError> {
     Ok(())
 }
 
-/// Opens the file for writing, after a check that the disk has room for this many bytes more (if any).
-/// Waits for other processes; new readers [give way to this writer](let_writers_pass).
-pub(crate) fn open_for_writing(
+/// Opens the file for writing, after a check that the disk has room for this many bytes more (if any), unless this
+/// process has it open. Waits for other processes; new readers [give way to this writer](let_writers_pass).
+pub(crate) fn open_for_writing<'f>(
     path: &Path,
+    file: &'f SharedFile,
     bytes: Option<u64>,
     turn: &Turn,
-) -> Result<Arc<Database>, StoreError> {
-    if let Some(database) = turn.shared() {
-        return Ok(database);
+) -> Result<(MutexGuard<'f, Option<Session>>, Session), StoreError> {
+    if let Some(bytes) = bytes {
+        check_room(path, bytes, turn)?;
     }
-    // While the folder is locked, no process replaces this file with a rewritten one. If the file
-    // system cannot lock folders, no process can replace it at all.
+    let open = || {
+        let mut session = match bytes {
+            Some(_) => file.session(),
+            None => file.close_session(),
+        };
+        let open = session
+            .take()
+            .map_or_else(|| Session::open(path, bytes.is_none()), Ok)?;
+        Ok((session, open))
+    };
+    locked(path, path, (LOCK_TIMEOUT, turn), open).map_err(|error| error.at(path, "write"))
+}
+
+/// Locks the folder of a store before its file is opened for writing, and removes the temporary files of killed
+/// processes.
+///
+/// While the folder is locked, no process replaces the file with a rewritten one. `None` if the file system cannot
+/// lock folders; then no process can replace it at all.
+pub(crate) fn lock_to_write(path: &Path, turn: &Turn) -> Result<Option<LockedFolder>, StoreError> {
     let next = lock_if_possible(path, turn)?;
     if let Some(locked) = &next {
         remove_leftovers(path, locked);
     }
-    if let Some(bytes) = bytes {
-        check_room(path, bytes, turn)?;
-    }
-    let open = || match turn.shared() {
-        Some(database) => Ok(database),
-        None => {
-            let database = Arc::new(builder().open(path)?);
-            turn.share(&database);
-            Ok(database)
-        }
-    };
-    let database = locked(path, path, (LOCK_TIMEOUT, turn), open);
-    let database = database.map_err(|error| error.at(path, "write"))?;
-    if bytes.is_none() {
-        reserve_after_file(path, Reserve::Release);
-    }
-    Ok(database)
+    Ok(next)
 }
 
 /// Locks the folder of a store; `None` if the file system cannot lock folders.
@@ -257,118 +256,48 @@ pub(crate) fn create_in_file(file: File) -> Result<Database, InternalError> {
     Ok(database)
 }
 
-/// Lets redb roll back a failed operation and truncate the file; otherwise a disk that the operation
-/// filled would stay full. If that fails, the next writer does it.
-pub(crate) fn recover(path: &Path) {
-    let open = || builder().open(path);
-    let _ = guarded(|| locked(path, path, (Duration::ZERO, &Turn::default()), open).map(drop));
-}
-
-/// Gives back the free space of a small file.
-///
-/// redb doubles a full file. In a small store, most of the file is then free, and moving its few pages
-/// takes some milliseconds. In a large store, that would take too long for every profile, and the next
-/// profile would double the file again.
-pub(crate) fn compact_small(database: &mut Database, path: &Path) {
-    if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL_FILE_LEN) {
-        compact(database);
+/// The current state of the file, for snapshots. Waits for writers.
+pub(crate) fn current_state(path: &Path, turn: &Turn) -> Result<Arc<ReadState>, InternalError> {
+    if let Some(state) = SharedFile::at(path)?.newest() {
+        return Ok(state);
     }
-}
-
-/// Gives back free space as far as possible. Errors are ignored: the data is already written.
-pub(crate) fn compact(database: &mut Database) {
-    let _ = database.compact();
-}
-
-/// An operation on the disk space reserved after the end of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reserve {
-    Keep,
-    Release,
-}
-
-/// Reserves disk space after the end of the file or releases it, so that profiles can be removed when the
-/// disk is full. Errors are ignored. Release it only while no other process can write to the file.
-pub(crate) fn reserve(file: &File, what: Reserve) {
-    let how = match what {
-        Reserve::Keep => FallocateFlags::KEEP_SIZE,
-        Reserve::Release => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
-    };
-    if let Ok(found) = file.metadata() {
-        let _ = fallocate(file, how, found.len(), RESERVED_BYTES);
-    }
-}
-
-/// Like [`reserve`], for the file at this path.
-pub(crate) fn reserve_after_file(path: &Path, what: Reserve) {
-    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
-    let file = File::options().write(true).custom_flags(no_link).open(path);
-    let _ = file.map(|file| reserve(&file, what));
-}
-
-/// Bytes that removing a profile takes before it frees any.
-const RESERVED_BYTES: u64 = 96 << 10;
-
-/// Maximum length of a file that is compacted after every profile.
-const SMALL_FILE_LEN: u64 = 4 << 20;
-
-/// The file, opened for reading.
-pub(crate) enum OpenForReading {
-    Clean(ReadOnlyDatabase),
-    /// A writable database: one shared with this process's writer, or a crashed file repaired in memory.
-    Whole(Arc<Database>),
-}
-
-impl OpenForReading {
-    pub(crate) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
-        match self {
-            OpenForReading::Clean(database) => database.begin_read(),
-            OpenForReading::Whole(database) => database.begin_read(),
+    let_writers_pass(path);
+    locked(path, path, (LOCK_TIMEOUT, turn), || {
+        let file = SharedFile::at(path)?;
+        let _closed = file.close_session();
+        match file.newest() {
+            Some(state) => Ok(Ok(state)),
+            None => Ok(file.share(OpenForReading::open(path)?)),
         }
-    }
+    })?
 }
 
-/// Opens the file for reading; never writes to it. Waits for writers in other processes.
+/// Opens the file for reading, which keeps writers out until it is dropped. Waits for writers.
 pub(crate) fn open_for_reading(path: &Path, turn: &Turn) -> Result<OpenForReading, InternalError> {
-    if turn.shared().is_none() {
-        let_writers_pass(path);
-    }
-    locked(path, path, (LOCK_TIMEOUT, turn), || match turn.shared() {
-        Some(database) => Ok(OpenForReading::Whole(database)),
-        None => read_only(path),
-    })
+    let_writers_pass(path);
+    open_for_reading_locked(path, turn)
 }
 
-/// Like [`open_for_reading`], for a caller that has locked the folder and excludes writers in this process.
+/// Like [`open_for_reading`], for a caller that has locked the folder.
 pub(crate) fn open_for_reading_locked(
     path: &Path,
     turn: &Turn,
 ) -> Result<OpenForReading, InternalError> {
-    locked(path, path, (LOCK_TIMEOUT, turn), || read_only(path))
+    locked(path, path, (LOCK_TIMEOUT, turn), || {
+        let file = SharedFile::at(path)?;
+        let _closed = file.close_session();
+        OpenForReading::open(path)
+    })
 }
 
-/// Opens the file for reading without waiting.
-pub(crate) fn read_only(path: &Path) -> Result<OpenForReading, DatabaseError> {
-    match builder().open_read_only(path) {
-        Ok(database) => Ok(OpenForReading::Clean(database)),
-        Err(DatabaseError::RepairAborted) => Ok(OpenForReading::Whole(Arc::new(unrepaired(path)?))),
-        Err(error) => Err(error),
-    }
-}
-
-fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
-    builder().create_with_backend(UnrepairedFile::new(File::open(path)?)?)
-}
-
-/// Opens the file without writing to it and lets redb check it: the checksums of all pages in use, and that
-/// pages marked as free are free. Waits for writers in other processes.
+/// Opens the file for reading and lets redb check it: the checksums of all pages in use, and that pages marked as
+/// free are free.
 ///
 /// Only a checked file can be traversed safely: damaged pages may refer to one another in a circle.
-pub(crate) fn open_and_check(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
-    let_writers_pass(path);
-    let mut database = locked(path, path, (LOCK_TIMEOUT, turn), || unrepaired(path))?;
-    if database.check_integrity()? {
-        return Ok(database);
+pub(crate) fn open_and_check(path: &Path, turn: &Turn) -> Result<OpenForReading, InternalError> {
+    let mut file = open_for_reading(path, turn)?;
+    if file.database.check_integrity()? {
+        return Ok(file);
     }
     Err(InternalError::damaged(
         REDB_FILE,
@@ -379,23 +308,18 @@ pub(crate) fn open_and_check(path: &Path, turn: &Turn) -> Result<Database, Inter
 /// The location of damage in redb's own data.
 const REDB_FILE: &str = "the redb file";
 
-fn builder() -> Builder {
-    let mut builder = Builder::new();
-    builder.set_cache_size(CACHE_BYTES);
-    builder
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::lock::RETRY_INTERVAL;
+    use std::time::Duration;
 
     #[test]
     fn reports_a_store_that_stays_in_use() {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = open_for_writing(&path, Some(0), &Turn::default()).unwrap();
+        let holder = builder().open(&path).unwrap();
         let patience = Duration::from_millis(30);
         let error = locked(&path, &path, (patience, &Turn::default()), || {
             builder().open_read_only(&path)
@@ -446,14 +370,15 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_a_store_in_use() {
+    fn writers_wait_for_readers_that_keep_them_out() {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
         let holder = open_for_reading(&path, &Turn::default()).unwrap();
+        let file = SharedFile::at(&path).unwrap();
+        let write = || open_for_writing(&path, &file, Some(0), &Turn::default()).map(drop);
         std::thread::scope(|scope| {
-            let writer =
-                scope.spawn(|| open_for_writing(&path, Some(0), &Turn::default()).map(drop));
+            let writer = scope.spawn(write);
             std::thread::sleep(Duration::from_millis(30));
             assert!(!writer.is_finished());
             drop(holder);

@@ -184,13 +184,13 @@ struct Listed {
 impl Source<'_> {
     fn merge_into(
         &mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut Writer,
         (snapshot, here): (Snapshot, &HashMap<ProfileId, &StoredProfile>),
         progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
         let mut merged = Merged::default();
         let new = self.list((&snapshot, here), &mut merged)?;
-        // The snapshot would keep the writer waiting.
+        // While it is kept, the file is not compacted.
         drop(snapshot);
         if new.is_empty() {
             progress(&merged)?;

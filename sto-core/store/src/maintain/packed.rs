@@ -3,7 +3,7 @@
 //! A profile with the same metrics and commit has the same bytes, whichever store it comes from.
 
 use crate::error::{InternalError, StoreError};
-use crate::file::open::read_only;
+use crate::file::reading::{OpenForReading, ReadState};
 use crate::guard::guarded;
 use crate::maintain::replace::write_file;
 use crate::read::rows::Rows;
@@ -114,11 +114,12 @@ impl Snapshot {
             return Err(not_a_store("it is not a redb file".to_owned()));
         }
         let read = || {
-            Snapshot::from_file(
-                read_only(&store.path())?,
+            let state = ReadState::of_file(OpenForReading::open(&store.path())?)?;
+            Ok(Snapshot::new(
+                Arc::new(state),
                 (name, Bytes(size)),
                 Arc::default(),
-            )
+            ))
         };
         guarded(read).map_err(|error| error.at(name, "read"))
     }

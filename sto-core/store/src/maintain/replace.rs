@@ -6,10 +6,11 @@
 //! replaced, and opens the new one.
 
 use crate::error::{self, InternalError, StoreError};
-use crate::file::access::{Backing, begin};
+use crate::file::access::Backing;
 use crate::file::lock::lock_folder;
 use crate::file::names::name_of;
-use crate::file::open::{self, Reserve};
+use crate::file::open;
+use crate::file::space::{Reserve, reserve};
 use crate::file::temporary::{remove_leftovers, temporary_to_publish, temporary_to_replace};
 use crate::guard::guarded;
 use crate::maintain::rewrite::rewrite;
@@ -25,6 +26,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 use sto_model::files::{Folder, MemoryFile};
 use sto_model::id::ProfileId;
@@ -88,14 +90,14 @@ impl Store {
     /// twice as many as the one before.
     fn remove(&self, profiles: &BTreeSet<ProfileId>) -> Result<(), StoreError> {
         let all: Vec<ProfileId> = profiles.iter().copied().collect();
-        self.writer().write(None, |database| {
+        self.writer().write(None, |session| {
             let mut left = &all[..];
             let mut count = 1;
             while !left.is_empty() {
                 let (next, later) = left.split_at(count.min(left.len()));
                 (left, count) = (later, 2 * count);
-                let transaction = begin(database)?;
-                let rows = Rows::open(&database.begin_read()?)?;
+                let transaction = session.begin()?;
+                let rows = Rows::open(&session.database.begin_read()?)?;
                 let mut new = NewRows::new(rows.contents);
                 let next = next.iter().copied().collect();
                 let gone = Removal::new(&rows, &next)?.write(&rows, &mut new)?;
@@ -121,11 +123,14 @@ impl Store {
 
     fn rewrite(&self, gone: &BTreeSet<ProfileId>, replace: bool) -> Result<Rewritten, StoreError> {
         let keep = |id| !gone.contains(&id);
-        let (file, turn) = match &self.backing {
+        let (file, turn) = match &*self.backing {
             Backing::Folder { file, turn, .. } => (file, turn),
-            Backing::Memory(database, _) => {
-                return rewrite_memory(database, &keep, replace)
-                    .map_err(|error| error.at(self.path(), "write"));
+            Backing::Memory {
+                database, changes, ..
+            } => {
+                let rewritten = rewrite_memory(database, &keep, replace);
+                changes.fetch_add(1, Ordering::AcqRel);
+                return rewritten.map_err(|error| error.at(self.path(), "write"));
             }
         };
         if !self.file_exists()? {
@@ -141,7 +146,7 @@ impl Store {
         remove_leftovers(file, &locked);
         let result = guarded(|| {
             let reading = open::open_for_reading_locked(file, turn)?;
-            let rows = Rows::open(&reading.begin()?)?;
+            let rows = Rows::open(&reading.database.begin_read()?)?;
             // The file that was read must be the one in the locked folder.
             let name = name_of(file);
             let before = locked.folder.open_file(name)?.metadata;
@@ -252,6 +257,6 @@ pub(crate) fn write_file(
     rewrite(rows, keep, is_export, &database)?;
     database.compact()?;
     drop(database);
-    open::reserve(new, Reserve::Keep);
+    reserve(new, Reserve::Keep);
     Ok(Bytes(new.metadata()?.len()))
 }

@@ -2,7 +2,8 @@
 
 use crate::error::InternalError;
 use crate::file::lock::Turn;
-use crate::file::open::OpenForReading;
+use crate::file::reading::ReadState;
+use crate::file::state::StateId;
 use crate::guard::guarded;
 use crate::read::rows::Rows;
 use crate::read::{builds, calls, metrics, slices};
@@ -22,30 +23,16 @@ use sto_model::{Build, FrameTable, RunMetrics};
 /// One state of a store. All queries see this state, whatever others write or prune in the meantime.
 ///
 /// Clones are cheap, and any number of threads may query it and other snapshots at the same time. The data
-/// is read from the store's file, which stays open [until the last clone is dropped](Store::snapshot).
+/// is read from the store's file, which stays open until the last clone is dropped. No writer
+/// [waits for that](Store::snapshot).
 #[derive(Clone)]
 pub struct Snapshot(Arc<SnapshotData>);
 
 struct SnapshotData {
-    // Dropped before the file that it reads from.
-    rows: Rows,
-    _file: Closing,
+    state: Arc<ReadState>,
     path: PathBuf,
     size: Bytes,
     turn: Arc<Turn>,
-}
-
-/// A file that is closed after `rows`. On some damaged files, redb only panics at that point.
-struct Closing(Option<OpenForReading>);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        let file = self.0.take();
-        let _ = guarded(|| {
-            drop(file);
-            Ok(())
-        });
-    }
 }
 
 impl Snapshot {
@@ -58,19 +45,23 @@ impl Snapshot {
         Store::at(path, options)?.snapshot()
     }
 
-    /// Takes a snapshot of an open file of this size. Errors name this path.
-    pub(crate) fn from_file(
-        file: OpenForReading,
+    /// Creates a snapshot of a file of this size. Errors name this path.
+    pub(crate) fn new(
+        state: Arc<ReadState>,
         (path, size): (&Path, Bytes),
         turn: Arc<Turn>,
-    ) -> Result<Snapshot, InternalError> {
-        Ok(Snapshot(Arc::new(SnapshotData {
-            rows: Rows::open(&file.begin()?)?,
-            _file: Closing(Some(file)),
+    ) -> Snapshot {
+        Snapshot(Arc::new(SnapshotData {
+            state,
             path: path.to_owned(),
             size,
             turn,
-        })))
+        }))
+    }
+
+    /// The id of this state. It equals [`Store::state`] until the store is changed.
+    pub fn state(&self) -> StateId {
+        self.0.state.id
     }
 
     /// Runs a query.
@@ -78,7 +69,7 @@ impl Snapshot {
         &self,
         work: impl FnOnce(&Rows) -> Result<T, InternalError>,
     ) -> Result<T, StoreError> {
-        guarded(|| work(&self.0.rows)).map_err(|error| error.at(self.path(), "read"))
+        guarded(|| work(&self.0.state.rows)).map_err(|error| error.at(self.path(), "read"))
     }
 
     /// How operations take turns at this store's file, for operations that write another file.

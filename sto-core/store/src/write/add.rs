@@ -2,7 +2,6 @@
 
 use crate::codec::{ProfileRecord, ReadingRecord, pack_metrics};
 use crate::error::{InternalError, packing_error};
-use crate::file::access::begin;
 use crate::read::builds::profile_record;
 use crate::read::counts::{CallPacks, SideData};
 use crate::read::rows::{NewRows, Rows};
@@ -24,7 +23,7 @@ pub(crate) enum AddOutcome {
     OtherReading(ReadingRecord),
 }
 
-impl Writer<'_> {
+impl Writer {
     /// Adds a profile in one transaction.
     ///
     /// A build has one profile per source. If the source was read for this store before, its profile stays
@@ -69,7 +68,7 @@ impl Writer<'_> {
         write::check(build, profile, interned)
             .map_err(|error| error.at(self.store().path(), "write"))?;
         let id = ProfileId::new(build, profile, interned);
-        let (from, replaced) = self.store().snapshot()?.read(|rows| {
+        let (from, replaced) = self.snapshot()?.read(|rows| {
             let known = rows.reading(profile.build_recording_id())?;
             let known = known.filter(|known| known.profile == gone);
             let known = known.ok_or(InternalError::NoProfile(gone))?;
@@ -97,16 +96,14 @@ impl Writer<'_> {
         // Plans while others may still read, and before anything is changed: opening the file for writing
         // would already change it.
         let (seen, planned) = self
-            .store()
             .snapshot()?
             .read(|rows| Ok((rows.contents, plan(rows)?)))?;
         let planned = match planned {
             (put, None) => return Ok(put),
             (put, Some(new)) => (put, new),
         };
-        self.write(Some(planned.1.bytes()), |database| {
-            let transaction = begin(database)?;
-            let rows = Rows::open(&database.begin_read()?)?;
+        self.write(Some(planned.1.bytes()), |session| {
+            let rows = Rows::open(&session.database.begin_read()?)?;
             let (put, new) = if rows.contents == seen {
                 planned
             } else {
@@ -115,6 +112,7 @@ impl Writer<'_> {
                     (put, Some(new)) => (put, new),
                 }
             };
+            let transaction = session.begin()?;
             new.write(&transaction)?;
             transaction.commit()?;
             Ok(put)

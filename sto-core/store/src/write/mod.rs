@@ -105,7 +105,7 @@ pub(crate) fn next_history(history: [u8; 16], done: &[u8]) -> [u8; 16] {
     digest(&[&history, done])
 }
 
-fn digest(parts: &[&[u8]]) -> [u8; 16] {
+pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(part);

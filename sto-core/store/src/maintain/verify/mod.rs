@@ -35,6 +35,7 @@ use crate::read::rows::Rows;
 use columns::Columns;
 use corruptions::Corruptions;
 use records::Records;
+use redb::ReadableDatabase;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_model::Cancelled;
@@ -101,7 +102,7 @@ pub(crate) fn verify(
     // Reads like every other reader, so that no repair hides damage.
     let read = guarded(|| {
         let file = open::open_for_reading(path, turn)?;
-        let rows = Rows::open(&file.begin()?)?;
+        let rows = Rows::open(&file.database.begin_read()?)?;
         Ok(walk(&rows, &mut checked, &mut damages, progress))
     });
     let sound_profiles = match read {

@@ -12,7 +12,7 @@ use crate::tables::{
 };
 use crate::test_profiles::add;
 use crate::{Store, Tag};
-use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{Database, ReadableTable, WriteTransaction};
 use std::path::PathBuf;
 use sto_model::id::{BuildId, ProfileId};
 use sto_model::units::Bytes;
@@ -36,7 +36,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
 fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
     let (folder, file) = store();
     {
-        let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
+        let database = Database::open(&file).unwrap();
         let transaction = database.begin_write().unwrap();
         let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
         let mut new = NewRows::new(rows.contents);
@@ -65,7 +65,7 @@ fn rejects_future_versions_and_features() {
     ];
     for (key, value, expected) in cases {
         let (folder, file) = store();
-        let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
+        let database = Database::open(&file).unwrap();
         let transaction = database.begin_write().unwrap();
         let mut meta = transaction.open_table(META).unwrap();
         meta.insert(key, value).unwrap();
@@ -120,7 +120,7 @@ fn with_profile(
     change: impl FnOnce(&mut ProfileRecord),
 ) -> (tempfile::TempDir, PathBuf) {
     let (folder, file) = store();
-    let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
+    let database = Database::open(&file).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::new(rows.contents);
@@ -538,7 +538,7 @@ fn tags_have_a_checksum() {
 /// A store with a changed column of a profile and its right checksum.
 fn with_column(column: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
     let (folder, file) = store();
-    let database = open::open_for_writing(&file, Some(0), &Turn::default()).unwrap();
+    let database = Database::open(&file).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::new(rows.contents);

@@ -1,4 +1,4 @@
-//! Reads a file whose last writer was killed, without writing to it.
+//! Reads a file without writing to it, and lets writers in while it is read.
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
@@ -6,17 +6,23 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::ops::Bound;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A redb file whose repairs stay in memory.
+/// A redb file that is only read: what redb writes stays in memory.
 ///
-/// redb repairs such a file when it opens it for writing, but a reader may lack the permission to
-/// write, or the disk may still be full.
+/// redb writes to every file that it opens, and repairs a file whose last writer was killed. But a reader may lack the
+/// permission to write, or the disk may be full.
 #[derive(Debug)]
-pub(crate) struct UnrepairedFile {
+pub(crate) struct OverlayFile {
     file: FileBackend,
     written: Mutex<Written>,
+    /// The locks on parts of the file.
+    locked: Mutex<Vec<LockRange>>,
+    is_closed: AtomicBool,
 }
+
+pub(super) type LockRange = (Bound<u64>, Bound<u64>);
 
 #[derive(Debug)]
 struct Written {
@@ -28,22 +34,53 @@ struct Written {
 
 const PAGE: usize = 4096;
 
-impl UnrepairedFile {
+impl OverlayFile {
     pub(crate) fn new(file: File) -> Result<Self, redb::DatabaseError> {
         let file = FileBackend::new(file)?;
         let len = file.len()?;
-        let written = Mutex::new(Written {
+        let written = Written {
             len,
             file_len: len,
             pages: HashMap::new(),
-        });
-        Ok(UnrepairedFile { file, written })
+        };
+        Ok(OverlayFile {
+            file,
+            written: Mutex::new(written),
+            locked: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+        })
     }
 
-    fn written(&self) -> std::sync::MutexGuard<'_, Written> {
-        self.written
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// Replaces the locks that keep writers out by a lock on this range. Keeps them if the file system cannot lock
+    /// ranges.
+    pub(super) fn lock_only(&self, range: LockRange) -> Result<(), BackendError> {
+        if matches!(self.file.try_lock_shared_range(range.0, range.1), Ok(true)) {
+            for (start, end) in self.locked().drain(..) {
+                self.file.unlock_range(start, end)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all further reads and writes fail, so that redb does not save its list of free pages, which it would
+    /// read from pages that a writer may have replaced.
+    pub(super) fn close_early(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    fn check_open(&self) -> io::Result<()> {
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the file is closed"));
+        }
+        Ok(())
+    }
+
+    fn written(&self) -> MutexGuard<'_, Written> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<LockRange>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a page of the file; bytes after its end are zeros.
@@ -80,18 +117,29 @@ fn as_readers_end(end: Bound<u64>) -> Bound<u64> {
     }
 }
 
-impl StorageBackend for UnrepairedFile {
+/// A handle that redb owns.
+#[derive(Debug)]
+pub(super) struct OverlayBackend(pub(super) Arc<OverlayFile>);
+
+impl StorageBackend for OverlayBackend {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.written().len)
+        Ok(self.0.written().len)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let written = self.written();
+        self.0.check_open()?;
+        let written = self.0.written();
         if offset
             .checked_add(out.len() as u64)
             .is_none_or(|end| end > written.len)
         {
             return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let is_changed =
+            pieces(offset, out.len()).any(|(page, ..)| written.pages.contains_key(&page));
+        if !is_changed && offset + out.len() as u64 <= written.file_len {
+            drop(written);
+            return self.0.file.read(offset, out);
         }
         let mut rest = out;
         for (page, start, len) in pieces(offset, rest.len()) {
@@ -99,7 +147,7 @@ impl StorageBackend for UnrepairedFile {
             match written.pages.get(&page) {
                 Some(bytes) => out.copy_from_slice(&bytes[start..start + len]),
                 None => {
-                    let bytes = self.page_of_file(page, written.file_len)?;
+                    let bytes = self.0.page_of_file(page, written.file_len)?;
                     out.copy_from_slice(&bytes[start..start + len]);
                 }
             }
@@ -109,7 +157,7 @@ impl StorageBackend for UnrepairedFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut written = self.written();
+        let mut written = self.0.written();
         written.file_len = written.file_len.min(len);
         written.pages.retain(|&page, bytes| {
             let kept = len.saturating_sub(page * PAGE as u64).min(PAGE as u64) as usize;
@@ -125,12 +173,13 @@ impl StorageBackend for UnrepairedFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut written = self.written();
+        self.0.check_open()?;
+        let mut written = self.0.written();
         let mut rest = data;
         for (page, start, len) in pieces(offset, data.len()) {
             let (data, after) = rest.split_at(len);
             if !written.pages.contains_key(&page) {
-                let bytes = self.page_of_file(page, written.file_len)?;
+                let bytes = self.0.page_of_file(page, written.file_len)?;
                 written.pages.insert(page, bytes);
             }
             if let Some(bytes) = written.pages.get_mut(&page) {
@@ -142,13 +191,13 @@ impl StorageBackend for UnrepairedFile {
     }
 
     fn close(&self) -> io::Result<()> {
-        self.file.close()
+        self.0.file.close()
     }
 
     // redb locks for writing, but nothing is written to the file. A shared lock is enough, and the
     // only one possible on a file opened for reading.
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.try_lock_shared_range(start, as_readers_end(end))
+        self.try_lock_shared_range(start, as_readers_end(end))
     }
 
     fn try_lock_shared_range(
@@ -156,23 +205,27 @@ impl StorageBackend for UnrepairedFile {
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
-        self.file.try_lock_shared_range(start, end)
+        let is_locked = self.0.file.try_lock_shared_range(start, end)?;
+        if is_locked {
+            self.0.locked().push((start, end));
+        }
+        Ok(is_locked)
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_shared_range(start, end)
+        self.0.file.lock_shared_range(start, end)
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_shared_range(start, end)
+        self.0.file.lock_shared_range(start, end)
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.unlock_range(start, as_readers_end(end))
+        self.0.file.unlock_range(start, as_readers_end(end))
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.query_lock_range(start, end)
+        self.0.file.query_lock_range(start, end)
     }
 }
 
@@ -206,7 +259,8 @@ mod tests {
         ) {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&content).unwrap();
-            let backend = UnrepairedFile::new(File::open(file.path()).unwrap()).unwrap();
+            let overlay = OverlayFile::new(File::open(file.path()).unwrap()).unwrap();
+            let backend = OverlayBackend(Arc::new(overlay));
             let mut expected = content.clone();
             for step in steps {
                 match step {
