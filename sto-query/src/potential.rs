@@ -16,6 +16,7 @@ use sto_core::units::Cost;
 
 /// Number of call levels below a function that its potential includes; 0 is only the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Degree(pub u32);
 
 impl Default for Degree {

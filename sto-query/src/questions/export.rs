@@ -1,16 +1,17 @@
 //! Stacks for the formats of other tools.
 
+use super::models::{ModelRequest, models};
 use crate::QueryError;
 use crate::calls::{CallTrace, CallsError};
 use crate::error::ExportError;
 use crate::models::CostModels;
-use crate::questions::{ModelRequest, models};
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{ContextCosts, Subject, View};
 use serde::{Deserialize, Serialize};
 
 /// A format of another tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ExportFormat {
@@ -41,6 +42,7 @@ pub enum ExportFormat {
 
 /// Request for an export.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExportRequest {
@@ -84,7 +86,7 @@ pub enum ExportedData {
 /// # Errors
 ///
 /// Returns an error if [`Sources::view`] does; for Perfetto, if the run has no calls; for Perun, if
-/// [`models()`] does.
+/// no run has x.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest {
         named,

@@ -22,6 +22,7 @@ use sto_core::units::SampleType;
 
 /// Filter for the named runs, and the event to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Filter {
