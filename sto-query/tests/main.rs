@@ -37,6 +37,7 @@ fn of_function(model: &ModelRequest, function: &str) -> FunctionModelRequest {
 }
 
 mod answers;
+mod ask;
 mod average;
 mod browser;
 mod call_models;

@@ -4,7 +4,6 @@ use crate::ask;
 use crate::export::written;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json as value;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +11,8 @@ use sto_core::units::UnixSeconds;
 use sto_query::QueryError;
 use sto_query::check::CheckRequest;
 use sto_query::questions::{
-    AnnotateRequest, AnyQuestion, AverageRequest, BottlenecksRequest, CalibrateOptions,
-    CalibrateRequest, CompareOptions, CorrelateRequest, DiffRequest, ExpandRequest, ExportRequest,
+    AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateOptions, CalibrateRequest,
+    CompareOptions, CorrelateRequest, DiffRequest, ExpandRequest, ExportRequest,
     ExportStoreRequest, FlameRequest, Ignored, IgnoredFunction, Listing, MergeRequest,
     NormalisationMethod, OccurrencesRequest, PotentialRequest, PruneRequest, PullRequest,
     PushRequest, RegressionsRequest, SeriesRequest, ShowRequest, SourceRequest, SuspectsRequest,
@@ -22,7 +21,7 @@ use sto_query::questions::{
 use sto_query::render;
 use sto_query::render::flame::FlameOptions;
 use sto_query::results::{Subject, View, json};
-use sto_query::sources::{Context, EVENT, Sources};
+use sto_query::sources::{EVENT, Sources};
 use sto_query::text::Date;
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
@@ -217,29 +216,5 @@ fn queries_run_in_parallel_on_two_stores() {
     });
     for (thread, answer) in answers.iter().enumerate() {
         assert_eq!(*answer, expected[thread % 2]);
-    }
-}
-
-#[test]
-fn cancelled_question_is_an_error_whatever_is_asked() {
-    let sources = Sources::from_folder(&history().join("history.sto"));
-    let context = Context::default();
-    context.cancel.cancel();
-    for question in [
-        "top",
-        "tree",
-        "flame",
-        "show",
-        "builds",
-        "runs",
-        "regressions-over-time",
-    ] {
-        let question = value!({"question": question, "named": {"selector": "v1"}});
-        let question: AnyQuestion = serde_json::from_value(question).unwrap();
-        let error = sto_query::ask(&sources, &question, &context).unwrap_err();
-        assert!(
-            matches!(error, QueryError::Cancelled(_)),
-            "{question:?}: {error}"
-        );
     }
 }

@@ -11,7 +11,7 @@ use super::models::{calibrate_curves, compare_models, model_function, model_of_t
 use super::phases::phases;
 use super::source::source;
 use super::stacks::{calibrate, potential, show, top, tree};
-use super::stores::{builds, runs};
+use super::stores::{builds, labels, runs};
 use super::timeline::{call_timeline, timeline};
 use super::*;
 use crate::QueryError;
@@ -103,6 +103,14 @@ macro_rules! questions {
             $($(#[$doc])* $name($request),)*
         }
 
+        #[cfg(feature = "schemas")]
+        impl AnyQuestion {
+            /// Returns the JSON schema (draft 2020-12) of all questions.
+            pub fn schema() -> schemars::Schema {
+                schemars::schema_for!(AnyQuestion)
+            }
+        }
+
         /// The answer to [`AnyQuestion`].
         ///
         /// In JSON, `schema` has the name and version of its schema, and the other fields are those of the answer.
@@ -177,6 +185,8 @@ questions! {
     Flame: flame(FlameRequest) -> FlameStacks,
     /// The most expensive lines of source files.
     Hot: hot(HotSpotsRequest) -> HotSpots,
+    /// The values of labels and metrics of the runs in a store.
+    Labels: labels(LabelsRequest) -> LabelList,
     /// A commit history with measurements.
     Log: log(LogRequest) -> CommitLog,
     /// How the cost of a function grows with a number.

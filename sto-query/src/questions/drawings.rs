@@ -8,6 +8,7 @@ use crate::functions::KeyOptions;
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{RootsBy, View, Window};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use sto_core::store::Snapshot;
 
 /// The stacks that a drawing shows.
@@ -67,7 +68,7 @@ pub struct DiffRequest {
 #[non_exhaustive]
 pub struct FlameStacks {
     /// The stacks and their costs.
-    pub view: View,
+    pub view: Arc<View>,
     /// The functions of [`DrawnStacks::focus`].
     pub focus: Option<Focus>,
     /// The functions of [`DrawnStacks::ignore`].
@@ -108,7 +109,7 @@ pub(super) fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameSt
     } = request;
     let view = match &stacks.by {
         None => sources.view(named, filter)?,
-        Some(by) => sources.view_with_roots(named, filter, by)?,
+        Some(by) => Arc::new(sources.view_with_roots(named, filter, by)?),
     };
     Ok(FlameStacks {
         focus: functions(stacks.focus.as_deref(), sources, &[&view])?,

@@ -8,6 +8,7 @@ use crate::models::CostModels;
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{ContextCosts, Subject, View};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A format of another tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +75,7 @@ pub struct Exported {
 #[expect(clippy::large_enum_variant, reason = "an export has one value of it")]
 pub enum ExportedData {
     /// Stacks and, for pprof and OTLP, the threads and labels of their samples.
-    Stacks(View, Option<ContextCosts>),
+    Stacks(Arc<View>, Option<ContextCosts>),
     /// Calls over time, for Perfetto.
     Calls(CallTrace),
     /// Models of the costs of functions, for Perun.
@@ -110,13 +111,14 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
                     ..ModelRequest::default()
                 },
             )?;
-            let subject = Subject::new(&sources.view(named, filter)?, EVENT);
+            let subject = Subject::new(&*sources.view(named, filter)?, EVENT);
             (ExportedData::Models(models), vec![subject])
         }
         _ => {
             let (view, contexts) = match format {
                 ExportFormat::Pprof | ExportFormat::Otlp => {
-                    sources.view_with_contexts(named, filter)?
+                    let (view, contexts) = sources.view_with_contexts(named, filter)?;
+                    (Arc::new(view), contexts)
                 }
                 _ => (sources.view(named, filter)?, None),
             };

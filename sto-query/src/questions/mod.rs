@@ -65,8 +65,8 @@ pub use phases::PhasesRequest;
 pub use source::SourceRequest;
 pub use stacks::{CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest};
 pub use stores::{
-    AnnotateRequest, AverageRequest, BuildsRequest, ExportStoreRequest, MergeRequest, PruneRequest,
-    RunsRequest, SymbolizeRequest, TagRequest, annotate, average, export_store, merge, prune,
-    symbolize, tag,
+    AnnotateRequest, AverageRequest, BuildsRequest, ExportStoreRequest, LabelsRequest,
+    MergeRequest, PruneRequest, RunsRequest, SymbolizeRequest, TagRequest, annotate, average,
+    export_store, merge, prune, symbolize, tag,
 };
 pub use timeline::{CallTimelineRequest, TimelineRequest, Timelines, call_trace, timelines};

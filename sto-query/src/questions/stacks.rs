@@ -1,14 +1,15 @@
 //! Costs of stacks.
 
 use crate::QueryError;
-use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions};
+use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions, Focus};
 use crate::functions::KeyOptions;
 use crate::policy::Thresholds;
 use crate::potential::{self, Degree, Potentials};
 use crate::show::{self, ShownBuild};
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
-use crate::tree::{self, CallTree, Order, Prune, Top, View};
+use crate::tree::{self, CallTree, Listed, Order, Prune, Top};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Request for the most expensive functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,15 +25,34 @@ pub struct TopRequest {
     pub order: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
+    /// Only the cost of stacks that contain these functions: a name, a part of it, or `re:` and a regular expression.
+    pub focus: Option<String>,
+    /// Only functions with this text in their symbol or module, regardless of case.
+    pub search: Option<String>,
+    /// Number of functions to leave out at the beginning.
+    pub offset: usize,
     /// Maximum number of functions; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
 /// Lists the most expensive functions.
 pub(super) fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryError> {
-    let view = sources.view(&request.named, &request.filter)?;
-    let view = with_inlined(view, request.inlined);
-    Ok(tree::top(&view, EVENT, request.order, request.limit))
+    let TopRequest {
+        named,
+        filter,
+        inlined,
+        ..
+    } = request;
+    let mut view = sources.view_by_function(named, filter, *inlined)?;
+    if let Some(name) = &request.focus {
+        view = Arc::new(Focus::new(name, &[&view])?.focused(&view, EVENT));
+    }
+    let listed = Listed {
+        search: request.search.as_deref(),
+        offset: request.offset,
+        limit: request.limit,
+    };
+    Ok(tree::top(&view, EVENT, request.order, &listed))
 }
 
 /// Request for a call tree.
@@ -88,11 +108,7 @@ pub(super) fn potential(
     sources: &Sources,
     request: &PotentialRequest,
 ) -> Result<Potentials, QueryError> {
-    let views = sources.views(&request.named, &request.filter)?;
-    let views = views.into_iter();
-    let views: Vec<View> = views
-        .map(|view| with_inlined(view, request.inlined))
-        .collect();
+    let views = sources.views(&request.named, &request.filter, request.inlined)?;
     Ok(potential::potential(
         &views,
         request.matching,
@@ -157,12 +173,4 @@ pub(super) fn calibrate(
         runs: request.runs,
     };
     Ok(compare::calibrate(&view, EVENT, &options)?)
-}
-
-fn with_inlined(view: View, inlined: bool) -> View {
-    if inlined {
-        view
-    } else {
-        view.without_inlined()
-    }
 }

@@ -6,7 +6,7 @@ use crate::QueryError;
 use crate::annotate::{AnnotatedRuns, read_metrics};
 use crate::average::{self, StoredAverage};
 use crate::functions::KeyOptions;
-use crate::listing::{BuildList, Listing, RunList};
+use crate::listing::{BuildList, LabelList, Listing, RunList};
 use crate::maintain::{
     ExportedStore, MergeError, MergedStore, Merges, SymbolizedProfiles, TagError, TagList,
 };
@@ -40,6 +40,16 @@ pub struct RunsRequest(pub Listing);
 
 pub(super) fn runs(sources: &Sources, request: &RunsRequest) -> Result<RunList, QueryError> {
     Ok(request.0.runs(sources.store()?.builds()?)?)
+}
+
+/// Request for the labels and metrics of the runs in a store, and their values. It is an error if no run matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct LabelsRequest(pub Listing);
+
+pub(super) fn labels(sources: &Sources, request: &LabelsRequest) -> Result<LabelList, QueryError> {
+    Ok(request.0.labels(sources.store()?.builds()?)?)
 }
 
 /// Request to export profiles to another store.

@@ -4,6 +4,7 @@
 //! stores at the same time, from any thread.
 
 mod build_ref;
+mod cache;
 mod context;
 mod views;
 
@@ -19,6 +20,7 @@ use crate::select::{
 };
 use crate::tree::{View, WindowError};
 use build_ref::last_components;
+use cache::ViewCache;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -28,7 +30,7 @@ use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
 use sto_core::trace::CallThresholds;
 use sto_core::tree::SliceCount;
-use sto_core::units::UnixSeconds;
+use sto_core::units::{Bytes, UnixSeconds};
 
 /// Information about the environment that the library may request. The default methods know nothing.
 pub trait Environment: Send + Sync {
@@ -126,6 +128,8 @@ pub struct Sources {
     stored: Arc<OnceLock<Snapshot>>,
     /// Files that were read, each in its own store, so that no file is read twice.
     read: Arc<Mutex<Vec<(Reading, LocatedProfiles)>>>,
+    /// Views that are kept for further questions, if there is a limit of memory for them.
+    views: Option<Arc<ViewCache>>,
     context: Context,
 }
 
@@ -211,6 +215,7 @@ impl Sources {
             open: Arc::new(open),
             stored: Arc::default(),
             read: Arc::default(),
+            views: None,
             context: Context::default(),
         }
     }
@@ -220,6 +225,16 @@ impl Sources {
     pub fn with_environment(self, environment: Arc<dyn Environment>) -> Sources {
         Sources {
             environment,
+            ..self
+        }
+    }
+
+    /// Keeps the stacks and costs that questions load from the store, for questions about the same runs: the most
+    /// recently used ones, up to this size. Programs that answer many questions about one snapshot are faster with it.
+    #[must_use]
+    pub fn with_cache(self, limit: Bytes) -> Sources {
+        Sources {
+            views: Some(Arc::new(ViewCache::new(limit))),
             ..self
         }
     }
