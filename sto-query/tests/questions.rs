@@ -8,7 +8,6 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::units::UnixSeconds;
-use sto_query::QueryError;
 use sto_query::check::CheckRequest;
 use sto_query::questions::{
     AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateOptions, CalibrateRequest,

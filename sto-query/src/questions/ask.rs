@@ -15,12 +15,31 @@ use super::stores::{builds, labels, runs};
 use super::timeline::{call_timeline, timeline};
 use super::*;
 use crate::QueryError;
+#[cfg(feature = "schemas")]
+use crate::answer::schema;
 use crate::answer::{Answer, Named};
+use crate::calls::{CallTimeline, Outliers, Waits};
 use crate::check::{Check, CheckRequest, check};
+use crate::commits::CommitLog;
+use crate::commits::bisect::Bisection;
 use crate::commits::bisect::bisect;
 use crate::commits::log;
-use crate::results::*;
+use crate::compare::{Calibration, CurveCalibration};
+use crate::correlate::{Alignment, Bottlenecks, RankedMetrics};
+use crate::expand::Expansion;
+use crate::history::{Evolution, Occurrences};
+use crate::hot::{Blame, HotSpots};
+use crate::listing::{BuildList, LabelList, RunList};
+use crate::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
+use crate::phases::Phases;
+use crate::potential::Potentials;
+use crate::series::{FunctionSeries, Scores};
+use crate::show::ShownBuild;
+use crate::source::FunctionSource;
 use crate::sources::{Context, Sources};
+use crate::suspects::Suspects;
+use crate::timeline::Timeline;
+use crate::tree::{CallTree, Top};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A question about [`Sources`]: a request with a known kind of answer.
