@@ -305,6 +305,7 @@ impl Comparison {
             means: self.drawn_grid.means(&series.values),
             unit: series.unit.clone(),
             boundaries: boundaries.iter().map(border).collect(),
+            lines: Sums::new(&self.times, series.values.iter().copied()).lines(boundaries),
         }
     }
 

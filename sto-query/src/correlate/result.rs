@@ -155,6 +155,8 @@ pub(crate) struct DrawnSeries {
     pub(crate) unit: Option<String>,
     /// Times of the boundaries between the segments of the series.
     pub(crate) boundaries: Vec<f64>,
+    /// Ends of the segments' regression lines: time and value.
+    pub(crate) lines: Vec<[(f64, f64); 2]>,
 }
 
 impl RankedMetric {

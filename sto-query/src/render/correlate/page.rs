@@ -56,7 +56,7 @@ fn ranking(ranked: &RankedMetrics) -> Markup {
         p.soft {
             span.target { "The target" } " is drawn behind each metric. Dashed lines are the borders of its segments, which \
             the correlator same-splits tries on each metric; solid lines are the borders of the metric's own segments, \
-            which best-splits compares with them."
+            which best-splits compares with them. The straight line in each segment is its linear regression."
         }
         ol.metrics { @for metric in &ranked.metrics { (row(ranked, metric)) } }
         @if ranked.omitted > 0 { p.soft { (format_count(ranked.omitted as u64, "more metric")) " not shown." } }
@@ -108,6 +108,11 @@ fn plot(ranked: &RankedMetrics, name: &str, series: &DrawnSeries, is_target: boo
                 @if !is_target { use href={ "#" (TARGET) } {} }
                 g id=[is_target.then_some(TARGET)] class=[is_target.then_some("target")] {
                     path d=(line.path()) {}
+                    path.fit d={
+                        @for [(from, first), (to, last)] in &series.lines {
+                            "M" (place(*from)) " " (Px(line.y(*first))) "L" (place(*to)) " " (Px(line.y(*last)))
+                        }
+                    } {}
                     @for x in series.boundaries.iter().copied().map(place) { line x1=(x) x2=(x) y2=(LINE) {} }
                 }
             }

@@ -491,22 +491,11 @@ impl Line {
 
     /// Returns a path with a step for each slice and gaps where the metric has no value.
     pub(in crate::render) fn path(&self) -> String {
-        let Some((least, most)) = self.ends else {
-            return String::new();
-        };
-        let room = (LINE - 4) as f64;
-        let part = |value: f64| {
-            if most > least {
-                (value - least) / (most - least)
-            } else {
-                0.5
-            }
-        };
         let mut path = String::new();
         let mut before = f64::NAN;
         for (slice, &value) in self.values.iter().enumerate() {
             if value.is_finite() {
-                let y = 2.0 + room * (1.0 - part(value));
+                let y = self.y(value);
                 let command = match (before.is_finite(), before == value) {
                     (false, _) => format!("M{slice} {y:.1}h1"),
                     (true, true) => "h1".to_owned(),
@@ -517,6 +506,15 @@ impl Line {
             before = value;
         }
         path
+    }
+
+    /// Returns the vertical position of a value; a constant is in the middle.
+    pub(in crate::render) fn y(&self, value: f64) -> f64 {
+        let part = match self.ends {
+            Some((least, most)) if most > least => (value - least) / (most - least),
+            _ => 0.5,
+        };
+        2.0 + (LINE - 4) as f64 * (1.0 - part)
     }
 
     /// Formats the least value.
