@@ -71,6 +71,15 @@ fn metrics_are_lines_with_the_resolution_of_correlate() {
 }
 
 #[test]
+fn names_of_metrics_are_not_shortened() {
+    const SYMBOL: &str = "void Orders.main(java.lang.String[], java.util.concurrent.Executor)";
+    let metric = format!("self:{SYMBOL}");
+    let page = page_of(&four_seconds().replace("compute", SYMBOL), &[&metric]);
+    assert!(page.contains(&format!(">{metric}</")), "{page}");
+    assert!(page.contains(">Orders.main</"), "{page}");
+}
+
+#[test]
 fn window_shows_functions_in_it_and_in_the_rest() {
     if browser::is_missing() {
         return;
