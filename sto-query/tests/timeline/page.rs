@@ -187,6 +187,7 @@ fn window_shows_functions_in_it_and_in_the_rest() {
             facts["written"],
             json!(["", format!("{drawn}'0.50:3,1.00:2'")])
         );
+        assert_eq!(facts["enlarged"], json!([0, [40, 40], [80, 80]]));
         for state in ["all", "dragged", "threads"] {
             assert_eq!(facts[state]["overflow"], 0, "{state} at {width}");
         }

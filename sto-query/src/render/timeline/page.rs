@@ -225,7 +225,10 @@ impl<'a> TimePage<'a> {
                 @let line = Line::new(metric, self.own, lines);
                 @let (least, most) = line.ends.unwrap_or_default();
                 .row.metric data-metric=(metric.name) data-least=(least) data-most=(most) {
-                    .name title=(metric.name) { (printable(&metric.name)) }
+                    label.name title=(metric.name) {
+                        input type="checkbox" aria-label={ "Enlarge " (metric.name) };
+                        (printable(&metric.name))
+                    }
                     (line.svg(&metric.name))
                     .range { span { (line.most()) } span { (line.least()) } }
                 }
