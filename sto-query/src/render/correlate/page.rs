@@ -44,7 +44,7 @@ fn ranking(ranked: &RankedMetrics) -> Markup {
         section.kept {
             .metric {
                 p { code { (ranked.target) } }
-                (plot(ranked, &ranked.target, &ranked.drawn, true))
+                (plot(&ranked.target, &ranked.drawn, true))
             }
             p.ends { span { (from) } span { (to) } }
             ol.pinned {}
@@ -80,7 +80,7 @@ fn row(ranked: &RankedMetrics, metric: &RankedMetric) -> Markup {
                     @if let Some(run) = run.filter(|_| ranked.runs.len() > 1) { ", in " (full_name(&run.run.subject)) }
                 }
             }
-            (plot(ranked, &metric.name, &metric.drawn, false))
+            (plot(&metric.name, &metric.drawn, false))
             details {
                 summary { "Scores" }
                 table {
@@ -95,12 +95,9 @@ fn row(ranked: &RankedMetrics, metric: &RankedMetric) -> Markup {
 }
 
 /// Draws a series with the borders of its segments; a metric over the drawing of the target.
-fn plot(ranked: &RankedMetrics, name: &str, series: &DrawnSeries, is_target: bool) -> Markup {
+fn plot(name: &str, series: &DrawnSeries, is_target: bool) -> Markup {
     let line = Line::from_values(series.means.clone(), series.unit.clone());
     let count = series.means.len();
-    let step = (ranked.to - ranked.from) / (count - 1) as f64;
-    // A time is in the middle of its stretch.
-    let place = |time: f64| Px((time - ranked.from) / step + 0.5);
     html! {
         .plot {
             svg.series viewBox={ "0 0 " (count) " " (LINE) } preserveAspectRatio="none" width="100%" height=(LINE)
@@ -110,10 +107,10 @@ fn plot(ranked: &RankedMetrics, name: &str, series: &DrawnSeries, is_target: boo
                     path d=(line.path()) {}
                     path.fit d={
                         @for [(from, first), (to, last)] in &series.lines {
-                            "M" (place(*from)) " " (Px(line.y(*first))) "L" (place(*to)) " " (Px(line.y(*last)))
+                            "M" (Px(*from)) " " (Px(line.y(*first))) "L" (Px(*to)) " " (Px(line.y(*last)))
                         }
                     } {}
-                    @for x in series.boundaries.iter().copied().map(place) { line x1=(x) x2=(x) y2=(LINE) {} }
+                    @for x in series.boundaries.iter().copied().map(Px) { line x1=(x) x2=(x) y2=(LINE) {} }
                 }
             }
             .range { span { (line.most()) } span { (line.least()) } }
