@@ -152,7 +152,7 @@ fn draws_points_and_best_curve_of_one_function() {
     });
     assert_golden("model.json", &json(&found).unwrap());
     assert_golden("model.svg", &render::models::svg(&found, false, 1));
-    assert_golden("model.html", &render::models::html(&found, 1));
+    assert_golden("model.html", &render::models::html(&found, 1, false));
 }
 
 #[test]
@@ -463,7 +463,7 @@ fn logarithmic_axes_are_offered_if_an_outlier_flattens_the_rest() {
     let style = Style::default();
     for (last, is_offered) in [(5_000, true), (51, false)] {
         let found = modelled(last);
-        let page = render::models::html(&found, 1);
+        let page = render::models::html(&found, 1, false);
         assert_eq!(
             page.contains("id=\"logarithms\" checked"),
             is_offered,
