@@ -8,7 +8,7 @@ use crate::tree::{
 };
 use serde::Serialize;
 use sto_core::model::FrameIx;
-use sto_core::tree::{NodeIx, StackTree};
+use sto_core::tree::StackTree;
 use sto_core::units::Cost;
 
 /// The call tree of a program over its builds.
@@ -78,24 +78,24 @@ pub(crate) fn evolution(history: &History, options: &Prune) -> Evolution {
     let runs: Vec<usize> = (0..history.runs.len()).collect();
     let is_same_build = |a: &usize, b: &usize| history.runs[*a].build == history.runs[*b].build;
     let runs_of: Vec<&[usize]> = runs.chunk_by(is_same_build).collect();
-    let place = |node: NodeIx| merged_into[moved_to[node.get()].get()].get();
-    let whole_of = |runs: &[usize]| runs.iter().map(|&run| history.runs[run].whole.value).sum();
-    let mut max_share = vec![0.0_f64; tree.len()];
-    let mut last = Vec::new();
-    for runs in &runs_of {
-        let whole: u64 = whole_of(runs);
+    let totals_of = |runs: &[usize]| {
         let mut costs = vec![Cost::ZERO; tree.len()];
         for &(node, cost) in runs.iter().flat_map(|&run| &history.costs[run]) {
-            costs[place(node)] += cost;
+            costs[merged_into[moved_to[node.get()].get()].get()] += cost;
         }
-        last = totals(&tree, &costs);
-        for (share, total) in max_share.iter_mut().zip(&last) {
+        totals(&tree, &costs)
+    };
+    let whole_of = |runs: &[usize]| runs.iter().map(|&run| history.runs[run].whole.value).sum();
+    let mut max_share = vec![0.0_f64; tree.len()];
+    for runs in &runs_of {
+        let whole: u64 = whole_of(runs);
+        for (share, total) in max_share.iter_mut().zip(totals_of(runs)) {
             *share = share.max(total.value as f64 / whole.max(1) as f64);
         }
     }
     let (kept, cut) = keep(&tree, &max_share, options);
-    let rows = order_siblings_by_total(&kept, &last);
-    let row_of = rows_of_nodes(&tree, &rows);
+    let last = runs_of.last().copied().unwrap_or_default();
+    let rows = order_siblings_by_total(&kept, &totals_of(last));
     let mut stacks: Vec<EvolvedStack> = rows
         .iter()
         .map(|row| EvolvedStack {
@@ -109,17 +109,9 @@ pub(crate) fn evolution(history: &History, options: &Prune) -> Evolution {
     let mut builds = Vec::with_capacity(runs_of.len());
     for runs in &runs_of {
         let mean = |value: u64| value as f64 / runs.len() as f64;
-        let mut totals = vec![0; rows.len()];
-        for &(node, cost) in runs.iter().flat_map(|&run| &history.costs[run]) {
-            if let Some(row) = row_of[place(node)] {
-                totals[row] += cost.value;
-            }
-        }
-        for (ix, row) in rows.iter().enumerate().rev() {
-            if let Some(parent) = row.parent {
-                totals[parent] += totals[ix];
-            }
-            stacks[ix].costs.push(mean(totals[ix]));
+        let totals = totals_of(runs);
+        for (stack, row) in stacks.iter_mut().zip(&rows) {
+            stack.costs.push(mean(totals[row.node.get()].value));
         }
         builds.push(BuildCost {
             build: history.runs[runs[0]].build.version.clone(),
@@ -176,19 +168,6 @@ fn keep(tree: &StackTree, max_share: &[f64], options: &Prune) -> (Vec<Row>, usiz
         }
     }
     (kept, cut)
-}
-
-/// Returns for each node the row with its cost: its own row, or that of the nearest caller with a row.
-fn rows_of_nodes(tree: &StackTree, rows: &[Row]) -> Vec<Option<usize>> {
-    let mut row_of = vec![None; tree.len()];
-    for (ix, row) in rows.iter().enumerate() {
-        row_of[row.node.get()] = Some(ix);
-    }
-    for node in tree.nodes() {
-        let of_caller = tree.parent(node).and_then(|caller| row_of[caller.get()]);
-        row_of[node.get()] = row_of[node.get()].or(of_caller);
-    }
-    row_of
 }
 
 /// Marks stacks that samples of all builds only pass through.
