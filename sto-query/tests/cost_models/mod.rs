@@ -19,7 +19,7 @@ use sto_query::QueryError;
 use sto_query::error::ModelError;
 use sto_query::questions::{
     CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, TwoNumberModelRequest,
-    export, model_table,
+    model_table,
 };
 use sto_query::render;
 use sto_query::results::{SideModel, Verdict, json};
@@ -197,7 +197,7 @@ fn reports_functions_without_a_curve_that_perun_knows() {
     request.named = BuildRef::from("app@v1");
     request.format = ExportFormat::Perun;
     request.x = "n".to_owned();
-    let exported = export(&sources(), &request).unwrap();
+    let exported = ask(&sources(), &request).unwrap();
     let sentence = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
     assert_eq!(
         render::export::missing_models_warning(&exported).as_deref(),
@@ -206,7 +206,7 @@ fn reports_functions_without_a_curve_that_perun_knows() {
     let text = String::from_utf8(written(&exported)).unwrap();
     assert!(text.contains("\"quadratic\"") && !text.contains("\"linearithmic\""));
     request.format = ExportFormat::Folded;
-    let exported = export(&sources(), &request).unwrap();
+    let exported = ask(&sources(), &request).unwrap();
     assert_eq!(render::export::missing_models_warning(&exported), None);
 }
 

@@ -1,11 +1,12 @@
 //! The page of a timeline in a browser.
 
 use super::{FLAT, four_seconds, sources};
+use crate::ask;
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use crate::words::WORDS;
 use serde_json::{Value, json};
-use sto_query::questions::{TimelineRequest, timelines};
+use sto_query::questions::{TimelineRequest, TimelinesRequest};
 use sto_query::render;
 use sto_query::sources::BuildRef;
 use sto_query::text::Command;
@@ -24,7 +25,11 @@ fn page_of(script: &str, metrics: &[&str]) -> String {
     let ranking = Command {
         words: ["sto", "correlate", "v1"].map(str::to_owned).to_vec(),
     };
-    render::timeline::html(&timelines(&sources(), &request).unwrap(), WORDS, &ranking)
+    render::timeline::html(
+        &ask(&sources(), &TimelinesRequest(request)).unwrap(),
+        WORDS,
+        &ranking,
+    )
 }
 
 fn open(script: &str, width: u32) -> Value {
