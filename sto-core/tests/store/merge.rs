@@ -413,7 +413,17 @@ fn flipped_bits_are_not_merged() {
             .and_then(|there| here.merge(&there.snapshot()?, &mut |_| Ok(())));
         match merged {
             Ok(merged) if merged.left_out.is_empty() => whole += 1,
-            Ok(_) => partly += 1,
+            Ok(merged) => {
+                partly += 1;
+                // Then builds lack the metadata of their commits or their tags.
+                if merged
+                    .left_out
+                    .iter()
+                    .any(|left_out| left_out.profiles.is_empty())
+                {
+                    continue;
+                }
+            }
             Err(_) => errors += 1,
         }
         let stored = here.snapshot().unwrap().builds().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::answer::truncate;
-use crate::calls::{self, CallTimeline, CallTrace, CallsError};
+use crate::calls::{self, CallTimeline, CallTrace};
 use crate::phases::borders_of;
 use crate::sources::{BuildRef, Filter, Sources};
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
@@ -15,7 +15,10 @@ const MAX_METRICS: usize = 12;
 const MAX_LABELS: usize = 3;
 
 /// Request for a run over time.
+///
+/// It is an error if there are no such rows or metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TimelineRequest {
@@ -36,11 +39,10 @@ pub struct TimelineRequest {
 }
 
 /// Returns the costs of a run over time.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::run_over_time`] does, or there are no such rows or metrics.
-pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline, QueryError> {
+pub(super) fn timeline(
+    sources: &Sources,
+    request: &TimelineRequest,
+) -> Result<Timeline, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let rows = (&request.by, request.order);
     let limit = request.limit;
@@ -62,13 +64,17 @@ pub struct Timelines {
     pub omitted_metrics: usize,
 }
 
-/// Like [`timeline()`], with rows for functions, modules, threads and labels. Without metrics in
-/// the request, the event and the recorded metrics are used.
+/// Request for a run over time with rows for functions, modules, threads and labels, for a page.
 ///
-/// # Errors
-///
-/// Returns an error if [`timeline()`] does.
-pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelines, QueryError> {
+/// Without metrics in the request, the event and the recorded metrics are used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimelinesRequest(pub TimelineRequest);
+
+pub(super) fn timelines(
+    sources: &Sources,
+    request: &TimelinesRequest,
+) -> Result<Timelines, QueryError> {
+    let TimelinesRequest(request) = request;
     let (run, sample_type, phases) = request.run(sources)?;
     let mut metrics = request.metrics.clone();
     let mut omitted_metrics = 0;
@@ -109,6 +115,7 @@ pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelin
 
 /// Request for the calls of a run's threads over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CallTimelineRequest {
@@ -122,37 +129,27 @@ pub struct CallTimelineRequest {
     pub limit: Option<usize>,
 }
 
-/// Returns the calls of a run's threads; `None` if the run is not a trace of calls, and no
-/// compression was requested.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::call_trace`] does, calls of a stored run are to be recompressed
-/// but were not kept, or there is no such part of the time.
-pub fn call_timeline(
+pub(super) fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,
-) -> Result<Option<CallTimeline>, QueryError> {
-    let run = call_trace(sources, request)?;
-    Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
+) -> Result<CallTimeline, QueryError> {
+    let run = call_trace(sources, &CallTraceRequest(request.clone()))?;
+    Ok(calls::call_timeline(&run, request.limit))
 }
 
-/// Loads the run for [`call_timeline`].
+/// Request for a run with the calls of its threads, for a page.
 ///
-/// # Errors
-///
-/// Returns an error if [`call_timeline`] would.
-pub fn call_trace(
+/// It is an error if the run is no trace of calls, calls of a stored run are to be recompressed but were not kept, or
+/// there is no such part of the time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallTraceRequest(pub CallTimelineRequest);
+
+pub(super) fn call_trace(
     sources: &Sources,
-    request: &CallTimelineRequest,
-) -> Result<Option<CallTrace>, QueryError> {
-    let run = sources.call_trace_with_roots(&request.named, &request.filter, request.thresholds);
-    match run {
-        Err(QueryError::Calls(CallsError::NoCalls { .. })) if request.thresholds.is_none() => {
-            Ok(None)
-        }
-        run => run.map(Some),
-    }
+    request: &CallTraceRequest,
+) -> Result<CallTrace, QueryError> {
+    let CallTraceRequest(request) = request;
+    sources.call_trace_with_roots(&request.named, &request.filter, request.thresholds)
 }
 
 impl TimelineRequest {
