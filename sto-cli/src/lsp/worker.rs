@@ -255,7 +255,9 @@ impl<R: Fn(Report)> Worker<R> {
             builds,
             policy: Some((request.policy.clone(), request.policy_name.clone())),
         };
-        if self.loaded.as_ref().is_some_and(|known| known.from == from) {
+        if let Some(known) = self.loaded.as_mut().filter(|known| known.from == from) {
+            // The file does not have to keep the older state.
+            known.sources = sources;
             return Ok(());
         }
         self.failed = None;
