@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use sto_core::ingest::{IngestOptions, Input, ingest};
@@ -83,6 +84,13 @@ fn difference_is_an_answer_with_columns_of_both_sides_and_tests() {
     assert_eq!(stacks["baseline_self"], json!([1, 3, 6]));
     assert_eq!(stacks["candidate_self"], json!([1, 5, 6]));
     assert_eq!(stacks["candidate_total"], json!([12, 5, 6]));
+    let focused = ask(json!({"question": "diff", "baseline": {"selector": "v1"},
+        "candidate": {"selector": "v2"}, "filter": {"benchmarks": ["load"]},
+        "stacks": {"focus": "parse"}}))
+    .unwrap();
+    let stacks = &focused["comparison"]["stacks"];
+    assert_eq!(stacks["candidate_self"], json!([0, 5, 0]));
+    assert_eq!(stacks["candidate_total"], json!([5, 5, 0]));
     let tested: BTreeSet<String> = names(comparison, "functions", "function")
         .into_iter()
         .collect();
@@ -115,7 +123,7 @@ fn lists_have_pages_and_filters() {
     assert_eq!(labels["labels"], json!({"os": {"v1-os": 1, "v2-os": 2}}));
     assert_eq!(
         labels["metrics"]["requests"],
-        json!({"runs": 3, "min": 13.0, "max": 33.0})
+        json!({"runs": 3, "min": 13.0, "max": 32.0})
     );
 }
 
@@ -137,6 +145,23 @@ fn functions_are_searched_and_focused() {
     let focused = top(json!({"focus": "parse", "order": "total"}));
     assert_eq!(focused["value"], 3);
     assert_eq!(names(&focused, "functions", "function"), ["parse", "main"]);
+}
+
+#[test]
+fn file_that_was_replaced_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.folded");
+    let sources = Sources::from_folder(folder.path());
+    let question = json!({"question": "top", "named": {"file": path}});
+    let question: AnyQuestion = serde_json::from_value(question).unwrap();
+    for (stacks, expected) in [
+        ("main;parse 1\n", "parse"),
+        ("main;serialize 1\n", "serialize"),
+    ] {
+        fs::write(&path, stacks).unwrap();
+        let answer = serde_json::to_value(crate::ask(&sources, &question).unwrap()).unwrap();
+        assert_eq!(answer["functions"][0]["function"], expected);
+    }
 }
 
 #[test]

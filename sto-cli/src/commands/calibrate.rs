@@ -75,7 +75,7 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
     if let Some(x) = &args.x {
         let mut curves = CalibrateCurvesRequest::default();
         curves.x.clone_from(x);
-        curves.runs = request;
+        curves.calibrate = request;
         let calibration = store.ask(&curves)?;
         args.format
             .print(&calibration, render::models::calibrated)?;

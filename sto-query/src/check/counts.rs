@@ -7,7 +7,7 @@ use super::request::{Baseline, CheckRequest};
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};
-use crate::sources::{BuildRef, Context, select_event_to_compare};
+use crate::sources::{BuildRef, Sources, resolve_revision, runs_of, select_event_to_compare};
 use crate::tree::View;
 use std::path::Path;
 use sto_lake::lake::Counts;
@@ -16,16 +16,17 @@ use sto_lake::lake::Counts;
 pub(super) fn check_counts(
     path: &Path,
     request: &CheckRequest,
-    context: &Context,
+    sources: &Sources,
 ) -> Result<Check, QueryError> {
     let counts = Counts::read(path)?;
     let find = |name: &str| -> Result<Selection, QueryError> {
-        Ok(select_from(counts.builds(), &name.parse::<Selector>()?)?)
+        let selector = resolve_revision(sources.environment(), name.parse::<Selector>()?)?;
+        Ok(select_from(counts.builds(), &selector)?)
     };
     let named = |named: &BuildRef| match named {
         BuildRef::Selector(name) => find(name),
         BuildRef::File(path) => find(&path.to_string_lossy()),
-        BuildRef::Runs(_) => Err(QueryError::NoBaseline),
+        BuildRef::Runs(ids) => runs_of(counts.builds().to_vec(), ids),
     };
     let candidate = named(&request.candidate)?;
     let of_candidate = |name: &str| {
@@ -45,7 +46,7 @@ pub(super) fn check_counts(
         [&baseline, &candidate],
         &benchmarks,
         request,
-        context,
+        sources.context(),
         |runs, options| {
             let sides = [&baseline, &candidate].map(|side| of_benchmark(side, runs));
             let mut comparison = compare(&counts, &sides, request, options)?;

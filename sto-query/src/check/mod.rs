@@ -1,6 +1,6 @@
 //! Checks a release by a policy: what got worse between two builds, benchmark by benchmark.
 //!
-//! [`check`] finds the runs, chooses the benchmarks, divides the accepted rate of false findings
+//! A [`CheckRequest`] finds the runs, chooses the benchmarks, divides the accepted rate of false findings
 //! among them, looks for an earlier build to estimate the variation between runs if neither side
 //! shows it, compares, and finds source lines. The result is one [`Check`].
 
@@ -40,7 +40,7 @@ use sto_core::units::SampleType;
 /// lack x.
 pub(crate) fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryError> {
     if let Some(counts) = &request.counts {
-        return check_counts(counts, request, sources.context());
+        return check_counts(counts, request, sources);
     }
     let policy = &request.policy;
     let baseline = match (&request.baseline, &policy.baseline) {

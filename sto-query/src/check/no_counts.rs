@@ -3,9 +3,9 @@
 use super::benchmarks::Check;
 use super::request::CheckRequest;
 use crate::QueryError;
-use crate::sources::Context;
+use crate::sources::Sources;
 use std::path::Path;
 
-pub(super) fn check_counts(_: &Path, _: &CheckRequest, _: &Context) -> Result<Check, QueryError> {
+pub(super) fn check_counts(_: &Path, _: &CheckRequest, _: &Sources) -> Result<Check, QueryError> {
     Err(QueryError::WithoutParquet)
 }

@@ -208,7 +208,10 @@ fn judge(
         matching: request.history.matching,
         ..request.check.clone()
     };
-    let checked = check(sources, &asked)?;
+    let mut context = sources.context().clone();
+    // The commits are the steps.
+    context.on_step = None;
+    let checked = check(&sources.with_context(&context), &asked)?;
     let first = checked.comparisons.first();
     let metrics = first.map(|first| &first.metrics[..]).unwrap_or_default();
     let total = metrics.iter().find(|metric| metric.name == TOTAL_COST);

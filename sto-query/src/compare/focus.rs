@@ -1,5 +1,6 @@
 //! Selects the stacks that contain a function.
 
+use super::result::Stacks;
 use crate::functions::{FunctionChoice, FunctionError, symbols_of};
 use crate::select::full_name;
 use crate::text::printable;
@@ -72,19 +73,41 @@ impl Focus {
         self.set_to_zero(view, self_costs, true);
     }
 
+    /// Sets the samples of stacks without a selected function to zero, or those of stacks with one.
+    pub(crate) fn restrict(&self, stacks: &mut Stacks, with_function: bool) {
+        let functions = stacks.functions.iter();
+        let fits: Vec<bool> = functions
+            .map(|name| self.functions.contains(&name.function))
+            .collect();
+        let parents = stacks.parents();
+        let mut samples = stacks.self_samples(&parents);
+        let mut has: Vec<bool> = Vec::with_capacity(parents.len());
+        for (ix, parent) in parents.iter().enumerate() {
+            let is_below = parent.is_some_and(|parent| has[parent as usize]);
+            has.push(is_below || fits[stacks.nodes[ix].function]);
+            if has[ix] == with_function {
+                samples[ix] = [0, 0];
+            }
+        }
+        stacks.set_self_samples(&parents, samples);
+    }
+
     /// Returns the view with only one sample type, and only the costs of stacks with a selected function, as one run.
     pub(crate) fn focused(&self, view: &View, sample_type: usize) -> View {
         let mut costs = view.self_costs(sample_type);
         self.keep_only(view, &mut costs);
         let costs = view.tree.nodes().zip(costs);
         View {
+            selection: view.selection.clone(),
             sample_types: view.sample_types[sample_type..]
                 .iter()
                 .take(1)
                 .cloned()
                 .collect(),
+            frames: view.frames.clone(),
+            tree: view.tree.clone(),
             runs: vec![vec![costs.filter(|(_, cost)| !cost.is_zero()).collect()]],
-            ..view.clone()
+            windows: view.windows.clone(),
         }
     }
 

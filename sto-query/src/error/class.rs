@@ -8,12 +8,16 @@ use crate::functions::FunctionError;
 use crate::history::HistoryError;
 use crate::maintain::TagError;
 use crate::models::ModelError;
+use crate::source::SourceError;
 use crate::timeline::TimelineError;
 use crate::tree::{RootsError, WindowError};
 use serde::Serialize;
+use std::io;
 use sto_core::formats::FormatError;
 use sto_core::ingest::IngestError;
 use sto_core::store::StoreError;
+#[cfg(feature = "lake")]
+use sto_lake::lake::LakeError;
 
 /// The class of an error: whose fault it is, and whether another attempt may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,9 +70,14 @@ impl QueryError {
                 | ExportError::TooLong { .. }
                 | ExportError::TooLarge { .. },
             ) => ErrorClass::TooLarge,
+            QueryError::Source(SourceError::Function(error)) => of_function(error),
+            QueryError::Source(
+                SourceError::File { source, .. } | SourceError::Folder { source, .. },
+            ) => of_io(source),
+            #[cfg(feature = "lake")]
+            QueryError::Lake(error) => of_lake(error),
             QueryError::WithoutParquet => ErrorClass::Unsupported,
             QueryError::Listing(_)
-            | QueryError::Source(_)
             | QueryError::Tag(TagError::NotFound { .. })
             | QueryError::NoRevision { .. }
             | QueryError::NoRange { .. }
@@ -110,12 +119,30 @@ fn of_ingest(error: &IngestError) -> ErrorClass {
     match error {
         IngestError::Store(error) => of_store(error),
         IngestError::Cancelled(_) => ErrorClass::Cancelled,
-        IngestError::Format(FormatError::Io { source, .. })
-            if source.kind() == std::io::ErrorKind::NotFound =>
-        {
-            ErrorClass::NotFound
-        }
+        IngestError::Format(FormatError::Io { source, .. }) => of_io(source),
+        IngestError::Format(FormatError::Unsupported { .. }) => ErrorClass::Unsupported,
+        IngestError::Format(FormatError::ExpandsTooFar { .. }) => ErrorClass::TooLarge,
         _ => ErrorClass::Invalid,
+    }
+}
+
+#[cfg(feature = "lake")]
+fn of_lake(error: &LakeError) -> ErrorClass {
+    match error {
+        LakeError::Store(error) => of_store(error),
+        LakeError::NotFound(_) => ErrorClass::NotFound,
+        LakeError::OtherVersion { .. } => ErrorClass::Unsupported,
+        LakeError::TooLarge(_) => ErrorClass::TooLarge,
+        LakeError::Read { source, .. } => of_io(source),
+        LakeError::Damaged { .. } => ErrorClass::Internal,
+        _ => ErrorClass::Invalid,
+    }
+}
+
+fn of_io(error: &io::Error) -> ErrorClass {
+    match error.kind() {
+        io::ErrorKind::NotFound => ErrorClass::NotFound,
+        _ => ErrorClass::Internal,
     }
 }
 

@@ -215,6 +215,7 @@ impl From<TimelineError> for QueryError {
 impl From<ModelError> for QueryError {
     fn from(error: ModelError) -> QueryError {
         match error {
+            ModelError::Cancelled(cancelled) => QueryError::Cancelled(cancelled),
             ModelError::Function(error) => QueryError::Function(error),
             error => QueryError::Model(error),
         }

@@ -47,8 +47,8 @@ impl Listing {
     pub fn labels(&self, builds: Vec<StoredBuild>) -> Result<LabelList, ListingError> {
         let mut list = LabelList::default();
         for build in self.chosen(builds)? {
-            for run in &build.profiles {
-                let profile = &run.profile;
+            let profiles = build.profiles.iter().map(|run| &run.profile);
+            for profile in profiles.filter(|profile| !profile.is_average()) {
                 *list
                     .executables
                     .entry(build.build.executable.clone())

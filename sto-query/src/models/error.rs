@@ -4,6 +4,7 @@ use super::{FunctionWithoutPoints, KnownNumbers};
 use crate::functions::FunctionError;
 use crate::text::printable;
 use crate::tree::WindowError;
+use sto_core::Cancelled;
 use sto_core::id::ProfileId;
 use sto_core::store::StoreError;
 use sto_stats::models::PointsError;
@@ -12,6 +13,9 @@ use sto_stats::models::PointsError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
+    /// The question was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// No run has a number with this name.
     #[error("no run of {} has a metric or a label `{}` that is a number{}; {}", printable(.build), printable(.x),
         .other.as_ref().map_or(String::new(), |other| format!(", although runs of {} have one", printable(other))),

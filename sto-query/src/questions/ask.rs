@@ -74,7 +74,8 @@ pub trait Question {
 /// # Ok::<(), sto_query::QueryError>(())
 /// ```
 ///
-/// A server, or a binding to another language, passes on what it was sent, as an [`AnyQuestion`]:
+/// A server, or a binding to another language, passes on what it was sent, as an [`AnyQuestion`]. Questions can name
+/// files of this machine, so only those who may read them may ask:
 ///
 /// ```no_run
 /// use sto_query::questions::AnyQuestion;
@@ -97,6 +98,7 @@ pub fn ask<Q: Question>(
     question: &Q,
     context: &Context,
 ) -> Result<Q::Answer, QueryError> {
+    context.cancel.check()?;
     let answer = question.answer(&sources.with_context(context));
     match answer {
         Err(_) if context.cancel.is_cancelled() => Err(sto_core::Cancelled.into()),

@@ -91,38 +91,20 @@ struct DifferenceColumns<'a> {
 impl<'a> From<&'a Stacks> for DifferenceColumns<'a> {
     fn from(stacks: &'a Stacks) -> Self {
         let nodes = &stacks.nodes;
-        let baseline_total: Vec<u64> = nodes.iter().map(|node| node.baseline_samples).collect();
-        let candidate_total: Vec<u64> = nodes.iter().map(|node| node.candidate_samples).collect();
-        let mut parent = Vec::with_capacity(nodes.len());
-        let mut callers: Vec<u32> = Vec::new();
-        for (node, ix) in nodes.iter().zip(0..) {
-            callers.truncate(node.depth);
-            parent.push(callers.last().copied());
-            callers.push(ix);
-        }
+        let parent = stacks.parents();
+        let own = stacks.self_samples(&parent);
         DifferenceColumns {
             functions: &stacks.functions,
             function: nodes.iter().map(|node| node.function as u32).collect(),
-            baseline_self: self_samples(&parent, &baseline_total),
-            baseline_total,
-            candidate_self: self_samples(&parent, &candidate_total),
-            candidate_total,
+            baseline_self: own.iter().map(|own| own[0]).collect(),
+            baseline_total: nodes.iter().map(|node| node.baseline_samples).collect(),
+            candidate_self: own.iter().map(|own| own[1]).collect(),
+            candidate_total: nodes.iter().map(|node| node.candidate_samples).collect(),
             parent,
             baseline_cost: stacks.baseline_cost,
             candidate_cost: stacks.candidate_cost,
         }
     }
-}
-
-/// Subtracts the totals of callees.
-fn self_samples(parent: &[Option<u32>], totals: &[u64]) -> Vec<u64> {
-    let mut own = totals.to_vec();
-    for (parent, total) in parent.iter().zip(totals) {
-        if let Some(parent) = *parent {
-            own[parent as usize] -= total;
-        }
-    }
-    own
 }
 
 impl Serialize for Stacks {

@@ -141,18 +141,26 @@ pub(super) fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStack
         cancel: sources.context().cancel.clone(),
         ..CompareOptions::default()
     };
-    let comparison = compare(both[0], both[1], &options)?;
+    let mut comparison = compare(both[0], both[1], &options)?;
+    let focus = functions(stacks.focus.as_deref(), sources, &both)?;
+    let ignore = functions(stacks.ignore.as_deref(), sources, &both)?;
+    if let Some(drawn) = &mut comparison.stacks {
+        focus.iter().for_each(|focus| focus.restrict(drawn, false));
+        ignore
+            .iter()
+            .for_each(|ignore| ignore.restrict(drawn, true));
+    }
     Ok(DiffStacks {
         comparison,
-        focus: functions(stacks.focus.as_deref(), sources, &both)?,
-        ignore: functions(stacks.ignore.as_deref(), sources, &both)?,
+        focus,
+        ignore,
         views,
         new_outliers,
     })
 }
 
 /// Returns the functions with this name.
-fn functions(
+pub(super) fn functions(
     name: Option<&str>,
     sources: &Sources,
     views: &[&View],

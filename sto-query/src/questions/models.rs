@@ -234,16 +234,19 @@ pub fn compare_tables(
 pub struct CalibrateCurvesRequest {
     /// A metric of the runs.
     pub x: String,
-    /// The runs and thresholds.
+    /// The runs, thresholds, and number of comparisons. Its number of runs and its matching are not used.
     #[serde(flatten)]
-    pub runs: CalibrateRequest,
+    pub calibrate: CalibrateRequest,
 }
 
 pub(super) fn calibrate_curves(
     sources: &Sources,
     request: &CalibrateCurvesRequest,
 ) -> Result<CurveCalibration, QueryError> {
-    let CalibrateCurvesRequest { x, runs: request } = request;
+    let CalibrateCurvesRequest {
+        x,
+        calibrate: request,
+    } = request;
     let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
     let view = view.without_inlined();
     let program = view.selection.build.executable.clone();
@@ -257,7 +260,12 @@ pub(super) fn calibrate_curves(
         ..CompareModelsOptions::default()
     };
     let times = request.splits.unwrap_or(usual.splits);
-    Ok(compare::calibrate_curves(&costs, &options, times)?)
+    Ok(compare::calibrate_curves(
+        &costs,
+        &options,
+        times,
+        &sources.context().cancel,
+    )?)
 }
 
 impl ModelRequest {

@@ -1,7 +1,8 @@
 //! Costs of stacks.
 
+use super::drawings;
 use crate::QueryError;
-use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions, Focus};
+use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions};
 use crate::functions::KeyOptions;
 use crate::policy::Thresholds;
 use crate::potential::{self, Degree, Potentials};
@@ -9,7 +10,6 @@ use crate::show::{self, ShownBuild};
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{self, CallTree, Listed, Order, Prune, Top};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Request for the most expensive functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,8 @@ pub struct TopRequest {
     pub order: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// Only the cost of stacks that contain these functions: a name, a part of it, or `re:` and a regular expression.
+    /// Only the cost of stacks that contain these functions, of which all shares are then: a name, a part of it, or
+    /// `re:` and a regular expression.
     pub focus: Option<String>,
     /// Only functions with this text in their symbol or module, regardless of case.
     pub search: Option<String>,
@@ -43,14 +44,23 @@ pub(super) fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryE
         inlined,
         ..
     } = request;
-    let mut view = sources.view_by_function(named, filter, *inlined)?;
-    if let Some(name) = &request.focus {
-        view = Arc::new(Focus::new(name, &[&view])?.focused(&view, EVENT));
-    }
     let listed = Listed {
         search: request.search.as_deref(),
         offset: request.offset,
         limit: request.limit,
+    };
+    if request.focus.is_none() {
+        let view = sources.view_by_function(named, filter, *inlined)?;
+        return Ok(tree::top(&view, EVENT, request.order, &listed));
+    }
+    // The function may have been inlined everywhere.
+    let view = sources.view(named, filter)?;
+    let focus = drawings::functions(request.focus.as_deref(), sources, &[&view])?;
+    let view = focus.map_or_else(|| (*view).clone(), |focus| focus.focused(&view, EVENT));
+    let view = if *inlined {
+        view
+    } else {
+        view.without_inlined()
     };
     Ok(tree::top(&view, EVENT, request.order, &listed))
 }

@@ -14,7 +14,7 @@ use sto_core::{CancelToken, Cancelled};
 pub struct Context {
     /// Cancels the question: it fails with [`QueryError::Cancelled`](crate::QueryError::Cancelled) after the current step.
     pub cancel: CancelToken,
-    /// Called by any thread before each step of questions with several, such as the builds of a history.
+    /// Called before each step of questions with several: the benchmarks of a check, and the commits of a log.
     pub on_step: Option<OnStep>,
     /// The current time, which decides whether an ignored finding has expired; if `None`, nothing has.
     pub now: Option<UnixSeconds>,

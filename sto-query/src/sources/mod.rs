@@ -21,9 +21,10 @@ use crate::select::{
 use crate::tree::{View, WindowError};
 use build_ref::last_components;
 use cache::ViewCache;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use sto_core::id::ProfileId;
 use sto_core::ingest::InternError;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
@@ -137,6 +138,8 @@ pub struct Sources {
 #[derive(Clone, PartialEq)]
 struct Reading {
     file: ProfileFile,
+    /// Length and time of the last change of the file, by which a file that was replaced is recognised.
+    stamp: Option<(u64, SystemTime)>,
     slices: Option<SliceCount>,
     calls: CallReading,
 }
@@ -321,7 +324,7 @@ impl Sources {
             BuildRef::Runs(ids) => {
                 let store = self.store()?;
                 return Ok(Target::Stored(LocatedProfiles {
-                    selection: runs_of(store, ids)?,
+                    selection: runs_of(store.builds()?, ids)?,
                     store: store.clone(),
                     is_stored: true,
                 }));
@@ -427,8 +430,10 @@ impl Sources {
             Target::Stored(located) => return Ok(located),
             Target::File(file) => file,
         };
+        let stamp = fs::metadata(&file.path).and_then(|found| Ok((found.len(), found.modified()?)));
         let mut reading = Reading {
             file,
+            stamp: stamp.ok(),
             slices,
             calls,
         };
@@ -439,6 +444,8 @@ impl Sources {
         let (located, has_calls) = self.read_file(&reading)?;
         // Files without calls need not be read again to be divided into slices.
         reading.calls.whole &= has_calls;
+        let is_old = |known: &Reading| known.file == reading.file && known.stamp != reading.stamp;
+        read().retain(|(known, _)| !is_old(known));
         read().push((reading, located.clone()));
         Ok(located)
     }
@@ -474,7 +481,7 @@ impl Sources {
             .any(|profile| profile.calls.is_some());
         let store = memory.snapshot()?;
         let located = LocatedProfiles {
-            selection: runs_of(&store, &read)?,
+            selection: runs_of(store.builds()?, &read)?,
             store,
             is_stored: false,
         };
@@ -504,8 +511,10 @@ fn get_or_try_init<T>(
 }
 
 /// Returns runs of one build by their profile ids.
-fn runs_of(store: &Snapshot, ids: &[ProfileId]) -> Result<Selection, QueryError> {
-    let mut builds = store.builds()?;
+pub(crate) fn runs_of(
+    mut builds: Vec<StoredBuild>,
+    ids: &[ProfileId],
+) -> Result<Selection, QueryError> {
     if let Some(&run) = ids.iter().find(|id| !has(&builds, **id)) {
         return Err(QueryError::NoRun { run });
     }

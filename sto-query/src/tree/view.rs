@@ -154,7 +154,11 @@ impl View {
         /// A frame's symbol, module, file and hash, besides their text.
         const FRAME: usize = 96;
         let costs: usize = self.runs.iter().flatten().map(Vec::capacity).sum();
-        let size = self.tree.len() * size_of::<(Option<NodeIx>, FrameIx)>()
+        /// A profile's record: sample types, labels, metrics, origin.
+        const PROFILE: usize = 2048;
+        let size = size_of::<View>()
+            + self.selection.profiles.len() * PROFILE
+            + self.tree.len() * size_of::<(Option<NodeIx>, FrameIx)>()
             + self.frames.len() * FRAME
             + self.frames.text_len()
             + costs * size_of::<(NodeIx, Cost)>();

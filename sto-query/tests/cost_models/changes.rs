@@ -81,7 +81,7 @@ fn larger_exponent_is_a_change() {
 fn curves(runs: &CalibrateRequest, x: &str) -> CalibrateCurvesRequest {
     with!(CalibrateCurvesRequest {
         x: x.to_owned(),
-        runs: runs.clone(),
+        calibrate: runs.clone(),
     })
 }
 

@@ -7,6 +7,7 @@ use crate::models::{
 };
 use rayon::prelude::*;
 use serde::Serialize;
+use sto_core::CancelToken;
 use sto_stats::Random;
 use sto_stats::models::changes::ChangeKind;
 
@@ -49,6 +50,7 @@ pub(crate) fn calibrate_curves(
     costs: &Costs,
     options: &CompareModelsOptions,
     times: usize,
+    cancel: &CancelToken,
 ) -> Result<CurveCalibration, ModelError> {
     let of = costs.modelled().clone();
     if costs.min_runs_per_x() < 2 {
@@ -64,6 +66,7 @@ pub(crate) fn calibrate_curves(
     };
     // For each method and function, whether it is a degradation.
     let compared = (0..times).into_par_iter().map(|time| {
+        cancel.check()?;
         let sides = costs.split_randomly(&mut Random::new(time as u64));
         let found = compare_models(sides, None, &options, None)?;
         let of_test = found

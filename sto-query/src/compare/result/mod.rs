@@ -84,7 +84,7 @@ pub struct Comparison {
     /// All tested functions, the largest share of total first; `None` if not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub functions: Option<Vec<TestedFunction>>,
-    /// The stacks of both sides, for drawings; `None` if not requested. Not part of JSON.
+    /// The stacks of both sides, for drawings; `None` if not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacks: Option<Stacks>,
 }

@@ -18,6 +18,61 @@ pub struct Stacks {
     pub candidate_cost: f64,
 }
 
+impl Stacks {
+    /// Returns the index of each node's caller.
+    pub(crate) fn parents(&self) -> Vec<Option<u32>> {
+        let mut callers: Vec<u32> = Vec::new();
+        let nodes = self.nodes.iter().zip(0..);
+        nodes
+            .map(|(node, ix)| {
+                callers.truncate(node.depth);
+                let parent = callers.last().copied();
+                callers.push(ix);
+                parent
+            })
+            .collect()
+    }
+
+    /// Returns the samples of each stack by itself, of the baseline and of the candidate.
+    pub(crate) fn self_samples(&self, parents: &[Option<u32>]) -> Vec<[u64; 2]> {
+        let totals = self.nodes.iter().map(StackNode::samples);
+        let mut own: Vec<[u64; 2]> = totals.collect();
+        for (node, parent) in self.nodes.iter().zip(parents) {
+            if let Some(parent) = *parent {
+                // Totals that are too large for their type are cut off.
+                for (own, total) in own[parent as usize].iter_mut().zip(node.samples()) {
+                    *own = own.saturating_sub(total);
+                }
+            }
+        }
+        own
+    }
+
+    /// Replaces the samples of each stack by itself, and computes their totals.
+    pub(crate) fn set_self_samples(&mut self, parents: &[Option<u32>], own: Vec<[u64; 2]>) {
+        let mut totals = own;
+        for ix in (0..totals.len()).rev() {
+            let total = totals[ix];
+            [
+                self.nodes[ix].baseline_samples,
+                self.nodes[ix].candidate_samples,
+            ] = total;
+            if let Some(parent) = parents[ix] {
+                for (sum, total) in totals[parent as usize].iter_mut().zip(total) {
+                    *sum = sum.saturating_add(total);
+                }
+            }
+        }
+    }
+}
+
+impl StackNode {
+    /// Returns the samples of the baseline and of the candidate.
+    pub(crate) fn samples(&self) -> [u64; 2] {
+        [self.baseline_samples, self.candidate_samples]
+    }
+}
+
 /// A stack, with its total samples: its own, and the samples of all stacks below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
