@@ -1,7 +1,7 @@
 //! Opens, uses and closes the file for reading and writing.
 
 use crate::error::{InternalError, StoreError};
-use crate::file::lock::Turn;
+use crate::file::lock::{Turn, is_writer_waiting};
 use crate::file::open::{self, OpenForReading, Reserve};
 use crate::file::temporary::check_room;
 use crate::guard::guarded;
@@ -10,6 +10,7 @@ use crate::{Snapshot, Store};
 use redb::{Database, ReadableDatabase, WriteTransaction};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use sto_model::Timings;
 
 /// The storage of a store: its file or memory.
 pub(crate) enum Backing {
@@ -33,6 +34,7 @@ pub(crate) enum Backing {
 pub struct Writer<'s> {
     store: &'s Store,
     file: Option<Open>,
+    pub(crate) timings: Timings,
 }
 
 /// A file that is open for writing.
@@ -76,6 +78,7 @@ impl Store {
         Writer {
             store: self,
             file: None,
+            timings: Timings::default(),
         }
     }
 
@@ -145,6 +148,12 @@ impl<'s> Writer<'s> {
         self.store
     }
 
+    /// Sets where the time of packing and writing is added up.
+    #[doc(hidden)]
+    pub fn set_timings(&mut self, timings: &Timings) {
+        self.timings = timings.clone();
+    }
+
     /// Closes the file, so that others can read and write it until the next addition.
     pub fn release(&mut self) {
         let Some(open) = self.file.take() else {
@@ -157,7 +166,8 @@ impl<'s> Writer<'s> {
             };
             if open.makes_room {
                 open::compact(&mut database)
-            } else {
+            } else if !is_writer_waiting(&open.path) {
+                // Otherwise the last one that waits compacts.
                 open::compact_small(&mut database, &open.path)
             }
             drop(database);
