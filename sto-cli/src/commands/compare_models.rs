@@ -9,8 +9,7 @@ use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use sto_query::questions::{
-    CompareModelsOptions, CompareModelsRequest, Detector, Order, PointsTable, compare_models,
-    compare_tables,
+    CompareModelsOptions, CompareModelsRequest, Detector, Order, PointsTable, compare_tables,
 };
 use sto_query::render;
 use sto_query::results::Verdict;
@@ -54,7 +53,7 @@ pub(crate) struct CompareModelsArgs {
     candidate: OsString,
 
     /// Compare the points of two files, for each group: CSV with columns x, y and optionally group
-    #[arg(long, conflicts_with = "x")]
+    #[arg(long, conflicts_with_all = ["x", "by", "inlined", "benchmarks", "event"])]
     points: bool,
 
     /// Compare cost by this metric or label of the runs, number that samples are labelled with, `time`, argument of
@@ -110,10 +109,10 @@ pub(crate) struct CompareModelsArgs {
 
     /// Draw points, curves and changed parts of x of the changed functions into this file, as a page if its name ends
     /// in .html, otherwise as SVG
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
     output: Option<PathBuf>,
 
-    /// Draw both axes of an SVG with logarithmic scales
+    /// Draw both axes with logarithmic scales
     #[arg(long, requires = "output")]
     log: bool,
 
@@ -135,12 +134,13 @@ pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome
         let tables = [read_table(&args.baseline)?, read_table(&args.candidate)?];
         compare_tables(tables, &request)?
     } else {
-        compare_models(&store.sources(), &request)?
+        store.ask(&request)?
     };
     match &args.output {
         Some(path) => {
             let svg = || render::models::changes_svg(&changes, args.log);
-            write_drawing(path, || render::models::changes_html(&changes), svg)?;
+            let html = || render::models::changes_html(&changes, args.log);
+            write_drawing(path, html, svg)?;
         }
         None => args.format.print(&changes, render::models::changes::text)?,
     }

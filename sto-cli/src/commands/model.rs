@@ -5,7 +5,9 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_query::questions::{ModelRequest, Order, model, model_of_two, model_table, models};
+use sto_query::questions::{
+    FunctionModelRequest, ModelRequest, Order, TwoNumberModelRequest, model_table,
+};
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -38,7 +40,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model
 /// which fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind, fits
 /// curves of other kinds.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER, mut_arg("limit", |limit| limit.requires("all")))]
 #[command(
     override_usage = "sto model [OPTIONS] --x <NAME> <FUNCTION> <PROFILES>\n       \
   sto model [OPTIONS] --x <NAME> --all <PROFILES>\n       \
@@ -64,7 +66,8 @@ pub(crate) struct ModelArgs {
     x: Vec<String>,
 
     /// Model the points in this file instead: CSV with columns x, y and optionally group
-    #[arg(long, value_name = "FILE", conflicts_with = "names")]
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["names", "by", "inlined", "benchmarks", "event"])]
     points: Option<PathBuf>,
 
     /// Use each function's self cost, or its total with everything it calls
@@ -72,7 +75,7 @@ pub(crate) struct ModelArgs {
     by: Order,
 
     /// Draw both axes with logarithmic scales, so that a power of x is a line
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     log: bool,
 
     #[command(flatten)]
@@ -91,7 +94,7 @@ pub(crate) struct ModelArgs {
     limit: LimitArg,
 
     /// Draw points and curves into this file, as a page if its name ends in .html, otherwise as SVG
-    #[arg(short, long, value_name = "FILE", conflicts_with = "all")]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["all", "format"])]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -114,6 +117,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             match modelled.into_one() {
                 Ok(one) => one,
                 Err(groups) => {
+                    args.check_several_groups()?;
                     args.format.print(&*groups, render::models::all_functions)?;
                     return Ok(Outcome::Clean);
                 }
@@ -122,7 +126,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         (None, true, [profiles]) => {
             let mut request = args.request(profiles)?;
             request.limit = args.limit.for_format(&args.format);
-            let all = models(&store.sources(), &request)?;
+            let all = store.ask(&request)?;
             args.format.print(&all, render::models::all_functions)?;
             return Ok(Outcome::Clean);
         }
@@ -130,15 +134,21 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             let function = function.to_string_lossy();
             if let [_, other] = &args.x[..] {
                 args.check_two_variables()?;
-                let request = args.request(profiles)?;
-                let found = model_of_two(&store.sources(), &request, other, &function)?;
+                let mut request = TwoNumberModelRequest::default();
+                request.function = function.into_owned();
+                request.other.clone_from(other);
+                request.model = args.request(profiles)?;
+                let found = store.ask(&request)?;
                 args.format.print(&found, render::models::two_variables)?;
                 return Ok(match found.model {
                     Some(_) => Outcome::Clean,
                     None => Outcome::TooLittleData,
                 });
             }
-            model(&store.sources(), &args.request(profiles)?, &function)?
+            let mut request = FunctionModelRequest::default();
+            request.function = function.into_owned();
+            request.model = args.request(profiles)?;
+            store.ask(&request)?
         }
         (None, true, _) => return Err(CliError::Names("only profiles, as in `--all v1`")),
         (None, false, _) => {
@@ -149,7 +159,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         Some(path) => {
             let curves = args.curve.fit()?.each().len();
             let svg = || render::models::svg(&one, log, curves);
-            write_drawing(path, || render::models::html(&one, curves), svg)?;
+            write_drawing(path, || render::models::html(&one, curves, log), svg)?;
         }
         None => args
             .format
@@ -178,6 +188,15 @@ impl ModelArgs {
             _ => return Ok(()),
         };
         Err(CliError::OfOneVariable(option))
+    }
+
+    /// Returns an error if an option is given that only applies to one group of points.
+    fn check_several_groups(&self) -> Result<(), CliError> {
+        match (&self.output, self.log) {
+            (Some(_), _) => Err(CliError::OfOneGroup("--output")),
+            (None, true) => Err(CliError::OfOneGroup("--log")),
+            (None, false) => Ok(()),
+        }
     }
 
     fn request(&self, profiles: &OsString) -> Result<ModelRequest, CliError> {

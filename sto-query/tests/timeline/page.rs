@@ -71,6 +71,15 @@ fn metrics_are_lines_with_the_resolution_of_correlate() {
 }
 
 #[test]
+fn names_of_metrics_are_not_shortened() {
+    const SYMBOL: &str = "void Orders.main(java.lang.String[], java.util.concurrent.Executor)";
+    let metric = format!("self:{SYMBOL}");
+    let page = page_of(&four_seconds().replace("compute", SYMBOL), &[&metric]);
+    assert!(page.contains(&format!(">{metric}</")), "{page}");
+    assert!(page.contains(">Orders.main</"), "{page}");
+}
+
+#[test]
 fn window_shows_functions_in_it_and_in_the_rest() {
     if browser::is_missing() {
         return;
@@ -178,6 +187,7 @@ fn window_shows_functions_in_it_and_in_the_rest() {
             facts["written"],
             json!(["", format!("{drawn}'0.50:3,1.00:2'")])
         );
+        assert_eq!(facts["enlarged"], json!([0, [40, 40], [80, 80]]));
         for state in ["all", "dragged", "threads"] {
             assert_eq!(facts[state]["overflow"], 0, "{state} at {width}");
         }
