@@ -8,10 +8,13 @@ use crate::runtime::destination::Destination;
 use crate::runtime::in_order::in_order;
 use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints, output};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
-use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, SymbolOptions, prepare};
+use sto_core::ingest::{
+    IngestError, IngestOptions, PreparedFile, Stage, StageTime, SymbolOptions, Timings, prepare,
+};
 use sto_core::model::Granularity;
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, TimeOffset, UnixSeconds};
@@ -103,6 +106,10 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     report: output::Format,
 
+    /// Print the time of each stage, for one file at a time
+    #[arg(long, hide = true)]
+    timings: bool,
+
     #[command(flatten)]
     calls: CallArgs,
 
@@ -125,7 +132,11 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
     let mut recordings = Vec::new();
     let mut done = 0;
     // Each file is held in memory, and a large one uses every core by itself.
-    let threads = rayon::current_num_threads();
+    let threads = if args.timings {
+        1
+    } else {
+        rayon::current_num_threads()
+    };
     let work = |input: &Input| args.prepare(input, &options, &progress);
     let outcome = in_order(&inputs, threads, work, |input, prepared| {
         let name = input.name();
@@ -159,6 +170,9 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
         }
         _ => Ok(()),
     });
+    if args.timings {
+        eprint!("{}", timings_table(&options.timings.stages()));
+    }
     // Report the files that were stored before a failure.
     let shown = match recordings[..] {
         [] => Ok(()),
@@ -228,9 +242,26 @@ impl IngestArgs {
                 debuginfod: self.symbols.debuginfod()?,
                 ..SymbolOptions::default()
             },
+            timings: if self.timings {
+                Timings::on()
+            } else {
+                Timings::default()
+            },
             ..self.about.options()
         })
     }
+}
+
+/// A table of the time of each stage, with parts of a stage indented below it.
+fn timings_table(stages: &BTreeMap<Stage, StageTime>) -> String {
+    let mut table = format!("{:<14}{:>10}{:>14}\n", "stage", "wall (s)", "processor (s)");
+    for (stage, time) in stages {
+        let indent = if stage.whole().is_some() { "  " } else { "" };
+        let name = format!("{indent}{stage:?}").to_lowercase();
+        let [wall, processor] = [time.wall, time.processor].map(|time| time.as_secs_f64());
+        table += &format!("{name:<14}{wall:>10.3}{processor:>14.3}\n");
+    }
+    table
 }
 
 fn format_help() -> String {

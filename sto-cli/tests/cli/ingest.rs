@@ -32,6 +32,24 @@ fn summary_lists_the_stored_runs() {
 }
 
 #[test]
+fn timings_list_each_stage() {
+    let sandbox = Sandbox::new();
+    let file = repository().join("testdata/demo/v1.perf.data");
+    let run = sandbox.sto(&["ingest", file.to_str().unwrap(), "--timings"]);
+    let stages = run
+        .stderr
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let stages: Vec<&str> = stages
+        .skip_while(|word| *word != "stage")
+        .take(10)
+        .collect();
+    let expected =
+        "stage reading hashing walking locating symbolizing interning storing packing writing";
+    assert_eq!(stages.join(" "), expected, "{run:?}");
+}
+
+#[test]
 fn files_are_stored_only_once() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.sto(&["ls"]).succeeds();

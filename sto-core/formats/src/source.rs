@@ -15,7 +15,7 @@ use sto_model::SymbolOptions;
 use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
 use sto_model::units::{Bytes, UnixSeconds};
-use sto_model::{CancelToken, Cancelled};
+use sto_model::{CancelToken, Cancelled, Timings};
 
 /// Options for reading a profile.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +45,8 @@ pub struct ReadOptions {
     pub keep_calls: bool,
     /// A callback for progress.
     pub on_read: OnRead,
+    /// Collects the time of each stage.
+    pub timings: Timings,
 }
 
 impl ReadOptions {

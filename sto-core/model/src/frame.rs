@@ -6,6 +6,7 @@ use crate::id::canonical::digest;
 use crate::index_types;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 /// The kind of code of a frame: compiled, inlined, interpreted, ...
@@ -282,12 +283,50 @@ impl FrameTable {
         (0..self.len() as u32).map(|ix| (FrameIx(ix), self.frame(FrameIx(ix))))
     }
 
+    /// Compares two frames as [`Frame`]s, without reading strings that both have.
+    #[doc(hidden)]
+    pub fn compare(&self, a: FrameIx, b: FrameIx) -> Ordering {
+        let (a, b) = (self.row(a), self.row(b));
+        let compare = |a: StringIx, b: StringIx| {
+            if a == b {
+                Ordering::Equal
+            } else {
+                self.string(a).cmp(self.string(b))
+            }
+        };
+        compare(a.module, b.module)
+            .then_with(|| compare(a.symbol, b.symbol))
+            .then(a.kind.cmp(&b.kind))
+            .then_with(|| compare(a.file, b.file))
+            .then(a.line.cmp(&b.line))
+    }
+
+    /// Returns a table of some of the frames, which are distinct, in this order.
+    #[doc(hidden)]
+    pub fn select(&self, frames: &[FrameIx]) -> FrameTable {
+        let mut table = FrameTable::new();
+        let mut known = vec![None; self.string_count()];
+        for &frame in frames {
+            let row = self.row(frame);
+            let [symbol, module, file] = [row.symbol, row.module, row.file].map(|ix| {
+                *known[ix.get()].get_or_insert_with(|| table.intern_string(self.string(ix)))
+            });
+            table.insert_row(FrameRow {
+                symbol,
+                module,
+                file,
+                ..row
+            });
+        }
+        table
+    }
+
     /// The position of each frame when frames are sorted by module, symbol, kind, file and line.
     ///
     /// The positions do not depend on the order of insertion.
     pub fn ranks(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| self.frame(FrameIx(a)).cmp(&self.frame(FrameIx(b))));
+        order.sort_unstable_by(|&a, &b| self.compare(FrameIx(a), FrameIx(b)));
         let mut ranks = vec![0; order.len()];
         for (rank, &ix) in order.iter().enumerate() {
             ranks[ix as usize] = rank as u32;

@@ -22,6 +22,7 @@ mod source;
 mod source_path;
 mod symbol_options;
 mod text;
+mod timings;
 #[cfg(feature = "tls")]
 mod tls;
 pub mod trace;
@@ -48,6 +49,7 @@ pub use source_path::{CompilationDirs, normalize_source_path, normalize_source_p
 pub use symbol_options::{Debuginfod, SymbolOptions};
 pub use text::ParseError;
 pub(crate) use text::{decode_hex, serde_text_or_parts};
+pub use timings::{Stage, StageTime, Timings};
 #[cfg(feature = "tls")]
 #[doc(hidden)]
 pub use tls::tls_config;

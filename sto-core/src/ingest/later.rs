@@ -245,7 +245,8 @@ fn with_new_symbols(
     for (file, digest) in &before.source_digests {
         after.source_digests.entry(file.clone()).or_insert(*digest);
     }
-    after.addresses = remaining_addresses(recording, symbols, &after, &addresses.slices)?;
+    after.addresses =
+        remaining_addresses(recording, symbols, (&after.tree, &nodes), &addresses.slices)?;
     Ok(after)
 }
 

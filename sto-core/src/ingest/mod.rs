@@ -10,8 +10,8 @@ mod options;
 mod programs;
 mod traces;
 
-use crate::intern::{addresses, intern_with_nodes};
-use crate::symbolize::{Symbols, add_build_ids, symbolize_cancellable};
+use crate::intern::{AddressTree, intern_with_nodes};
+use crate::symbolize::{Symbols, add_build_ids, symbolize_uncounted, unresolved_samples};
 use describe::{Describer, check_quality};
 use moments::add_moments;
 use notices::{
@@ -22,7 +22,7 @@ use programs::{Part, Programs, name_main_modules};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use sto_formats::recording::Recording;
 use sto_formats::{self as formats, FormatError};
 use sto_model::CancelToken;
@@ -40,20 +40,7 @@ pub use crate::symbolize::ModuleSymbols;
 pub use error::IngestError;
 pub use later::{Symbolized, symbolize_again};
 pub use options::IngestOptions;
-pub use sto_model::{Debuginfod, SymbolOptions};
-
-/// A stage of ingestion, for progress displays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Reading the file and unwinding saved stacks.
-    Reading,
-    /// Looking up symbols.
-    Symbolizing,
-    /// Building the tree.
-    Interning,
-    /// Writing to the store.
-    Storing,
-}
+pub use sto_model::{Debuginfod, Stage, StageTime, SymbolOptions, Timings};
 
 /// A profile that is ready for the store.
 #[derive(Clone, Debug)]
@@ -243,18 +230,28 @@ pub fn prepare<'a>(
     progress: &mut dyn FnMut(Stage),
 ) -> Result<PreparedFile, IngestError> {
     progress(Stage::Reading);
-    let read = input.into().read(options);
+    let (timings, input) = (&options.timings, input.into());
+    let read = timings.measure(Stage::Reading, || input.read(options));
     options.cancel.check()?;
     let (path, mut recording) = read?;
     options.check(path)?;
     add_traces(path, &mut recording, options)?;
     progress(Stage::Symbolizing);
-    add_build_ids(&mut recording, &options.symbols);
-    name_main_modules(&mut recording, options, path);
-    let symbols = symbolize_cancellable(&recording, &options.symbols, &options.cancel)?;
+    let mut symbols = timings.measure(Stage::Symbolizing, || {
+        add_build_ids(&mut recording, &options.symbols);
+        name_main_modules(&mut recording, options, path);
+        symbolize_uncounted(&recording, &options.symbols, &options.cancel)
+    })?;
     add_moments(path, &mut recording, &symbols)?;
     progress(Stage::Interning);
-    let (profiles, warnings) = make_profiles(path, &recording, &symbols, options)?;
+    let (made, counts) = timings.measure(Stage::Interning, || {
+        rayon::join(
+            || make_profiles(path, &recording, &symbols, options),
+            || unresolved_samples(&recording, &symbols),
+        )
+    });
+    let (profiles, warnings) = made?;
+    symbols.set_unresolved_samples(counts);
     if options.strict {
         let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
         qualities.try_for_each(|quality| check_quality(path, quality))?;
@@ -270,6 +267,7 @@ pub fn prepare<'a>(
         warnings,
         path: path.to_owned(),
         cancel: options.cancel.clone(),
+        timings: timings.clone(),
     })
 }
 
@@ -281,6 +279,7 @@ pub struct PreparedFile {
     warnings: Vec<Notice>,
     path: PathBuf,
     cancel: CancelToken,
+    timings: Timings,
 }
 
 impl PreparedFile {
@@ -304,6 +303,7 @@ impl PreparedFile {
         progress: &mut dyn FnMut(Stage),
     ) -> Result<IngestOutcome, IngestError> {
         progress(Stage::Storing);
+        writer.set_timings(&self.timings);
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for Prepared {
             build,
@@ -314,7 +314,8 @@ impl PreparedFile {
         {
             self.cancel.check()?;
             let known = writer.snapshot()?.build(build.id())?;
-            let added = writer.add(&build, &profile, &interned);
+            let add = || writer.add(&build, &profile, &interned);
+            let added = self.timings.measure(Stage::Storing, add);
             let added = added.map_err(|error| match error {
                 StoreError::Refused { why, .. } => IngestError::Refused {
                     path: self.path.display().to_string(),
@@ -458,7 +459,7 @@ pub fn make_profiles(
         recording,
         symbols,
         options,
-        describer: Describer::new(recording, symbols, options),
+        describer: OnceLock::new(),
         programs,
     };
     let prepared = parts.into_iter().map(|part| preparer.prepare(part));
@@ -471,7 +472,8 @@ struct Preparer<'a> {
     recording: &'a Recording,
     symbols: &'a Symbols,
     options: &'a IngestOptions,
-    describer: Describer<'a>,
+    /// Made together with the first profile's tree.
+    describer: OnceLock<Describer<'a>>,
     programs: Programs,
 }
 
@@ -500,9 +502,14 @@ impl Preparer<'_> {
         };
         let has_whole_calls = options.whole_calls && recording.calls.is_some();
         let slices = options.slices.filter(|_| !has_whole_calls);
-        let (interned, profile) = rayon::join(
+        let describe = || {
+            let describer = &self.describer;
+            let describer = describer.get_or_init(|| Describer::new(recording, symbols, options));
+            describer.profile(&part.build, source, keep)
+        };
+        let (interned, (by_address, profile)) = rayon::join(
             || intern_with_nodes(recording, symbols, slices, keep),
-            || self.describer.profile(&part.build, source, keep),
+            || rayon::join(|| AddressTree::new(recording, symbols, keep), describe),
         );
         options.cancel.check()?;
         let failed = |source| IngestError::Intern {
@@ -510,8 +517,11 @@ impl Preparer<'_> {
             source,
         };
         let (mut interned, nodes) = interned.map_err(failed)?;
-        interned.addresses =
-            addresses(recording, symbols, &interned, slices, keep).map_err(failed)?;
+        let addresses = by_address.and_then(|tree| match tree {
+            Some(tree) => tree.addresses(recording, (&interned.tree, &nodes), slices, keep),
+            None => Ok(None),
+        });
+        interned.addresses = addresses.map_err(failed)?;
         if part.program.is_some() {
             let calls = interned.calls.take();
             let calls = calls.map(|calls| calls.filter_threads(|calls| keep_thread(&calls.thread)));

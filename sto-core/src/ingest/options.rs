@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use sto_formats::{Format, OnRead, ReadOptions};
 use sto_model::CancelToken;
 use sto_model::Commit;
-use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_LABELS, MAX_USER_STRING};
 use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
 use sto_model::units::{Bytes, TimeOffset, UnixSeconds};
+use sto_model::{SymbolOptions, Timings};
 
 /// Options of [`ingest`](super::ingest()): how a file is read, and the metadata of its profiles.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +71,8 @@ pub struct IngestOptions {
     pub on_read: OnRead,
     /// Cancels ingestion before the next profile is stored.
     pub cancel: CancelToken,
+    /// Collects the time of each stage.
+    pub timings: Timings,
 }
 
 impl IngestOptions {
@@ -87,6 +89,7 @@ impl IngestOptions {
             call_thresholds: self.call_thresholds,
             keep_calls: self.keep_calls,
             on_read: self.on_read.with_cancel(&self.cancel),
+            timings: self.timings.clone(),
         }
     }
 

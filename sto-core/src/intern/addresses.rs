@@ -5,51 +5,24 @@ use super::slice_costs::{costs_from_sums, grid, slice_costs};
 use super::stack_costs::{CostSums, InternError, costs_by_stack};
 use crate::symbolize::{CodeLine, CodeLineIx, Symbols};
 use hashbrown::HashMap;
+use rayon::prelude::*;
 use sto_formats::recording::{Location, LocationIx, Module, ModuleIx, Recording, Sample, StackIx};
 use sto_model::tree::{
-    AddressStack, NodeIx, ProfileAddresses, ProfileData, SelfCosts, SliceCosts, SliceCount,
+    AddressStack, NodeIx, ProfileAddresses, SelfCosts, SliceCosts, SliceCount, StackTree,
 };
-use sto_model::{Frame, FrameIx, FrameKind};
+use sto_model::{Frame, FrameKind};
 
-/// Returns the addresses to keep of a profile, which was interned from a recording with these symbols.
-///
-/// Traces of calls have none, because their calls refer to nodes.
-pub(crate) fn addresses(
-    recording: &Recording,
-    symbols: &Symbols,
-    interned: &ProfileData,
-    slices: Option<SliceCount>,
-    keep: impl Fn(&Sample) -> bool + Copy,
-) -> Result<Option<ProfileAddresses>, InternError> {
-    let Some(address_frames) = AddressFrames::new(recording, symbols) else {
-        return Ok(None);
-    };
-    let costs = costs_by_stack(recording, keep)?;
-    let tree = FrameTree::new(recording, &address_frames.symbols, &costs)?;
-    let grid = slices.map(|count| grid(recording, count)).transpose()?;
-    let slices_of = |nodes: &StackNodes| {
-        grid.map_or_else(Vec::new, |grid| {
-            slice_costs(recording, nodes, grid, keep).costs
-        })
-    };
-    Ok(address_frames.addresses(recording, interned, tree, slices_of))
-}
-
-/// Like [`addresses`], for a recording that was made from a profile's kept addresses; `slices` are the costs of its
-/// stacks by slice.
+/// Returns the addresses to keep of a profile like [`AddressTree::addresses`], for a recording that was made from a
+/// profile's kept addresses; `slices` are the costs of its stacks by slice.
 pub(crate) fn remaining_addresses(
     recording: &Recording,
     symbols: &Symbols,
-    interned: &ProfileData,
+    profile: ProfileNodes<'_>,
     slices: &[SliceCosts],
 ) -> Result<Option<ProfileAddresses>, InternError> {
-    let Some(address_frames) = AddressFrames::new(recording, symbols) else {
-        return Ok(None);
-    };
-    let costs = costs_by_stack(recording, |_| true)?;
-    let tree = FrameTree::new(recording, &address_frames.symbols, &costs)?;
+    let tree = AddressTree::new(recording, symbols, |_| true)?;
     let slices_of = |nodes: &StackNodes| remap_slices(slices, |stack| nodes.node(StackIx(stack.0)));
-    Ok(address_frames.addresses(recording, interned, tree, slices_of))
+    Ok(tree.and_then(|tree| tree.with_slices(recording, profile, slices_of)))
 }
 
 /// Moves costs by slice to other nodes, adding up those that come to the same one.
@@ -67,81 +40,78 @@ pub(crate) fn remap_slices(
     slices.collect()
 }
 
-/// Symbols in which each address that is kept is a frame of its own.
-struct AddressFrames<'a> {
-    symbols: Symbols,
-    /// The symbols of the profile, in which many addresses can be one frame.
-    known: &'a Symbols,
+/// The stacks of a profile in which each address that is kept is a frame of its own.
+pub(crate) struct AddressTree {
+    tree: FrameTree,
+    /// The stacks that have costs, possibly repeated.
+    stacks: Vec<StackIx>,
 }
 
-impl AddressFrames<'_> {
-    /// Returns `None` if no address is kept.
-    fn new<'a>(recording: &Recording, known: &'a Symbols) -> Option<AddressFrames<'a>> {
-        let mut is_kept = vec![false; recording.modules.len()];
-        for module in &known.modules {
-            is_kept[module.module.get()] = module.may_be_found;
-        }
-        if recording.calls.is_some() || !is_kept.contains(&true) {
-            return None;
-        }
-        let mut symbols = Symbols {
-            frames: known.frames.clone(),
-            lines: known.lines.clone(),
-            ends: known.ends.clone(),
-            expansion: known.expansion.clone(),
-            ..Symbols::default()
+/// The tree of a profile, and its node for each stack.
+type ProfileNodes<'a> = (&'a StackTree, &'a StackNodes);
+
+impl AddressTree {
+    /// Returns `None` if no address is kept. Traces of calls keep none, because their calls refer to nodes.
+    pub(crate) fn new(
+        recording: &Recording,
+        known: &Symbols,
+        keep: impl Fn(&Sample) -> bool,
+    ) -> Result<Option<AddressTree>, InternError> {
+        let Some(symbols) = symbols_by_address(recording, known) else {
+            return Ok(None);
         };
-        for (location, ix) in recording.locations.iter().zip(0..) {
-            let range = known.range_of(LocationIx(ix));
-            if let Location::Address { module, .. } = *location
-                && is_kept[module.get()]
-                && range.len() == 1
-            {
-                let frame = symbols.frames.insert(location_frame(ix));
-                symbols.expansion[range.start] = CodeLineIx(symbols.lines.len() as u32);
-                symbols.lines.push(CodeLine { frame, line: 0 });
-            }
-        }
-        Some(AddressFrames { symbols, known })
+        let costs = costs_by_stack(recording, keep)?;
+        let tree = FrameTree::new(recording, &symbols, &costs)?;
+        let stacks = costs.iter().flatten().map(|&(stack, _)| stack).collect();
+        Ok(Some(AddressTree { tree, stacks }))
     }
 
-    /// Returns the addresses of a profile; `by_address` is its tree with these symbols.
-    fn addresses(
-        &self,
+    /// Returns the addresses to keep of the profile that was interned from the same samples.
+    pub(crate) fn addresses(
+        self,
         recording: &Recording,
-        interned: &ProfileData,
-        by_address: FrameTree,
+        profile: ProfileNodes<'_>,
+        slices: Option<SliceCount>,
+        keep: impl Fn(&Sample) -> bool + Copy,
+    ) -> Result<Option<ProfileAddresses>, InternError> {
+        let grid = slices.map(|count| grid(recording, count)).transpose()?;
+        let slices_of = |nodes: &StackNodes| {
+            grid.map_or_else(Vec::new, |grid| {
+                slice_costs(recording, nodes, grid, keep).costs
+            })
+        };
+        Ok(self.with_slices(recording, profile, slices_of))
+    }
+
+    fn with_slices(
+        self,
+        recording: &Recording,
+        profile: ProfileNodes<'_>,
         slices_of: impl FnOnce(&StackNodes) -> Vec<SliceCosts>,
     ) -> Option<ProfileAddresses> {
+        let AddressTree {
+            tree: by_address,
+            stacks,
+        } = self;
         let own_frames = || by_address.frames.iter().map(|(_, frame)| frame);
         let locations: Vec<Option<u32>> = own_frames().map(location_of).collect();
         let table = AddressTable::new(recording, locations.iter().copied().flatten())?;
-        let profile_frames = own_frames().zip(&locations).map(|(frame, location)| {
-            interned.frames.find(match *location {
-                Some(location) => {
-                    let line = self.known.code_lines(LocationIx(location))[0];
-                    self.known.frames.frame(self.known.lines[line.get()].frame)
-                }
-                None => frame,
-            })
-        });
-        let frames: Vec<FrameIx> = profile_frames.collect::<Option<_>>()?;
-
-        // The node of the profile for each node of the tree by address.
-        let profile_tree = &interned.tree;
-        let callees: HashMap<(Option<NodeIx>, FrameIx), NodeIx> = profile_tree
-            .nodes()
-            .map(|node| ((profile_tree.parent(node), profile_tree.frame(node)), node))
-            .collect();
+        // Both trees have each stack at the same depth, so their nodes correspond from the leaf to the root.
         let tree = &by_address.tree;
-        let mut node_of: Vec<NodeIx> = Vec::with_capacity(tree.len());
-        for node in tree.nodes() {
-            let caller = tree.parent(node).map(|caller| node_of[caller.get()]);
-            let callee = callees.get(&(caller, frames[tree.frame(node).get()]));
-            node_of.push(*callee?);
+        let mut node_of: Vec<Option<NodeIx>> = vec![None; tree.len()];
+        for stack in stacks {
+            let mut node = Some(by_address.nodes.node(stack));
+            let mut of_profile = Some(profile.1.node(stack));
+            while let (Some(own), Some(other)) = (node, of_profile)
+                && node_of[own.get()].is_none()
+            {
+                node_of[own.get()] = Some(other);
+                (node, of_profile) = (tree.parent(own), profile.0.parent(other));
+            }
         }
+        let node_of: Vec<NodeIx> = node_of.into_iter().collect::<Option<_>>()?;
         let mut order: Vec<NodeIx> = tree.nodes().collect();
-        order.sort_by_key(|node| node_of[node.get()]);
+        order.par_sort_unstable_by_key(|node| node_of[node.get()]);
         let mut index_of = vec![u32::MAX; tree.len()];
         let mut stacks = Vec::with_capacity(tree.len());
         for group in order.chunk_by_mut(|a, b| node_of[a.get()] == node_of[b.get()]) {
@@ -174,6 +144,38 @@ impl AddressFrames<'_> {
             stacks,
         })
     }
+}
+
+/// Returns symbols in which each address that is kept is a frame of its own; `None` if no address is kept.
+fn symbols_by_address(recording: &Recording, known: &Symbols) -> Option<Symbols> {
+    let mut is_kept = vec![false; recording.modules.len()];
+    for module in &known.modules {
+        is_kept[module.module.get()] = module.may_be_found;
+    }
+    if recording.calls.is_some() || !is_kept.contains(&true) {
+        return None;
+    }
+    let mut symbols = Symbols {
+        frames: known.frames.clone(),
+        lines: known.lines.clone(),
+        ends: known.ends.clone(),
+        expansion: known.expansion.clone(),
+        ..Symbols::default()
+    };
+    let empty = symbols.frames.intern_string("");
+    for (location, ix) in recording.locations.iter().zip(0..) {
+        let range = known.range_of(LocationIx(ix));
+        if let Location::Address { module, .. } = *location
+            && is_kept[module.get()]
+            && range.len() == 1
+        {
+            let frame = location_frame(ix).to_row([empty; 3]);
+            let frame = symbols.frames.insert_row(frame);
+            symbols.expansion[range.start] = CodeLineIx(symbols.lines.len() as u32);
+            symbols.lines.push(CodeLine { frame, line: 0 });
+        }
+    }
+    Some(symbols)
 }
 
 /// The addresses of locations and their modules, in ascending order.

@@ -249,10 +249,9 @@ fn used_in_order(all: &FrameTable, used: &[FrameIx]) -> (FrameTable, Vec<FrameIx
             order.push(frame);
         }
     }
-    order.par_sort_unstable_by(|&a, &b| all.frame(a).cmp(&all.frame(b)));
-    let mut table = FrameTable::new();
-    for frame in order {
-        new_indices[frame.get()] = table.insert(all.frame(frame));
+    order.par_sort_unstable_by(|&a, &b| all.compare(a, b));
+    for (&frame, ix) in order.iter().zip(0..) {
+        new_indices[frame.get()] = FrameIx(ix);
     }
-    (table, new_indices)
+    (all.select(&order), new_indices)
 }

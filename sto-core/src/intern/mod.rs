@@ -8,7 +8,7 @@ mod run_metrics;
 mod slice_costs;
 mod stack_costs;
 
-pub(crate) use addresses::{addresses, remaining_addresses, remap_slices};
+pub(crate) use addresses::{AddressTree, remaining_addresses, remap_slices};
 pub use build::intern;
 pub(crate) use build::intern_with_nodes;
 pub(crate) use frame_tree::StackNodes;

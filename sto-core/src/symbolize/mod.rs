@@ -32,7 +32,7 @@ mod resolve;
 
 pub(crate) use lookup::add_build_ids;
 pub use resolve::symbolize;
-pub(crate) use resolve::symbolize_cancellable;
+pub(crate) use resolve::{symbolize_cancellable, symbolize_uncounted, unresolved_samples};
 use sto_model::Notice;
 
 use std::ops::Range;
@@ -74,6 +74,12 @@ pub struct Symbols {
 }
 
 impl Symbols {
+    pub(crate) fn set_unresolved_samples(&mut self, counts: Vec<u64>) {
+        for (module, count) in self.modules.iter_mut().zip(counts) {
+            module.unresolved_samples = count;
+        }
+    }
+
     /// Returns the frames of a location, outermost first.
     pub fn code_lines(&self, location: LocationIx) -> &[CodeLineIx] {
         &self.expansion[self.range_of(location)]

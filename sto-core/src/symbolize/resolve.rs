@@ -26,6 +26,18 @@ pub(crate) fn symbolize_cancellable(
     options: &SymbolOptions,
     cancel: &CancelToken,
 ) -> Result<Symbols, Cancelled> {
+    let mut symbols = symbolize_uncounted(recording, options, cancel)?;
+    let counts = unresolved_samples(recording, &symbols);
+    symbols.set_unresolved_samples(counts);
+    Ok(symbols)
+}
+
+/// Like [`symbolize_cancellable`], without the number of samples with unresolved locations.
+pub(crate) fn symbolize_uncounted(
+    recording: &Recording,
+    options: &SymbolOptions,
+    cancel: &CancelToken,
+) -> Result<Symbols, Cancelled> {
     let (tasks, named) = to_tasks(recording, options);
     let lookup = Lookup::new(recording, options);
     let mut parts = vec![named];
@@ -50,13 +62,11 @@ pub(crate) fn symbolize_cancellable(
         sources.extend(resolved.sources);
     }
     modules.sort_by_key(|module| module.module);
-    let mut symbols = Symbols {
+    Ok(Symbols {
         modules,
         sources: agreed_digests(sources),
         ..join(&parts, recording.locations.len())
-    };
-    count_unresolved_samples(recording, &mut symbols);
-    Ok(symbols)
+    })
 }
 
 /// Groups the locations of a recording by module, largest module first. Locations that need no lookup are resolved in
@@ -99,10 +109,11 @@ fn to_tasks<'a>(recording: &'a Recording, options: &SymbolOptions) -> (Vec<Task<
     (tasks, named)
 }
 
-/// Counts for each module the samples with an unresolved location of the module on their stack.
-fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
+/// Counts for each module of the symbols the samples with an unresolved location of the module on their stack.
+pub(crate) fn unresolved_samples(recording: &Recording, symbols: &Symbols) -> Vec<u64> {
+    let mut counts = vec![0; symbols.modules.len()];
     if symbols.modules.iter().all(|module| module.unresolved == 0) {
-        return;
+        return counts;
     }
     let mut index = vec![None; recording.modules.len()];
     for (ix, module) in symbols.modules.iter().enumerate() {
@@ -134,9 +145,10 @@ fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
                 && !visit.is_within(last[ix])
             {
                 last[ix] = visit.stack;
-                let sum = &mut symbols.modules[ix].unresolved_samples;
+                let sum: &mut u64 = &mut counts[ix];
                 *sum = sum.saturating_add(visit.total.samples);
             }
         }
     });
+    counts
 }

@@ -1,14 +1,13 @@
 //! `perf.data`, in file and pipe mode, compressed or not.
 //!
-//! One thread walks over the records and tracks mappings; samples are decoded and located on all
-//! cores. linux-perf-data reads the header. Records are documented in `perf_event_open(2)`, the file
+//! Some threads read and hash the file, one walks over the records and tracks mappings, and samples are decoded and
+//! located on all cores. linux-perf-data reads the header. Records are documented in `perf_event_open(2)`, the file
 //! in `tools/perf/Documentation/perf.data-file-format.txt`.
 //!
 #![doc = include_str!("perf_data.md")]
 
 mod attributes;
 mod check;
-mod digesting_reader;
 mod events;
 mod expansion;
 mod lineage;
@@ -16,6 +15,7 @@ mod metrics;
 mod off_cpu;
 mod pieces;
 mod processes;
+mod read_ahead;
 mod records;
 mod run_time;
 mod salvage;
@@ -29,17 +29,18 @@ pub use run_time::run_time;
 
 use crate::error::FormatError;
 use crate::recording::{
-    Format, Location, LocationIx, NO_CALL_CHAINS, Recording, RecordingBuilder, Sample,
+    Format, Location, LocationIx, Module, NO_CALL_CHAINS, Recording, RecordingBuilder, Sample,
     SampleTypeIx, Samples, StackIx, Stacks,
 };
 use crate::source::ReadOptions;
 use crate::wire::text::excerpt;
-use digesting_reader::DigestingReader;
 use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use off_cpu::{Switch, Switches};
 use rayon::prelude::*;
+use read_ahead::ReadAhead;
 use records::{Records, take_event};
+use sample::Layout;
 use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large_error};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -51,6 +52,7 @@ use sto_binary::{Machine, UnwindFiles};
 use sto_model::files::ReadAt;
 use sto_model::limits::MAX_SAMPLE_TYPES;
 use sto_model::units::{Bytes, SampleType};
+use sto_model::{Stage, Timings};
 use walk::Walk;
 
 /// Percentage of samples without complete callers from which on a warning is given.
@@ -66,42 +68,51 @@ pub(super) fn read(
     file: &dyn ReadAt,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let digested = DigestingReader::new(file);
+    let (builder, source) = thread::scope(|scope| -> Result<_, FormatError> {
+        let walked = ReadAhead::start(file, &options.timings, scope);
+        let builder = read_or_salvage(path, file, &walked, options)?;
+        let source = walked.finish().map_err(FormatError::io(path))?;
+        Ok((builder, source))
+    })?;
+    Ok(builder.finish(Format::PerfData, source, Bytes(file.size())))
+}
+
+fn read_or_salvage(
+    path: &Path,
+    file: &dyn ReadAt,
+    walked: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<RecordingBuilder, FormatError> {
+    let piece = Piece { path, file, walked };
+    let error = match read_records(&[piece], options) {
+        Err(error) if options.allow_truncated && !matches!(error, FormatError::Cancelled(_)) => {
+            error
+        }
+        read => return read,
+    };
+    let Some(whole) = salvage::salvage(file) else {
+        return Err(error);
+    };
     let piece = Piece {
         path,
-        file,
-        walked: &digested,
+        file: &whole,
+        walked: &whole,
     };
-    let builder = match read_records(&[piece], options) {
-        Err(error) if options.allow_truncated && !matches!(error, FormatError::Cancelled(_)) => {
-            let Some(whole) = salvage::salvage(file) else {
-                return Err(error);
-            };
-            let piece = Piece {
-                path,
-                file: &whole,
-                walked: &whole,
-            };
-            let mut builder = read_records(&[piece], options)?;
-            builder.warnings.push(format!(
-                "The file is cut off or damaged after byte {}: {} bytes were left out, and with them \
-                 the names of events and the description of the machine.",
-                whole.size(),
-                file.size() - whole.size()
-            ));
-            builder
-        }
-        builder => builder?,
-    };
-    let source = digested.finish().map_err(FormatError::io(path))?;
-    Ok(builder.finish(Format::PerfData, source, Bytes(file.size())))
+    let mut builder = read_records(&[piece], options)?;
+    builder.warnings.push(format!(
+        "The file is cut off or damaged after byte {}: {} bytes were left out, and with them \
+         the names of events and the description of the machine.",
+        whole.size(),
+        file.size() - whole.size()
+    ));
+    Ok(builder)
 }
 
 /// A file, or one of several files, of a recording.
 struct Piece<'a> {
     path: &'a Path,
     file: &'a dyn ReadAt,
-    /// A reader of the file that hashes its bytes; it is read from beginning to end.
+    /// The file, for the walk from its beginning to its end.
     walked: &'a dyn ReadAt,
 }
 
@@ -111,7 +122,7 @@ fn read_records(
     options: &ReadOptions,
 ) -> Result<RecordingBuilder, FormatError> {
     let open = |piece: &Piece<'_>| {
-        let (mode, records) = check::check(piece.path, piece.walked)?;
+        let (mode, records) = check::check(piece.path, piece.file)?;
         Ok((
             records::header(piece.path, piece.file, mode)?,
             mode,
@@ -160,8 +171,9 @@ fn read_records(
         ));
     }
     let files = UnwindFiles::new(machine, &options.symbols);
-    let worker = || Worker::new(path, &events, &files);
-    let (records, located) = locate(path, walks, records, worker)?;
+    let timings = &options.timings;
+    let worker = || Worker::new(path, &events, &files, timings);
+    let (records, located) = locate(path, walks, records, worker, timings)?;
     let (_, tables) = &located;
     let without_caller = tables.iter().map(|table| table.without_caller).sum();
     let Numbered {
@@ -175,15 +187,8 @@ fn read_records(
     if !events.have_stacks() {
         warnings.push(NO_CALL_CHAINS.to_owned());
     } else if events.rely_on_frame_pointers() {
-        let module_of = |LocationIx(location)| match locations[location as usize] {
-            Location::Address { module, .. } => {
-                let name = records.processes.modules[module.get()].name();
-                // Nobody builds the kernel for this.
-                (!name.starts_with('[')).then_some(name)
-            }
-            _ => None,
-        };
-        let warning = warn_of_missing_callers(&events, &samples, &stacks, module_of);
+        let modules = &records.processes.modules;
+        let warning = warn_of_missing_callers(&events, &samples, &stacks, &locations, modules);
         warnings.extend(warning.or_else(|| warn_of_skipped_callers(without_caller, samples.len())));
     }
     let mut builder = RecordingBuilder::from_stacks(locations, stacks);
@@ -224,29 +229,41 @@ fn read_records(
     Ok(builder)
 }
 
-/// Returns a warning with a remedy if frame pointers often do not lead to callers. `module_of` names the file of a
-/// location.
-fn warn_of_missing_callers<'m>(
+/// Returns a warning with a remedy if frame pointers often do not lead to callers.
+fn warn_of_missing_callers(
     events: &Events,
     samples: &[Sample],
     stacks: &Stacks,
-    module_of: impl Fn(LocationIx) -> Option<&'m str>,
+    locations: &[Location],
+    modules: &[Arc<Module>],
 ) -> Option<String> {
-    let should_have = |sample: &&Sample| events.layouts[sample.sample_type.get()].has_stacks();
-    let is_cut = |sample: &&Sample| sample.truncated || stacks.depth(sample.stack) <= 1;
-    let samples = samples.iter().filter(should_have);
-    let all = samples.clone().count();
-    let cut: Vec<&Sample> = samples.filter(is_cut).collect();
-    if cut.len() * 100 <= all * MAX_CUT {
-        return None;
-    }
-    let mut by_module: BTreeMap<&str, usize> = BTreeMap::new();
-    for sample in &cut {
-        if let Some(module) = stacks.leaf(sample.stack).and_then(&module_of) {
-            *by_module.entry(module).or_default() += 1;
+    let (mut all, mut cut) = (0, 0);
+    let mut cut_in = vec![0; modules.len()];
+    let has_stacks: Vec<bool> = events.layouts.iter().map(Layout::has_stacks).collect();
+    for sample in samples {
+        if !has_stacks[sample.sample_type.get()] {
+            continue;
+        }
+        all += 1;
+        if sample.truncated || stacks.depth(sample.stack) <= 1 {
+            cut += 1;
+            let leaf = stacks.leaf(sample.stack).map(|leaf| locations[leaf.get()]);
+            if let Some(Location::Address { module, .. }) = leaf {
+                cut_in[module.get()] += 1;
+            }
         }
     }
-    let mut modules: Vec<(&str, usize)> = by_module.into_iter().collect();
+    if cut * 100 <= all * MAX_CUT {
+        return None;
+    }
+    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for (module, cut) in modules.iter().zip(cut_in) {
+        // Nobody builds the kernel for this.
+        if cut > 0 && !module.name().starts_with('[') {
+            *by_name.entry(module.name()).or_default() += cut;
+        }
+    }
+    let mut modules: Vec<(&str, usize)> = by_name.into_iter().collect();
     modules.sort_by_key(|&(_, samples)| Reverse(samples));
     modules.truncate(MAX_MODULES_NAMED);
     let modules = modules.iter().map(|(module, _)| excerpt(module.as_bytes()));
@@ -257,7 +274,7 @@ fn warn_of_missing_callers<'m>(
     };
     Some(format!(
         "{} % of samples have incomplete callers,{most} probably because code is built without frame pointers; build it with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf",
-        cut.len() * 100 / all,
+        cut * 100 / all,
     ))
 }
 
@@ -302,6 +319,7 @@ fn locate<'a>(
     walks: Vec<Walk<'_>>,
     records: Records,
     worker: impl Fn() -> Worker<'a> + Sync,
+    timings: &Timings,
 ) -> Result<(Records, LocatedBatches), FormatError> {
     let cores = rayon::current_num_threads();
     // With one core, this thread does everything.
@@ -327,7 +345,7 @@ fn locate<'a>(
             // This fails only if every worker has ended early; joining them returns the error.
             None => drop(full.send(batch)),
         };
-        let records = feed(path, walks, records, give);
+        let records = timings.measure_thread(Stage::Walking, || feed(path, walks, records, give));
         let joined: Vec<_> = threads.into_iter().map(join).collect();
         let parts = joined.into_iter().chain(here.map(Worker::finish));
         let records = records?;
@@ -420,7 +438,9 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
         .iter()
         .map(|table| vec![None; table.stacks.len()])
         .collect();
-    let (mut samples, mut readings, mut switches) = (Vec::new(), Vec::new(), Vec::new());
+    let sample_count = batches.iter().map(|(_, batch)| batch.samples.len()).sum();
+    let mut samples = Vec::with_capacity(sample_count);
+    let (mut readings, mut switches) = (Vec::new(), Vec::new());
     let mut stack = Vec::new();
     for (worker, batch) in batches {
         if !batch.readings.is_empty() {

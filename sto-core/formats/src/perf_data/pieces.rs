@@ -1,6 +1,6 @@
 //! Recordings that perf wrote in several files (`perf record --switch-output`).
 
-use super::digesting_reader::DigestingReader;
+use super::read_ahead::ReadAhead;
 use super::walk::Walk;
 use super::{Piece, check, read_records, records};
 use crate::error::FormatError;
@@ -106,18 +106,17 @@ pub fn read_pieces(paths: &[PathBuf], options: &ReadOptions) -> Result<Recording
     let open =
         |path: &PathBuf| RegularFile::open(path, Links::Follow).map_err(FormatError::io(path));
     let files = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let digested: Vec<DigestingReader<'_>> = files
-        .iter()
-        .map(|file| DigestingReader::new(file))
-        .collect();
-    let pieces = paths.iter().zip(&files).zip(&digested);
+    let walked = files.iter();
+    let walked = walked.map(|file| ReadAhead::new(file, &options.timings));
+    let walked: Vec<ReadAhead<'_>> = walked.collect();
+    let pieces = paths.iter().zip(&files).zip(&walked);
     let pieces: Vec<Piece<'_>> = pieces
         .map(|((path, file), walked)| Piece { path, file, walked })
         .collect();
     let builder = read_records(&pieces, options)?;
     let mut source = RecordingHasher::new();
-    for (path, digested) in paths.iter().zip(digested) {
-        let piece = digested.finish().map_err(FormatError::io(path))?;
+    for (path, walked) in paths.iter().zip(walked) {
+        let piece = walked.finish().map_err(FormatError::io(path))?;
         source.update(piece.to_string().as_bytes());
     }
     let size = files.iter().map(|file| file.metadata.len()).sum();

@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use sto_binary::{AddressSpace, Unwind, UnwindFiles};
 use sto_model::units::{Cost, Nanoseconds};
+use sto_model::{Stage, Timings};
 
 /// Markers between the parts of a call chain: `PERF_CONTEXT_*` of
 /// `include/uapi/linux/perf_event.h`.
@@ -117,13 +118,20 @@ pub(super) struct LocationTable {
 pub(super) struct Worker<'a> {
     path: &'a Path,
     events: &'a Events,
+    timings: &'a Timings,
     finder: StackFinder<'a>,
     located: Located,
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(path: &'a Path, events: &'a Events, files: &'a UnwindFiles<'a>) -> Self {
+    pub(super) fn new(
+        path: &'a Path,
+        events: &'a Events,
+        files: &'a UnwindFiles<'a>,
+        timings: &'a Timings,
+    ) -> Self {
         let finder = StackFinder {
+            timings,
             is_monotonic: events.is_monotonic,
             unwinder: files.unwinder(),
             index: HashMap::new(),
@@ -135,6 +143,7 @@ impl<'a> Worker<'a> {
         Worker {
             path,
             events,
+            timings,
             finder,
             located: Ok(Vec::new()),
         }
@@ -153,7 +162,8 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn add_batch(&mut self, batch: &Batch) {
-        let done = self.locate(batch);
+        let timings = self.timings;
+        let done = timings.measure_thread(Stage::Locating, || self.locate(batch));
         if let Ok(located) = &mut self.located {
             match done {
                 Ok(done) => located.push(done),
@@ -199,6 +209,7 @@ impl<'a> Worker<'a> {
 
 /// Finds the stacks of samples, and numbers the stacks and locations.
 struct StackFinder<'a> {
+    timings: &'a Timings,
     is_monotonic: bool,
     unwinder: Box<dyn Unwind + 'a>,
     index: HashMap<Location, LocationIx>,
@@ -300,7 +311,8 @@ impl StackFinder<'_> {
         if let Some((regs, stack)) = saved {
             let mut unwound = std::mem::take(&mut self.unwound);
             unwound.clear();
-            truncated |= !self.unwinder.unwind(space, time, regs, stack, &mut unwound);
+            let unwind = || self.unwinder.unwind(space, time, regs, stack, &mut unwound);
+            truncated |= !self.timings.measure_thread(Stage::Unwinding, unwind);
             for (depth, &address) in unwound.iter().enumerate() {
                 self.push(in_user(address.saturating_sub(u64::from(depth > 0))));
             }

@@ -3,7 +3,6 @@
 //! Samples are not decoded here; only their time, event and thread are read.
 
 use super::check::{CheckedReader, HEADER_SIZE, Header};
-use super::digesting_reader::READ_SIZE;
 use super::expansion::Expansion;
 use crate::error::FormatError;
 use crate::source::OnRead;
@@ -30,6 +29,9 @@ const COMPRESSED2: RecordType = RecordType(83);
 /// Number of records per round for simpleperf, which does not mark rounds but writes records nearly
 /// in order.
 const SIMPLEPERF_ROUND: usize = 1024;
+
+/// Minimum number of bytes between two reports of progress.
+const REPORTED: u64 = 1 << 18;
 
 /// A record that is used.
 pub(super) struct Record {
@@ -85,7 +87,7 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let simpleperf = header.feature_section_data(Feature::SIMPLEPERF_META_INFO);
         Walk {
-            file: CheckedReader::new(path, file, ByteWindow::with_read_size(file, READ_SIZE)),
+            file: CheckedReader::new(path, file, ByteWindow::new(file)),
             reported: records.start,
             left: records,
             on_read,
@@ -150,7 +152,7 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         self.left.start = end;
-        if end - self.reported >= READ_SIZE as u64 {
+        if end - self.reported >= REPORTED {
             let new = end - std::mem::replace(&mut self.reported, end);
             self.on_read.call(new).map_err(FormatError::Cancelled)?;
         }

@@ -24,7 +24,7 @@ mod users;
 pub use folder::{AccessRights, Folder};
 pub use memory::MemoryFile;
 pub use open::{Links, RegularFile, too_large_error};
-pub use pieces::{ByteWindow, ReadAt, SharedBytes};
+pub use pieces::{ByteWindow, ReadAt, SharedBytes, unused_buffer};
 pub use temporary::{TemporaryFile, TemporaryFiles, random_name};
 pub use users::user_of_process_since;
 pub use users::{User, own_id_of_process, user_of_process};

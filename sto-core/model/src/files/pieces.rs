@@ -22,6 +22,14 @@ pub trait ReadAt: Sync {
     /// # Errors
     /// Returns an error if the bytes cannot be read or do not exist.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Returns a buffer that was read ahead and contains the byte at this offset, and the offset of the buffer.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes cannot be read.
+    fn read_ahead(&self, _offset: u64) -> io::Result<Option<(u64, Arc<Vec<u8>>)>> {
+        Ok(None)
+    }
 }
 
 impl ReadAt for &[u8] {
@@ -138,6 +146,12 @@ impl<'a> ByteWindow<'a> {
             if (length as u64) > left {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
+            if let Some((start, buffer)) = self.source.read_ahead(offset)?
+                && start + buffer.len() as u64 >= offset + length as u64
+            {
+                (self.start, self.buffer) = (start, buffer);
+                return Ok(&self.buffer[(offset - start) as usize..][..length]);
+            }
             let read_size = left.min(length.max(self.read_size) as u64) as usize;
             let buffer = unused_buffer(&mut self.buffer, &mut self.old_buffers);
             buffer.resize(read_size, 0);
@@ -181,8 +195,9 @@ impl<'a> ByteWindow<'a> {
     }
 }
 
-/// Replaces `buffer` by one that no [`SharedBytes`] uses: itself, the oldest one, or a new one.
-fn unused_buffer<'b>(
+/// Replaces `buffer` by one that nothing else uses: itself, the oldest one, or a new one.
+#[doc(hidden)]
+pub fn unused_buffer<'b>(
     buffer: &'b mut Arc<Vec<u8>>,
     old_buffers: &mut VecDeque<Arc<Vec<u8>>>,
 ) -> &'b mut Vec<u8> {

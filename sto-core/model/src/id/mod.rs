@@ -8,6 +8,7 @@
 pub(crate) mod canonical;
 
 use crate::{ParseError, decode_hex, serde_text_or_parts};
+use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use canonical::Field::{Id, Text};
 use canonical::digest;
 use std::fmt;
@@ -102,6 +103,29 @@ impl RecordingDigest {
         hasher.finish()
     }
 
+    /// Joins the hashes of the parts of a recording, of which there is at least one.
+    #[doc(hidden)]
+    pub fn from_parts(parts: &[RecordingPart]) -> Self {
+        fn join(parts: &[RecordingPart]) -> RecordingPart {
+            match split(parts) {
+                None => parts[0],
+                Some((left, right)) => {
+                    merge_subtrees_non_root(&join(left), &join(right), Mode::Hash)
+                }
+            }
+        }
+        // In BLAKE3's tree, the left part is the largest power of two that leaves something for the right one.
+        fn split(parts: &[RecordingPart]) -> Option<(&[RecordingPart], &[RecordingPart])> {
+            let right = parts.len().checked_sub(1).filter(|&right| right > 0)?;
+            Some(parts.split_at(1 << right.ilog2()))
+        }
+        let hash = match split(parts) {
+            None => blake3::Hash::from_bytes(parts[0]),
+            Some((left, right)) => merge_subtrees_root(&join(left), &join(right), Mode::Hash),
+        };
+        RecordingDigest(canonical::truncate(hash))
+    }
+
     /// Combines the digest with an option that changes the stacks that are read from the recording:
     /// `H("sto.reading.v1", source, option, value)`.
     #[must_use]
@@ -110,6 +134,10 @@ impl RecordingDigest {
         RecordingDigest(digest("sto.reading.v1", &fields))
     }
 }
+
+/// The hash of a part of a recording.
+#[doc(hidden)]
+pub type RecordingPart = [u8; 32];
 
 /// Computes a [`RecordingDigest`] incrementally.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +152,27 @@ impl RecordingHasher {
     /// Adds bytes. They are hashed on this thread, because waking other threads for a piece costs more.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
+    }
+
+    /// Number of bytes of each part of a recording but the last.
+    #[doc(hidden)]
+    pub const PART_SIZE: usize = 1 << 20;
+
+    /// Creates a hasher of the part that begins at this byte, a multiple of [`PART_SIZE`](Self::PART_SIZE).
+    #[doc(hidden)]
+    pub fn for_part(start: u64) -> Self {
+        let mut hasher = Self::new();
+        hasher.0.set_input_offset(start);
+        hasher
+    }
+
+    /// Returns the hash of the part, for a recording of this many bytes.
+    #[doc(hidden)]
+    pub fn finish_part(&self, recording_size: u64) -> RecordingPart {
+        if recording_size <= Self::PART_SIZE as u64 {
+            return *self.0.finalize().as_bytes();
+        }
+        self.0.finalize_non_root()
     }
 
     /// Returns the digest of all bytes so far.

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock};
+use sto_model::Timings;
 
 /// The storage of a store: its file or memory.
 pub(crate) enum Backing {
@@ -43,6 +44,7 @@ pub(crate) enum Backing {
 pub struct Writer {
     store: Store,
     file: Option<Arc<SharedFile>>,
+    pub(crate) timings: Timings,
 }
 
 impl Store {
@@ -89,6 +91,7 @@ impl Store {
         Writer {
             store: self.clone(),
             file: None,
+            timings: Timings::default(),
         }
     }
 
@@ -188,6 +191,12 @@ impl Writer {
         let state = guarded(|| ReadState::of_database(database, id));
         let state = state.map_err(|error| error.at(self.store.path(), "read"))?;
         self.store.snapshot_of(Arc::new(state))
+    }
+
+    /// Sets where the time of packing and writing is added up.
+    #[doc(hidden)]
+    pub fn set_timings(&mut self, timings: &Timings) {
+        self.timings = timings.clone();
     }
 
     /// Closes the file, so that others can read and write it until the next addition.

@@ -120,6 +120,12 @@ pub(crate) fn let_writers_pass(path: &Path) {
     }
 }
 
+/// Whether another writer waits for the store at this path, or rewrites it.
+pub(crate) fn is_writer_waiting(path: &Path) -> bool {
+    let lock = Folder::open_parent(path).and_then(|folder| folder.open_as_file());
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// How long an operation waits before it calls the callback.
 const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(1);
 

@@ -1,7 +1,7 @@
 //! A store's file as all stores of this process share it.
 
 use crate::error::{InternalError, Result};
-use crate::file::lock::{Turn, locked};
+use crate::file::lock::{Turn, is_writer_waiting, locked};
 use crate::file::reading::{OpenForReading, ReadState, builder};
 use crate::file::space::{Reserve, compact, compact_small, reserve_after_file};
 use crate::file::state::{self, StateId};
@@ -156,7 +156,8 @@ impl Session {
             if matches!(state::is_read(&path), Ok(false)) {
                 if self.makes_room {
                     compact(&mut database);
-                } else {
+                } else if !is_writer_waiting(&path) {
+                    // Otherwise the last one that waits compacts.
                     compact_small(&mut database, &path);
                 }
             }

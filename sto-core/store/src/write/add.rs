@@ -2,6 +2,7 @@
 
 use crate::codec::{ProfileRecord, ReadingRecord, pack_metrics};
 use crate::error::{InternalError, packing_error};
+use crate::file::shared::Session;
 use crate::read::builds::profile_record;
 use crate::read::counts::{CallPacks, SideData};
 use crate::read::rows::{NewRows, Rows};
@@ -14,7 +15,7 @@ use std::borrow::Cow;
 use sto_model::id::ProfileId;
 use sto_model::tree::ProfileData;
 use sto_model::units::Bytes;
-use sto_model::{Build, Profile};
+use sto_model::{Build, Profile, Stage};
 
 /// The result of adding a profile.
 pub(crate) enum AddOutcome {
@@ -44,9 +45,11 @@ impl Writer {
         profile: &Profile,
         interned: &ProfileData,
     ) -> Result<Added, StoreError> {
-        write::check(build, profile, interned)
-            .map_err(|error| error.at(self.store().path(), "read"))?;
-        let id = ProfileId::new(build, profile, interned);
+        let check = || write::check(build, profile, interned);
+        let id = self.timings.measure(Stage::Packing, || {
+            check().map_err(|error| error.at(self.store().path(), "read"))?;
+            Ok::<_, StoreError>(ProfileId::new(build, profile, interned))
+        })?;
         match self.add_checked(id, build, profile, interned, (ProfileOrigin::ReadHere, &[]))? {
             AddOutcome::Added(added) => Ok(added),
             AddOutcome::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
@@ -92,17 +95,27 @@ impl Writer {
         interned: &ProfileData,
         (from, replaced): (ProfileOrigin, &[ProfileId]),
     ) -> Result<AddOutcome, StoreError> {
-        let plan = |rows: &Rows| plan(rows, id, build, profile, interned, (&from, replaced));
+        let timings = self.timings.clone();
+        let pack =
+            || SideData::pack(interned).map_err(|error| error.at(self.store().path(), "read"));
+        let side_data = timings.measure(Stage::Packing, pack)?;
+        let plan = |rows: &Rows| {
+            let data = (interned, side_data.clone());
+            plan(rows, id, build, profile, data, (&from, replaced))
+        };
         // Plans while others may still read, and before anything is changed: opening the file for writing
         // would already change it.
-        let (seen, planned) = self
-            .snapshot()?
-            .read(|rows| Ok((rows.contents, plan(rows)?)))?;
+        let snapshot = self.snapshot()?;
+        let (seen, planned) = timings.measure(Stage::Packing, || {
+            snapshot.read(|rows| Ok((rows.contents, plan(rows)?)))
+        })?;
+        drop(snapshot);
         let planned = match planned {
             (put, None) => return Ok(put),
             (put, Some(new)) => (put, new),
         };
-        self.write(Some(planned.1.bytes()), |session| {
+        let bytes = planned.1.bytes();
+        let write = |session: &Session| {
             let rows = Rows::open(&session.database.begin_read()?)?;
             let (put, new) = if rows.contents == seen {
                 planned
@@ -116,7 +129,8 @@ impl Writer {
             new.write(&transaction)?;
             transaction.commit()?;
             Ok(put)
-        })
+        };
+        timings.measure(Stage::Writing, || self.write(Some(bytes), write))
     }
 }
 
@@ -126,7 +140,7 @@ fn plan(
     id: ProfileId,
     build: &Build,
     profile: &Profile,
-    interned: &ProfileData,
+    (interned, mut side_data): (&ProfileData, SideData),
     (from, replaced): (&ProfileOrigin, &[ProfileId]),
 ) -> Result<(AddOutcome, Option<NewRows>), InternalError> {
     let known = rows.reading(profile.build_recording_id())?;
@@ -134,7 +148,6 @@ fn plan(
         *from == ProfileOrigin::ReadHere && known.from != ProfileOrigin::ReadHere
     };
     let mut profile = Cow::Borrowed(profile);
-    let mut side_data = SideData::pack(interned)?;
     match &known {
         Some(known) if is_first_reading(known) && known.profile == id => {
             // Keeps the stored data that the id does not cover.
