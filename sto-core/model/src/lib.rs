@@ -21,6 +21,8 @@ mod profile;
 mod source;
 mod source_path;
 mod symbol_options;
+#[doc(hidden)]
+pub mod system;
 mod text;
 #[cfg(feature = "tls")]
 mod tls;

@@ -1,7 +1,6 @@
 //! Users of this machine and of its processes.
 
-use rustix::param::clock_ticks_per_second;
-use rustix::process::geteuid;
+use crate::system::{clock_ticks_per_second, current_user};
 use std::fmt;
 use std::fs;
 use std::time::SystemTime;
@@ -16,7 +15,7 @@ impl User {
 
     /// The effective user of this process.
     pub fn current() -> User {
-        User(geteuid().as_raw())
+        User(current_user())
     }
 }
 
