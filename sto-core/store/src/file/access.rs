@@ -2,7 +2,7 @@
 
 use crate::error::{InternalError, StoreError};
 use crate::file::lock::Turn;
-use crate::file::open::{self, OpenForReading, Reserve};
+use crate::file::open::{self, OpenForReading};
 use crate::file::temporary::check_room;
 use crate::guard::guarded;
 use crate::read::rows::Rows;
@@ -10,6 +10,7 @@ use crate::{Snapshot, Store};
 use redb::{Database, ReadableDatabase, WriteTransaction};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use sto_model::system::Reserve;
 
 /// The storage of a store: its file or memory.
 pub(crate) enum Backing {
