@@ -5,9 +5,10 @@
 use serde_json::json;
 use std::error::Error;
 use std::path::Path;
-use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::check::{Baseline, CheckRequest};
+use sto_query::questions::ask;
 use sto_query::results::Verdict;
-use sto_query::sources::Sources;
+use sto_query::sources::{Context, Sources};
 
 /// Fifty runs of ten releases of pulldown-cmark.
 const STORE: &str = concat!(
@@ -19,7 +20,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut request = CheckRequest::default();
     request.baseline = Some(Baseline::Any("0.9.6".into()));
     request.candidate = "0.10.0".into();
-    let check = check(&Sources::from_folder(Path::new(STORE)), &request)?;
+    let check = ask(
+        &Sources::from_folder(Path::new(STORE)),
+        &request,
+        &Context::default(),
+    )?;
     println!("{:#}", summary(&check));
     assert_eq!(check.verdict, Verdict::Regression);
     Ok(())

@@ -70,6 +70,6 @@ pub mod timeline {
 
 pub mod tree {
     pub use crate::tree::{
-        Function, ThreadNames, call_tree, function_numbers, functions, top, totals,
+        Function, Listed, ThreadNames, call_tree, function_numbers, functions, top, totals,
     };
 }

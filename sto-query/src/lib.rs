@@ -13,8 +13,8 @@
 //! text, JSON, SVG           render
 //! ```
 //!
-//! [`questions`] and [`check`] go from names, which [`sources`] resolves in a store or as files, to the result in one
-//! call. [`results`] has the types that they return, and [`error`] their errors. `tables` (feature `sql`) answers
+//! [`ask`] goes from names, which [`sources`] resolves in a store or as files, to the answer in one call; [`questions`]
+//! and [`check`] have the requests. [`results`] has the types that they return, and [`error`] their errors. `tables` (feature `sql`) answers
 //! queries in SQL.
 //!
 //! [`text`] is used by all of them: it formats names, numbers, times and tables for people.
@@ -66,6 +66,7 @@ mod timeline;
 mod tree;
 
 pub use error::QueryError;
+pub use questions::ask;
 #[doc(inline)]
 pub use sto_lake::{lake, places};
 #[doc(inline)]

@@ -9,13 +9,14 @@ use crate::answer::{Answer, truncate};
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::units::Cost;
 
 /// Number of call levels below a function that its potential includes; 0 is only the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Degree(pub u32);
 
 impl Default for Degree {
@@ -125,7 +126,7 @@ struct Costs {
 /// with this index are summed; with several views, functions that `matching` treats as equal are merged and named by
 /// their keys.
 pub fn potential(
-    views: &[View],
+    views: &[impl Borrow<View>],
     matching: KeyOptions,
     sample_type: usize,
     degree: Degree,
@@ -134,7 +135,7 @@ pub fn potential(
     let mut selections = Vec::new();
     let mut whole = Cost::ZERO;
     let mut by_name: BTreeMap<(String, String), (FrameInfo, Costs)> = BTreeMap::new();
-    for view in views {
+    for view in views.iter().map(Borrow::borrow) {
         let view = match views.len() {
             1 => Cow::Borrowed(view),
             _ => Cow::Owned(view.with_function_keys(matching)),
@@ -178,7 +179,7 @@ pub fn potential(
         samples: whole.samples,
         value: whole.value,
         degree: degree.0,
-        with_inlined: views.iter().any(View::is_without_inlined),
+        with_inlined: views.iter().any(|view| view.borrow().is_without_inlined()),
         functions: functions
             .into_iter()
             .map(|(frame, costs)| {

@@ -10,6 +10,7 @@ use sto_core::units::{Bytes, UnixSeconds};
 
 /// Selection of profiles to remove. They must match all criteria, and their build must not have a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PruneOptions {

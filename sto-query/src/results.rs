@@ -20,7 +20,7 @@ pub use crate::expand::Expansion;
 pub use crate::functions::{Rule, SymbolMatch};
 pub use crate::history::{Evolution, Occurrences};
 pub use crate::hot::{Blame, HotSpots};
-pub use crate::listing::{BuildList, RunList};
+pub use crate::listing::{BuildList, LabelList, MetricRange, RunList};
 pub use crate::maintain::{
     ExportedStore, IngestSummary, IngestedFile, Merges, SymbolizedProfiles, TagList,
 };

@@ -1,6 +1,7 @@
 //! Models of the time of calls as a function of their arguments.
 
 use crate::export::written;
+use crate::{ask, of_function};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,8 +9,7 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_query::questions::{
-    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, compare_models, export,
-    model,
+    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, export,
 };
 use sto_query::results::{CostModel, Verdict};
 use sto_query::sources::{BuildRef, Sources};
@@ -80,7 +80,7 @@ fn modelled(function: &str, x: &str, cost: Order) -> Result<CostModel, QueryErro
     request.named = BuildRef::from("app@v1");
     request.x = x.to_owned();
     request.cost = cost;
-    model(&sources(x == "order"), &request, function)
+    ask(&sources(x == "order"), &of_function(&request, function))
 }
 
 fn slope(found: &CostModel) -> f64 {
@@ -116,7 +116,7 @@ fn models_by_call_order_need_all_calls() {
     let mut request = ModelRequest::default();
     request.named = BuildRef::from("app@v1");
     request.x = "order".to_owned();
-    let error = model(&sources(false), &request, "search").unwrap_err();
+    let error = ask(&sources(false), &of_function(&request, "search")).unwrap_err();
     assert!(error.to_string().contains("were merged"), "{error}");
     assert_eq!(error.hint(), Some(sto_core::Hint::KeepCalls));
 }
@@ -140,7 +140,7 @@ fn function_without_argument_lists_its_own() {
     request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "found".to_owned();
     request.function = Some("halve".to_owned());
-    let error = compare_models(&sources(false), &request).unwrap_err();
+    let error = ask(&sources(false), &request).unwrap_err();
     assert_eq!(error.to_string(), message.replace("v1", "v2"));
 }
 
@@ -149,7 +149,7 @@ fn lists_call_order_if_all_calls_were_kept() {
     let mut request = ModelRequest::default();
     request.named = BuildRef::from("app@v1");
     request.x = "rows".to_owned();
-    let error = model(&sources(true), &request, "halve").unwrap_err();
+    let error = ask(&sources(true), &of_function(&request, "halve")).unwrap_err();
     let error = error.to_string();
     assert!(error.ends_with("; calls have found, n, order"), "{error}");
 }
@@ -160,7 +160,7 @@ fn calls_of_two_builds_are_compared_by_their_arguments() {
         let mut request = CompareModelsRequest::default();
         request.named = builds.map(BuildRef::from);
         request.x = x.to_owned();
-        compare_models(&sources(false), &request).unwrap()
+        ask(&sources(false), &request).unwrap()
     };
     let changes = compared("found", ["app@v1", "app@v2"]);
     assert_eq!(changes.verdict, Verdict::Regression);
@@ -224,7 +224,7 @@ fn exported_perun_profile_round_trips() {
     request.named = BuildRef::from("app@v1");
     request.x = "structure-unit-size".to_owned();
     let read = Sources::from_snapshot(store.snapshot().unwrap());
-    let read = model(&read, &request, "search").unwrap();
+    let read = ask(&read, &of_function(&request, "search")).unwrap();
     let whole = modelled("search", "found", Order::Total).unwrap();
     assert_eq!(read.function, whole.function);
 }

@@ -1,16 +1,18 @@
 //! The library's check: one call from names to verdict and findings.
 
+use crate::ask;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fs, thread};
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
+use sto_core::units::UnixSeconds;
 use sto_query::QueryError;
-use sto_query::check::{Baseline, Check, CheckRequest, check};
+use sto_query::check::{Baseline, Check, CheckRequest};
 use sto_query::policy::Policy;
 use sto_query::results::Verdict;
-use sto_query::sources::{BuildRef, Environment, Sources};
+use sto_query::sources::{BuildRef, Context, Environment, Sources};
 
 fn history() -> PathBuf {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -67,7 +69,7 @@ fn library_finds_what_the_command_prints() {
         for (old, new) in pair[0].1.iter().zip(&pair[1].1).take(3) {
             let run = |id: &ProfileId| BuildRef::Selector(id.to_string());
             let sources = Sources::from_folder(&store);
-            let check = check(&sources, &between(run(old), run(new))).unwrap();
+            let check = ask(&sources, &between(run(old), run(new))).unwrap();
             text += &written(&check);
         }
     }
@@ -107,7 +109,7 @@ fn checks_run_in_parallel_on_two_stores() {
             let (sources, request) = &questions[turn % 2];
             is_shared(sources);
             let ask = || {
-                let check = check(sources, request).unwrap();
+                let check = ask(sources, request).unwrap();
                 answers.lock().unwrap().push(written(&check));
             };
             scope.spawn(ask);
@@ -149,7 +151,7 @@ fn files_are_checked_without_a_store() {
     let sources =
         Sources::from_folder(&folder.path().join("no store")).with_environment(machine.clone());
     let path = |file: &PathBuf| BuildRef::File(file.clone());
-    let check = check(&sources, &between(path(&old), path(&new))).unwrap();
+    let check = ask(&sources, &between(path(&old), path(&new))).unwrap();
     assert_eq!(check.verdict, Verdict::Clean);
     assert_eq!(check.comparisons[0].candidate.build, "new");
     let mut read = machine.0.lock().unwrap().clone();
@@ -163,19 +165,19 @@ fn runs_of_one_build_are_named_by_their_ids() {
     let releases = releases(&store);
     let sources = Sources::from_folder(&store);
     let [(_, old), (_, new)] = [&releases[4], &releases[5]];
-    let found = check(
+    let found = ask(
         &sources,
         &between(BuildRef::Runs(old.clone()), BuildRef::Runs(new.clone())),
     );
     assert_eq!(found.unwrap().verdict, Verdict::Regression);
     let mixed = BuildRef::Runs(vec![old[0], new[0]]);
-    let error = check(&sources, &between(mixed, "0.10.0".into())).unwrap_err();
+    let error = ask(&sources, &between(mixed, "0.10.0".into())).unwrap_err();
     assert_eq!(
         error.to_string(),
         "these are runs of several builds: pulldown-cmark@0.9.6, pulldown-cmark@0.10.0"
     );
     let unknown = BuildRef::Runs(vec![ProfileId([7; 16])]);
-    let error = check(&sources, &between(unknown, "0.10.0".into())).unwrap_err();
+    let error = ask(&sources, &between(unknown, "0.10.0".into())).unwrap_err();
     assert!(matches!(error, QueryError::NoRun { .. }), "{error}");
 }
 
@@ -184,11 +186,11 @@ fn policy_sets_the_baseline_if_the_request_does_not() {
     let sources = Sources::from_folder(&history().join("history.sto"));
     let mut request = CheckRequest::default();
     request.candidate = "0.10.0".into();
-    let error = check(&sources, &request).unwrap_err();
+    let error = ask(&sources, &request).unwrap_err();
     assert!(matches!(error, QueryError::NoBaseline), "{error}");
     request.policy =
         Policy::parse("baseline = \"0.9.6\"\n[thresholds]\nmin-effect = \"25%\"").unwrap();
-    let check = check(&sources, &request).unwrap();
+    let check = ask(&sources, &request).unwrap();
     let comparison = &check.comparisons[0];
     assert_eq!(comparison.baseline.build, "0.9.6");
     assert!((comparison.thresholds.min_effect - 0.25).abs() < 1e-9);
@@ -219,13 +221,20 @@ fn requests_round_trip_through_json() {
 }
 
 #[test]
-fn cancelled_check_ends_before_it_compares() {
-    let request = between("0.9.0".into(), "0.10.0".into());
-    request.cancel.cancel();
-    let error = check(
-        &Sources::from_folder(&history().join("history.sto")),
-        &request,
-    )
-    .unwrap_err();
-    assert!(matches!(error, QueryError::Cancelled(_)), "{error}");
+fn ignored_function_expires_on_the_day_of_the_context() {
+    let policy = "[[ignore]]\nfunction = \"parse\"\nreason = \"known\"\nexpires = 2026-01-31\n";
+    let mut request = between("0.9.0".into(), "0.10.0".into());
+    request.policy = Policy::parse(policy).unwrap();
+    let warnings = |now: Option<u64>| {
+        let sources = Sources::from_folder(&history().join("history.sto"));
+        let context = with!(Context {
+            now: now.map(UnixSeconds),
+        });
+        let check = sto_query::ask(&sources, &request, &context).unwrap();
+        check.comparisons[0].warnings.join(" ").contains("expired")
+    };
+    // The last second of the day, and the first one of the next.
+    assert!(!warnings(Some(1_769_903_999)));
+    assert!(warnings(Some(1_769_904_000)));
+    assert!(!warnings(None));
 }

@@ -1,8 +1,9 @@
 //! The call tree over the builds of a program.
 
+use crate::ask;
 use crate::history::add;
 use sto_core::store::Store;
-use sto_query::questions::{EvolveRequest, evolve};
+use sto_query::questions::EvolveRequest;
 use sto_query::results::Evolution;
 use sto_query::sources::Sources;
 
@@ -14,7 +15,7 @@ fn evolution(runs: &[(&str, &str)], min_share: f64) -> Evolution {
     }
     let mut request = EvolveRequest::default();
     request.prune.min_share = min_share;
-    evolve(&Sources::from_snapshot(store.snapshot().unwrap()), &request).unwrap()
+    ask(&Sources::from_snapshot(store.snapshot().unwrap()), &request).unwrap()
 }
 
 fn rows(report: &Evolution) -> Vec<(&str, Option<usize>, &[f64])> {

@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType, Unit};
 use sto_query::internal::listing::list_builds;
-use sto_query::internal::tree::{call_tree, top};
+use sto_query::internal::tree::{Listed, call_tree, top};
 use sto_query::questions::{Order, Prune};
 use sto_query::render::flame::{self, FlameOptions, Palette, Widths};
 use sto_query::render::{self};
@@ -63,7 +63,7 @@ fn assert_plain(text: &str) {
 #[test]
 fn text_has_no_control_characters_and_one_line_per_row() {
     let view = hostile();
-    let functions = top(&view, 0, Order::SelfCost, None);
+    let functions = top(&view, 0, Order::SelfCost, &Listed::default());
     let tree = call_tree(
         &view,
         0,
@@ -97,7 +97,8 @@ fn text_has_no_control_characters_and_one_line_per_row() {
 
 #[test]
 fn json_has_unchanged_names() {
-    let json = sto_query::results::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
+    let json =
+        sto_query::results::json(&top(&hostile(), 0, Order::SelfCost, &Listed::default())).unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     let functions = parsed["functions"].as_array().unwrap();
     for name in hostile_names() {

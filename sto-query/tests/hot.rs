@@ -1,5 +1,6 @@
 //! Costs of functions and lines in their source files.
 
+use crate::ask;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
-use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::check::{Baseline, CheckRequest};
 use sto_query::internal::hot::{FileNo, HotChanges, HotFunction, HotHistory, HotIndex, HotRequest};
 use sto_query::internal::source::SourceTree;
 use sto_query::questions::{
-    BlameRequest, HotSpotsRequest, Observation, SeriesRequest, SourceRequest, blame, hot, series,
-    source,
+    BlameRequest, HotSpotsRequest, Observation, SeriesRequest, SourceRequest,
 };
 use sto_query::sources::{BuildRef, Environment, Sources};
 
@@ -67,7 +67,7 @@ fn costs_agree_with_annotated_source() {
     request.function = "count_rules".to_owned();
     request.named = BuildRef::File(demo().join("v1.perf.data"));
     request.context = 0;
-    let shown = source(&sources(), &request).unwrap();
+    let shown = ask(&sources(), &request).unwrap();
     let found = function(&index, "count_rules");
     assert_eq!(found.costs.self_cost, shown.self_cost);
     assert_eq!(found.costs.total, shown.total);
@@ -167,12 +167,12 @@ fn hot_spots_agree_with_annotated_file() {
         path: folder.path().to_owned(),
         min_share: 0.0,
     });
-    let mut listed = hot(&sources(), &request).unwrap().spots;
+    let mut listed = ask(&sources(), &request).unwrap().spots;
     let is_sorted = listed.is_sorted_by_key(|spot| Reverse(spot.costs.self_cost.value));
     assert!(is_sorted && listed.len() > 50, "{}", listed.len());
     listed.sort_by_key(|spot| spot.line);
     let request = with!(BlameRequest { of: of, path: path });
-    let blamed = blame(&sources(), &request).unwrap();
+    let blamed = ask(&sources(), &request).unwrap();
     let with_cost = blamed.lines.iter().filter(|line| line.total.is_some());
     let with_cost: Vec<_> = with_cost
         .map(|line| (line.line, line.self_cost, line.total, line.source.trim()))
@@ -242,7 +242,7 @@ fn costs_of_earlier_builds_agree_with_series() {
         function: name.to_owned(),
         by: Observation::Build,
     });
-    let expected = series(&sources, &request).unwrap();
+    let expected = ask(&sources, &request).unwrap();
     let expected = expected.points.iter().skip(5);
     let expected: Vec<_> = expected
         .map(|p| (p.run.build.clone(), p.samples, p.share))
@@ -267,7 +267,7 @@ fn functions_that_changed_show_their_change() {
         baseline: Some(Baseline::Any(BuildRef::File(demo().join("v1.perf.data")))),
         candidate: BuildRef::File(demo().join("v2.perf.data")),
     });
-    let checked = check(&sources(), &request).unwrap();
+    let checked = ask(&sources(), &request).unwrap();
     let changes = HotChanges::from_comparison(&index, &checked.comparisons[0]);
     assert_eq!(changes.since, "v1.perf.data");
     let logging = changes.change(function(&index, "doLogging").number);

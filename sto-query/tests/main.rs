@@ -3,6 +3,10 @@
 //! One binary, since linking many takes longer than running their tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use sto_query::QueryError;
+use sto_query::questions::{FunctionModelRequest, ModelRequest, Question};
+use sto_query::sources::{Context, Sources};
+
 /// Creates options with these fields and defaults for all others; other crates cannot use literals of these types.
 macro_rules! with {
     ($options:ident { $($field:ident $(: $value:expr)? ),* $(,)? }) => {{
@@ -19,7 +23,21 @@ macro_rules! with {
     (@ $field:ident $value:expr) => { $value };
 }
 
+/// Asks without a clock, and without a way to cancel.
+fn ask<Q: Question>(sources: &Sources, question: &Q) -> Result<Q::Answer, QueryError> {
+    sto_query::ask(sources, question, &Context::default())
+}
+
+/// A request for the model of one function.
+fn of_function(model: &ModelRequest, function: &str) -> FunctionModelRequest {
+    with!(FunctionModelRequest {
+        function: function.to_owned(),
+        model: model.clone(),
+    })
+}
+
 mod answers;
+mod ask;
 mod average;
 mod browser;
 mod call_models;

@@ -1,5 +1,6 @@
 //! The phases of runs.
 
+use crate::ask;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
@@ -7,7 +8,7 @@ use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::units::Nanoseconds;
 use sto_query::error::WindowError;
-use sto_query::questions::{PhasesRequest, TopRequest, Window, phases, top};
+use sto_query::questions::{PhasesRequest, TopRequest, Window};
 use sto_query::results::{PhaseChange, Phases};
 use sto_query::sources::{BuildRef, Filter, Sources};
 use sto_query::statistics::{change_points, period};
@@ -46,7 +47,7 @@ pub(crate) fn builds(files: &[(&str, &str)]) -> Sources {
 
 fn find_phases(file: &str) -> Phases {
     let request = with!(PhasesRequest { named: "v1".into() });
-    phases(&stored(file), &request).unwrap()
+    ask(&stored(file), &request).unwrap()
 }
 
 fn names(changes: &[PhaseChange], more: bool) -> Vec<&str> {
@@ -160,7 +161,7 @@ fn costs_of_a_phase_are_those_of_its_window() {
     request.named = "v1".into();
     for phase in &found.phases {
         request.filter.window = Some(Window::Phase(phase.number));
-        let answer = top(&sources, &request).unwrap();
+        let answer = ask(&sources, &request).unwrap();
         assert_eq!(answer.subject.samples, phase.cost.samples);
         assert_eq!(
             (answer.subject.windows[0].from, answer.subject.windows[0].to),
@@ -170,7 +171,7 @@ fn costs_of_a_phase_are_those_of_its_window() {
     }
     for wrong in [0, 4] {
         request.filter.window = Some(Window::Phase(wrong));
-        let error = top(&sources, &request).unwrap_err();
+        let error = ask(&sources, &request).unwrap_err();
         assert!(
             matches!(
                 error,

@@ -1,5 +1,6 @@
 //! Each query of the library returns in one call what the command prints.
 
+use crate::ask;
 use crate::export::written;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,6 +8,7 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::units::UnixSeconds;
+use sto_query::QueryError;
 use sto_query::check::CheckRequest;
 use sto_query::questions::{
     AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateOptions, CalibrateRequest,
@@ -14,8 +16,7 @@ use sto_query::questions::{
     ExportStoreRequest, FlameRequest, Ignored, IgnoredFunction, Listing, MergeRequest,
     NormalisationMethod, OccurrencesRequest, PotentialRequest, PruneRequest, PullRequest,
     PushRequest, RegressionsRequest, SeriesRequest, ShowRequest, SourceRequest, SuspectsRequest,
-    TopRequest, TreeRequest, WorseIf, bottlenecks, diff, export, flame, occurrences, potential,
-    regressions_over_time, series, show, top,
+    TopRequest, TreeRequest, WorseIf, export,
 };
 use sto_query::render;
 use sto_query::render::flame::FlameOptions;
@@ -46,31 +47,31 @@ fn queries_of_a_history_agree_with_commands() {
     let mut request = OccurrencesRequest::default();
     request.function = FUNCTION.to_owned();
     request.over = 0.15;
-    let found = occurrences(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_printed("where.txt", &render::occurrences::text(&found, style));
 
     let mut request = SeriesRequest::default();
     request.function = FUNCTION.to_owned();
-    let found = series(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_printed("series.txt", &render::series::text(&found, style));
 
     let mut request = RegressionsRequest::default();
     request.min_score = Some(2.0);
     request.limit = Some(10);
-    let found = regressions_over_time(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_printed("newest.txt", &render::scores::text(&found, style));
 
     let mut request = BottlenecksRequest::default();
     request.options.metric = "seconds".to_owned();
     request.limit = Some(10);
-    let found = bottlenecks(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_printed("bottlenecks.txt", &render::bottlenecks::text(&found, style));
 
     let mut request = PotentialRequest::default();
     request.named = vec!["0.10.0".into()];
     request.degree.0 = 10;
     request.limit = Some(10);
-    let found = potential(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_printed("potential.txt", &render::potential::text(&found, style));
 }
 
@@ -80,7 +81,7 @@ fn drawings_and_exports_state_their_content() {
     let mut request = FlameRequest::default();
     request.named = "0.10.0".into();
     request.stacks.focus = Some(FUNCTION.to_owned());
-    let stacks = flame(&sources, &request).unwrap();
+    let stacks = ask(&sources, &request).unwrap();
     let options = FlameOptions {
         focus: stacks.focus,
         ..FlameOptions::default()
@@ -92,7 +93,7 @@ fn drawings_and_exports_state_their_content() {
     let mut request = DiffRequest::default();
     request.baseline = "0.9.6".into();
     request.candidate = "0.10.0".into();
-    let stacks = diff(&sources, &request).unwrap();
+    let stacks = ask(&sources, &request).unwrap();
     let subjects = stacks
         .views
         .each_ref()
@@ -111,13 +112,13 @@ fn drawings_and_exports_state_their_content() {
     let mut request = TopRequest::default();
     request.named = "0.10.0".into();
     request.limit = Some(1);
-    let whole = top(&sources, &request).unwrap();
+    let whole = ask(&sources, &request).unwrap();
     assert_eq!(whole.functions.len(), 1);
     assert_eq!(whole.subject.samples, subjects[1].samples);
 
     let mut request = ShowRequest::default();
     request.named = "0.10.0".into();
-    assert_eq!(show(&sources, &request).unwrap().profiles.len(), 5);
+    assert_eq!(ask(&sources, &request).unwrap().profiles.len(), 5);
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn queries_run_in_parallel_on_two_stores() {
     let ask = |(sources, named): &(Sources, &str)| {
         let mut request = TopRequest::default();
         request.named = (*named).into();
-        json(&top(sources, &request).unwrap()).unwrap()
+        json(&ask(sources, &request).unwrap()).unwrap()
     };
     let open = || {
         stores

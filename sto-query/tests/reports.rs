@@ -8,7 +8,7 @@ use sto_core::store::{
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
 use sto_query::internal::listing::list_builds;
-use sto_query::internal::tree::{call_tree, top};
+use sto_query::internal::tree::{Listed, call_tree, top};
 use sto_query::questions::{Order, Prune};
 use sto_query::render;
 use sto_query::results::{BuildList, InStore};
@@ -44,7 +44,11 @@ const COLOR: Style = Style {
 #[test]
 fn top_by_self_and_by_total() {
     let (v1, _) = demo();
-    let by_self = top(&v1, 0, Order::SelfCost, Some(6));
+    let six = Listed {
+        limit: Some(6),
+        ..Listed::default()
+    };
+    let by_self = top(&v1, 0, Order::SelfCost, &six);
     assert_fits("top-self-limit6", |style| {
         render::top::text(&by_self, style)
     });
@@ -56,7 +60,7 @@ fn top_by_self_and_by_total() {
         "top-self-limit6.json",
         &sto_query::results::json(&by_self).unwrap(),
     );
-    let by_total = top(&v1, 0, Order::Total, None);
+    let by_total = top(&v1, 0, Order::Total, &Listed::default());
     assert_golden("top-total-pipe.txt", &render::top::text(&by_total, PIPE));
 }
 
@@ -66,7 +70,7 @@ fn top_sorts_equal_costs_by_module_and_name() {
         &view("v1", &folded("b 1\na 1\nc 2", 1)),
         0,
         Order::SelfCost,
-        None,
+        &Listed::default(),
     );
     let names: Vec<_> = report
         .functions
@@ -80,7 +84,7 @@ fn top_sorts_equal_costs_by_module_and_name() {
 fn shares_are_of_values_if_there_are_any() {
     let mut stacks = folded("a 1\nb 1", 1);
     stacks[1].1.value = 3;
-    let report = top(&view("v1", &stacks), 0, Order::SelfCost, None);
+    let report = top(&view("v1", &stacks), 0, Order::SelfCost, &Listed::default());
     assert_eq!(report.functions[0].frame.function, "b");
     assert_eq!(report.functions[0].self_cost.share, 0.75);
     assert_eq!(report.functions[0].self_cost.samples, 1);
@@ -92,7 +96,7 @@ fn shares_without_values_are_of_samples() {
         &view("v1", &folded("a 3\nb 1", 0)),
         0,
         Order::SelfCost,
-        None,
+        &Listed::default(),
     );
     assert_eq!(report.functions[0].self_cost.share, 0.75);
 }
@@ -109,7 +113,7 @@ fn long_names_are_shown_in_full_only_on_request() {
     };
     for (style, is_whole) in [(TERMINAL, false), (PIPE, false), (full, true)] {
         let texts = [
-            render::top::text(&top(&view, 0, Order::SelfCost, None), style),
+            render::top::text(&top(&view, 0, Order::SelfCost, &Listed::default()), style),
             render::tree::text(&call_tree(&view, 0, &Prune::default()), style),
         ];
         for text in texts {
@@ -145,7 +149,7 @@ fn call_tree_matches_golden_files() {
 fn reports_state_that_a_view_has_no_samples() {
     let empty = view_of("v1", &[vec![]]);
     let expected = "demo@v1: 0 samples in 1 profile\n";
-    let top = top(&empty, 0, Order::SelfCost, None);
+    let top = top(&empty, 0, Order::SelfCost, &Listed::default());
     assert_eq!(render::top::text(&top, TERMINAL), expected);
     assert!(
         sto_query::results::json(&top)
@@ -334,7 +338,7 @@ fn verification_matches_golden_files() {
 fn tables_fit_eighty_columns() {
     let (v1, _) = demo();
     let texts = [
-        render::top::text(&top(&v1, 0, Order::SelfCost, None), TERMINAL),
+        render::top::text(&top(&v1, 0, Order::SelfCost, &Listed::default()), TERMINAL),
         render::tree::text(&call_tree(&v1, 0, &Prune::default()), TERMINAL),
         render::ls::text(&store(), TERMINAL),
         render::stats::text(&store_stats(), TERMINAL),

@@ -1,11 +1,12 @@
 //! Metrics of runs over time: ranking, and alignment of two runs.
 
+use crate::ask;
 use crate::views::{assert_fits, assert_golden};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_query::error::CorrelateError;
-use sto_query::questions::{AlignRequest, CorrelateRequest, Correlator, align, correlate};
+use sto_query::questions::{AlignRequest, CorrelateRequest, Correlator};
 use sto_query::results::{Doubt, RankedMetrics, WhyLeftOut, json};
 use sto_query::sources::{BuildRef, Sources};
 use sto_query::{QueryError, render};
@@ -86,7 +87,7 @@ fn plus_cause(hills: &impl Fn(f64) -> f64) -> impl Fn(f64) -> f64 {
 fn every_metric_is_ranked_once() {
     let mut request = request("", "thread:pool worker 1");
     request.named = vec![testdata("perf-script/frame-pointers.txt")];
-    let ranked = correlate(&sources(), &request).unwrap();
+    let ranked = ask(&sources(), &request).unwrap();
     let found = names(&ranked);
     for name in [
         "event:cpu-clock",
@@ -124,13 +125,13 @@ fn parts_of_a_target_do_not_explain_it() {
         "other = 2 * \"module:libc.so.6\"".to_owned(),
     ];
     request.slices = Some(50);
-    let ranked = correlate(&sources(), &request).unwrap();
+    let ranked = ask(&sources(), &request).unwrap();
     let parts = left_out(&ranked, WhyLeftOut::Part);
     assert_eq!(parts, ["both", "thread:adder", "thread:divider"]);
     assert_eq!((&*ranked.target, ranked.rows), ("share", 50));
     request.metrics.remove(1);
     request.options.target = "share = \"thread:adder\" / both".to_owned();
-    assert_eq!(correlate(&sources(), &request).unwrap(), ranked);
+    assert_eq!(ask(&sources(), &request).unwrap(), ranked);
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn aligns_runs_by_a_common_metric() {
     request.options.target = "self:work".to_owned();
     request.slices = Some(1000);
     let cause = |request: &CorrelateRequest| {
-        let ranked = correlate(&sources(), request).unwrap();
+        let ranked = ask(&sources(), request).unwrap();
         let cause = ranked
             .metrics
             .iter()
@@ -171,7 +172,7 @@ fn aligns_runs_by_a_common_metric() {
     let mut request = AlignRequest::default();
     request.named = named;
     request.metric = Some("self:work".to_owned());
-    let alignment = align(&sources(), &request).unwrap();
+    let alignment = ask(&sources(), &request).unwrap();
     assert_eq!(alignment.fit, *fit);
     // The path maps each step of the second run to the step of the first with the same work.
     for &[of_first, of_second] in alignment.path.iter().step_by(50) {
@@ -196,7 +197,7 @@ fn alignment_of_a_run_with_itself_is_exact() {
         recording("threads.perf.data"),
     ];
     request.slices = Some(40);
-    let alignment = align(&sources(), &request).unwrap();
+    let alignment = ask(&sources(), &request).unwrap();
     assert_eq!(
         (alignment.fit.error, alignment.fit.warnings.len()),
         (0.0, 0)
@@ -208,7 +209,7 @@ fn alignment_of_a_run_with_itself_is_exact() {
 
 #[test]
 fn rejects_metrics_that_cannot_be_ranked_or_aligned() {
-    let error = |request: &CorrelateRequest| correlate(&sources(), request).unwrap_err();
+    let error = |request: &CorrelateRequest| ask(&sources(), request).unwrap_err();
     let unknown = error(&request("threads.perf.data", "thread:addr")).to_string();
     assert!(
         unknown.contains("`thread:addr`; did you mean `thread:adder`?"),
@@ -256,7 +257,7 @@ fn uncertain_parts_are_in_seconds_of_each_run() {
     let second = script("constant-second.perf", &[("work", &later)]);
     let mut request = AlignRequest::default();
     request.named = [BuildRef::File(first), BuildRef::File(second)];
-    let alignment = align(&sources(), &request).unwrap();
+    let alignment = ask(&sources(), &request).unwrap();
     let Some(Doubt::NearlyConstant { first, second }) = alignment.fit.warnings.first() else {
         panic!("{:?}", alignment.fit.warnings);
     };

@@ -1,5 +1,6 @@
 //! The store as SQL tables.
 
+use crate::ask;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +10,6 @@ use sto_core::store::Store;
 use sto_core::{CancelToken, IngestOptions, ingest};
 use sto_query::questions::{
     BottlenecksRequest, Degree, Order, PotentialRequest, RegressionsRequest, TopRequest,
-    bottlenecks, potential, regressions_over_time, top,
 };
 use sto_query::sources::Sources;
 use sto_query::tables::{
@@ -198,7 +198,7 @@ fn shipped_queries_agree_with_the_library() {
         request.inlined = true;
         request.order = Order::SelfCost;
         request.limit = Some(10);
-        let listed = top(&sources, &request).unwrap();
+        let listed = ask(&sources, &request).unwrap();
         let expected: Vec<[String; 3]> = listed
             .functions
             .iter()
@@ -219,7 +219,7 @@ fn shipped_queries_agree_with_the_library() {
         request.inlined = true;
         request.degree = Degree(0);
         request.limit = Some(10);
-        let listed = potential(&sources, &request).unwrap();
+        let listed = ask(&sources, &request).unwrap();
         let found = example(
             &mut database,
             "code_path_potential",
@@ -234,7 +234,7 @@ fn shipped_queries_agree_with_the_library() {
 
         request.degree = Degree::default();
         request.limit = None;
-        let listed = potential(&sources, &request).unwrap();
+        let listed = ask(&sources, &request).unwrap();
         let sql = format!("SELECT function, potential FROM potential('{version}')");
         let found = rows(&mut database, &sql);
         assert_eq!(found.len(), listed.functions.len());
@@ -349,7 +349,7 @@ fn regressions_query_agrees_with_the_command() {
     let mut request = RegressionsRequest::default();
     request.judged.window_runs = Some(20);
     request.min_share = Some(0.0);
-    let scores = regressions_over_time(&history(), &request).unwrap();
+    let scores = ask(&history(), &request).unwrap();
     let mut database = Database::open(history()).unwrap();
     let parameters = [
         ("executable", &*scores.history.executable),
@@ -374,7 +374,7 @@ fn bottlenecks_query_agrees_with_the_command() {
     let mut request = BottlenecksRequest::default();
     request.options.metric = "seconds".to_owned();
     request.options.omit_absent = true;
-    let listed = bottlenecks(&history(), &request).unwrap();
+    let listed = ask(&history(), &request).unwrap();
     let mut database = Database::open(history()).unwrap();
     let parameters = [("metric", "seconds"), ("runs", "5")];
     let found = example(&mut database, "bottlenecks", &parameters);

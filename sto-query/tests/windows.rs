@@ -1,5 +1,6 @@
 //! Time windows of runs.
 
+use crate::ask;
 use crate::export::written;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -10,10 +11,10 @@ use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::units::{Cost, Nanoseconds};
 use sto_query::QueryError;
-use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::check::{Baseline, CheckRequest};
 use sto_query::error::WindowError;
 use sto_query::questions::{
-    ExportFormat, ExportRequest, FlameRequest, RootsBy, TopRequest, Window, export, flame, top,
+    ExportFormat, ExportRequest, FlameRequest, RootsBy, TopRequest, Window, export,
 };
 use sto_query::render::{self, Detail};
 use sto_query::results::{Comparison, Subject, Verdict, View};
@@ -115,7 +116,7 @@ fn windows_begin_at_the_first_sample_of_each_run() {
         named: "v1".into(),
         filter: filter.clone(),
     });
-    let answer = top(&STORED, &request).unwrap();
+    let answer = ask(&STORED, &request).unwrap();
     assert_eq!(answer.subject.windows.len(), 2);
     let durations: Vec<u64> = answer
         .subject
@@ -144,7 +145,7 @@ fn windows_begin_at_the_first_sample_of_each_run() {
     threads.filter = filter.clone();
     threads.stacks.by = Some(RootsBy::Thread);
     let samples = |request: &FlameRequest| {
-        let stacks = flame(&STORED, request).unwrap();
+        let stacks = ask(&STORED, request).unwrap();
         Subject::new(&stacks.view, EVENT).samples
     };
     assert_eq!(samples(&threads), answer.subject.samples);
@@ -252,7 +253,7 @@ fn parts_of(file: &str, window: [u64; 2], against: Option<[u64; 2]>) -> Comparis
     request.baseline = Some(Baseline::Any(request.candidate.clone()));
     request.window = Some(time(window));
     request.against = Some(against.map_or(rest, time));
-    let mut check = check(&crate::phases::stored(file), &request).unwrap();
+    let mut check = ask(&crate::phases::stored(file), &request).unwrap();
     check.comparisons.remove(0)
 }
 
@@ -323,7 +324,7 @@ fn windows_of_two_builds_are_compared_like_builds() {
     });
     let sources =
         crate::phases::builds(&[("v1", "demo/v1.perf.data"), ("v2", "demo/v2.perf.data")]);
-    let found = check(&sources, &request).unwrap().comparisons.remove(0);
+    let found = ask(&sources, &request).unwrap().comparisons.remove(0);
     assert_eq!(found.verdict, Verdict::Regression);
     assert!(!found.within_runs && found.weak);
     assert!(found.baseline.samples < 2716 && found.baseline.profiles[0].window.is_some());

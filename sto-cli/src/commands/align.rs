@@ -6,7 +6,7 @@ use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_query::questions::{AlignRequest, MAX_ALIGNED, align};
+use sto_query::questions::{AlignRequest, MAX_ALIGNED};
 use sto_query::render;
 use sto_query::sources::BuildRef;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &AlignArgs, store: &StorePath) -> Result<Outcome, CliErr
     request.filter = args.filter.filter();
     request.metric.clone_from(&args.metric);
     request.slices = args.slices.map(usize::from);
-    let alignment = align(&store.sources(), &request)?;
+    let alignment = store.ask(&request)?;
     match &args.output {
         Some(output) => {
             let drawn = Drawn {

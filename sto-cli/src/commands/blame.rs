@@ -7,7 +7,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use sto_query::check::{Baseline, CheckRequest};
-use sto_query::questions::{BlameRequest, blame};
+use sto_query::questions::BlameRequest;
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &BlameArgs, store: &StorePath) -> Result<Outcome, CliErr
         args.policy.ask(&mut check)?;
         request.policy = check.policy;
     }
-    let blame = blame(&store.sources(), &request)?;
+    let blame = store.ask(&request)?;
     args.format.print(&blame, render::blame::text)?;
     Ok(if blame.files.is_empty() {
         Outcome::TooLittleData

@@ -3,7 +3,7 @@
 use crate::args::{HistoryArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{BottlenecksRequest, Combination, Measure, Order, bottlenecks};
+use sto_query::questions::{BottlenecksRequest, Combination, Measure, Order};
 use sto_query::render;
 
 /// Show which functions cost more in runs where a metric is higher
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &BottlenecksArgs, store_path: &StorePath) -> Result<Outc
     options.omit_absent = args.omit_absent;
     options.negative = args.negative;
     request.limit = args.limit.for_format(&args.format);
-    let found = bottlenecks(&store_path.sources(), &request)?;
+    let found = store_path.ask(&request)?;
     args.format.print(&found, render::bottlenecks::text)?;
     Ok(if found.benchmarks.is_empty() {
         Outcome::TooLittleData

@@ -4,7 +4,7 @@ use crate::args::{MatchingArgs, Percent, SelectArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{
-    CalibrateOptions, CalibrateRequest, CompareOptions, calibrate, calibrate_curves,
+    CalibrateCurvesRequest, CalibrateOptions, CalibrateRequest, CompareOptions,
 };
 use sto_query::render;
 
@@ -73,7 +73,10 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
     request.splits = Some(args.splits);
     request.runs = args.runs;
     if let Some(x) = &args.x {
-        let calibration = calibrate_curves(&store.sources(), &request, x)?;
+        let mut curves = CalibrateCurvesRequest::default();
+        curves.x.clone_from(x);
+        curves.runs = request;
+        let calibration = store.ask(&curves)?;
         args.format
             .print(&calibration, render::models::calibrated)?;
         return Ok(if calibration.ways.is_empty() {
@@ -82,7 +85,7 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
             Outcome::Clean
         });
     }
-    let calibration = calibrate(&store.sources(), &request)?;
+    let calibration = store.ask(&request)?;
     args.format.print(&calibration, render::calibrate::text)?;
     Ok(match calibration.false_reports {
         Some(_) => Outcome::Clean,

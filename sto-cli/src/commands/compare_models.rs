@@ -9,8 +9,7 @@ use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use sto_query::questions::{
-    CompareModelsOptions, CompareModelsRequest, Detector, Order, PointsTable, compare_models,
-    compare_tables,
+    CompareModelsOptions, CompareModelsRequest, Detector, Order, PointsTable, compare_tables,
 };
 use sto_query::render;
 use sto_query::results::Verdict;
@@ -135,7 +134,7 @@ pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome
         let tables = [read_table(&args.baseline)?, read_table(&args.candidate)?];
         compare_tables(tables, &request)?
     } else {
-        compare_models(&store.sources(), &request)?
+        store.ask(&request)?
     };
     match &args.output {
         Some(path) => {

@@ -8,7 +8,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use sto_query::questions::{
-    CorrelateOptions, CorrelateRequest, CorrelateTableRequest, Correlator, MAX_ALIGNED, correlate,
+    CorrelateOptions, CorrelateRequest, CorrelateTableRequest, Correlator, MAX_ALIGNED,
     correlate_columns,
 };
 use sto_query::render;
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, Cl
             request.align.clone_from(&args.align);
             request.slices = args.slices.map(usize::from);
             request.limit = limit(args);
-            correlate(&store.sources(), &request)?
+            store.ask(&request)?
         }
     };
     let outcome = if ranked.metrics.is_empty() {

@@ -5,7 +5,7 @@ use crate::args::{DrawingArgs, MatchingArgs, SelectPairArgs, choice};
 use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
 use sto_query::QueryError;
-use sto_query::questions::{DiffRequest, diff};
+use sto_query::questions::DiffRequest;
 use sto_query::render::flame::{FlameOptions, Widths, diff_svg};
 use sto_query::results::Subject;
 use sto_query::sources::EVENT;
@@ -52,7 +52,8 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
     request.filter = args.select.filter();
     request.against = args.select.against();
     request.stacks = args.drawing.stacks();
-    let stacks = diff(&store.sources(), &request)?;
+    request.matching = args.matching.options();
+    let stacks = store.ask(&request)?;
     let widths = if args.elided {
         Widths::Elided
     } else {
@@ -61,8 +62,8 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
     let options = FlameOptions {
         focus: stacks.focus,
         ignore: stacks.ignore,
-        matching: args.matching.options(),
-        growth: stacks.growth,
+        matching: request.matching,
+        growth: stacks.comparison.normalised_growth(),
         note: stacks.new_outliers.clone().unwrap_or_default(),
         ..args.drawing.options()
     };

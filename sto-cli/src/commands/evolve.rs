@@ -5,7 +5,7 @@ use crate::runtime::output::write_file;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{EvolveRequest, Prune, evolve};
+use sto_query::questions::{EvolveRequest, Prune};
 use sto_query::render;
 
 /// Show how the whole call tree changed over the builds of a program
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &EvolveArgs, store_path: &StorePath) -> Result<Outcome, 
     request.history = args.history.query()?;
     request.prune.min_share = args.min_share.share();
     request.prune.max_depth = args.depth;
-    let evolution = evolve(&store_path.sources(), &request)?;
+    let evolution = store_path.ask(&request)?;
     match &args.output {
         Some(path) => write_file(path, render::evolution::html(&evolution).as_bytes())?,
         None => args.format.print(&evolution, render::evolution::text)?,

@@ -3,7 +3,7 @@
 use crate::args::{HistoryArgs, JudgedArgs, choice};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, WINDOW_EXIT_STATUS};
 use clap::Args;
-use sto_query::questions::{Direction, ExpandRequest, Method, expand};
+use sto_query::questions::{Direction, ExpandRequest, Method};
 use sto_query::render;
 
 /// Show in which contexts a function behaves differently than before
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ExpandArgs, store_path: &StorePath) -> Result<Outcome, 
     request.reach.max_depth = args.max_depth;
     request.reach.max_breadth = args.max_breadth;
     request.unfold = args.unfold;
-    let expansion = expand(&store_path.sources(), &request)?;
+    let expansion = store_path.ask(&request)?;
     args.format.print(&expansion, render::expansion::text)?;
     Ok(match request.method {
         Method::Greedy | Method::Informed => Outcome::from_window(expansion.window),

@@ -4,7 +4,7 @@ use crate::runtime::git::{Repository, Shown};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, ui};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{ExportStoreRequest, LogRequest, export_store, log};
+use sto_query::questions::{ExportStoreRequest, LogRequest, export_store};
 use sto_query::render;
 
 const EXAMPLES: &str = "\
@@ -64,7 +64,7 @@ fn write_notes(store_path: &StorePath) -> Result<Outcome, CliError> {
         limit: None,
     })?;
     request.ancestry = repository.ancestry("HEAD")?;
-    let log = log(&store_path.sources(), &request)?;
+    let log = store_path.ask(&request)?;
     let mut written = 0;
     for logged in &log.commits {
         if let Some(note) = render::log::note(&log, logged) {

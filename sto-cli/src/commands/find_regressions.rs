@@ -1,18 +1,17 @@
 //! `sto find-regressions`: shows what got slower, why, and which callers are affected.
 
 use crate::args::{FindingsOutputArgs, MatchingArgs, Percent, PolicyArg, SidesArgs};
-use crate::runtime::{CliError, Outcome, StorePath, next_steps, now};
+use crate::runtime::{CliError, Outcome, StorePath, next_steps};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sto_core::id::ProfileId;
-use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
+use sto_query::check::{Baseline, CheckRequest};
 use sto_query::policy::Thresholds;
 use sto_query::questions::{NormalisationMethod, WorseIf};
 use sto_query::results::{Comparison, Side, Verdict};
 use sto_query::sources::BuildRef;
-use sto_query::text::Date;
 
 const AFTER: &str = "\
 Examples:
@@ -137,10 +136,8 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     let mut names = Names::new(args.sides.named());
     names.has_one = args.sides.has_one();
     names.windows = args.sides.window_options();
-    match &args.counts {
-        Some(path) => compare_counts(path, request, &args.output),
-        None => report(store, request, &names, &args.output),
-    }
+    request.counts.clone_from(&args.counts);
+    report(store, request, &names, &args.output)
 }
 
 /// Compares runs of two builds that were just recorded.
@@ -179,29 +176,16 @@ pub(crate) fn report(
     names: &Names,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
-    request.today = Some(Date::from_time(now()));
     request.all = output.shows_all();
     request.stacks = output.shows_stacks();
-    let mut check = check(&store.sources(), &request)?;
-    for comparison in &mut check.comparisons {
-        names.add_commands(comparison, &request, store);
+    let mut check = store.ask(&request)?;
+    // No command can show details of counts.
+    if request.counts.is_none() {
+        for comparison in &mut check.comparisons {
+            names.add_commands(comparison, &request, store);
+        }
     }
-    write(&check, output)
-}
-
-/// Compares counts that a query engine summed. There is no store, so no command can show details of them.
-fn compare_counts(
-    path: &Path,
-    mut request: CheckRequest,
-    output: &FindingsOutputArgs,
-) -> Result<Outcome, CliError> {
-    request.today = Some(Date::from_time(now()));
-    request.all = output.shows_all();
-    write(&check_counts(path, &request)?, output)
-}
-
-fn write(check: &Check, output: &FindingsOutputArgs) -> Result<Outcome, CliError> {
-    output.write(check)?;
+    output.write(&check)?;
     Ok(match check.verdict {
         Verdict::Clean => Outcome::Clean,
         Verdict::Regression => Outcome::Regressions,

@@ -4,7 +4,7 @@ use crate::args::drawing::draw_flame;
 use crate::args::{DrawingArgs, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{FlameRequest, flame};
+use sto_query::questions::FlameRequest;
 
 const AFTER: &str = "\
 Examples:
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliErr
     request.named = args.select.named();
     request.filter = args.window.within(args.select.filter());
     request.stacks = args.drawing.stacks();
-    let drawn = draw_flame(flame(&store.sources(), &request)?, args.drawing.options())?;
+    let drawn = draw_flame(store.ask(&request)?, args.drawing.options())?;
     args.drawing.write(drawn)?;
     Ok(Outcome::Clean)
 }

@@ -5,7 +5,7 @@ use crate::runtime::source_choices::chosen;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, output, ui};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{HotSpotsRequest, Order, Prune, hot};
+use sto_query::questions::{HotSpotsRequest, Order, Prune};
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
     request.order = args.by;
     request.min_share = args.min_share.share();
     request.limit = args.limit.for_format(&args.format);
-    let spots = hot(&store.sources(), &request)?;
+    let spots = store.ask(&request)?;
     if args.format.is_text() {
         // Without a pager: Emacs runs this in a terminal of its own.
         output::write_stdout(render::hot::spots(&spots, ui::style()).as_bytes())?;

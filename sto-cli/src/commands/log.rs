@@ -3,13 +3,12 @@
 use crate::args::{BenchmarkArg, EventArg};
 use crate::commands::find_regressions::JudgementArgs;
 use crate::runtime::git::{Repository, Shown};
-use crate::runtime::{CliError, FormatArg, Outcome, StorePath, now};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::{Path, PathBuf};
-use sto_query::questions::{LogRequest, log};
+use sto_query::questions::LogRequest;
 use sto_query::render;
-use sto_query::text::Date;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,13 +66,12 @@ pub(crate) fn run(args: &LogArgs, store_path: &StorePath) -> Result<Outcome, Cli
     request.shown = repository.log(&shown)?;
     request.ancestry = repository.ancestry(&args.commits)?;
     args.judgement.ask(&mut request.check)?;
-    request.check.today = Some(Date::from_time(now()));
     let history = &mut request.history;
     history.executable.clone_from(&args.exe);
     history.benchmarks.clone_from(&args.benchmark.benchmarks);
     history.event.clone_from(&args.event.event);
     history.matching = request.check.matching;
-    let log = log(&store_path.sources(), &request)?;
+    let log = store_path.ask(&request)?;
     args.format.print(&log, render::log::text)?;
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 use crate::args::ListingArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::ls;
+use sto_query::questions::BuildsRequest;
 use sto_query::render;
 
 /// List builds and profiles with their contents, and the space that the store saves
@@ -19,7 +19,7 @@ pub(crate) struct LsArgs {
 }
 
 pub(crate) fn run(args: &LsArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let builds = ls(&store.sources(), &args.listing.listing())?;
+    let builds = store.ask(&BuildsRequest(args.listing.listing()))?;
     args.format.print(&builds, render::ls::text)?;
     Ok(Outcome::Clean)
 }

@@ -5,7 +5,9 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_query::questions::{ModelRequest, Order, model, model_of_two, model_table, models};
+use sto_query::questions::{
+    FunctionModelRequest, ModelRequest, Order, TwoNumberModelRequest, model_table,
+};
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -122,7 +124,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         (None, true, [profiles]) => {
             let mut request = args.request(profiles)?;
             request.limit = args.limit.for_format(&args.format);
-            let all = models(&store.sources(), &request)?;
+            let all = store.ask(&request)?;
             args.format.print(&all, render::models::all_functions)?;
             return Ok(Outcome::Clean);
         }
@@ -130,15 +132,21 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             let function = function.to_string_lossy();
             if let [_, other] = &args.x[..] {
                 args.check_two_variables()?;
-                let request = args.request(profiles)?;
-                let found = model_of_two(&store.sources(), &request, other, &function)?;
+                let mut request = TwoNumberModelRequest::default();
+                request.function = function.into_owned();
+                request.other.clone_from(other);
+                request.model = args.request(profiles)?;
+                let found = store.ask(&request)?;
                 args.format.print(&found, render::models::two_variables)?;
                 return Ok(match found.model {
                     Some(_) => Outcome::Clean,
                     None => Outcome::TooLittleData,
                 });
             }
-            model(&store.sources(), &args.request(profiles)?, &function)?
+            let mut request = FunctionModelRequest::default();
+            request.function = function.into_owned();
+            request.model = args.request(profiles)?;
+            store.ask(&request)?
         }
         (None, true, _) => return Err(CliError::Names("only profiles, as in `--all v1`")),
         (None, false, _) => {

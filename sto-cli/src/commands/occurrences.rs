@@ -3,7 +3,7 @@
 use crate::args::Percent;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{OccurrencesRequest, occurrences};
+use sto_query::questions::OccurrencesRequest;
 use sto_query::render;
 
 /// Find the runs in which a function takes more than a given share
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &WhereArgs, store_path: &StorePath) -> Result<Outcome, C
     let mut request = OccurrencesRequest::default();
     request.function.clone_from(&args.function);
     request.over = args.over.share();
-    let found = occurrences(&store_path.sources(), &request)?;
+    let found = store_path.ask(&request)?;
     args.format.print(&found, render::occurrences::text)?;
     Ok(if found.runs.is_empty() {
         Outcome::TooLittleData

@@ -9,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use sto_query::check::{Baseline, CheckRequest};
-use sto_query::questions::{FlameRequest, flame};
+use sto_query::questions::FlameRequest;
 
 const NOTES: &str = "\
 Examples:
@@ -74,7 +74,7 @@ impl OpenArgs {
             request.filter.event.clone_from(&self.event.event);
             request.filter.benchmarks.clone_from(&self.benchmarks);
             request.stacks = self.stacks.stacks();
-            let drawn = draw_flame(flame(&store.sources(), &request)?, self.stacks.options())?;
+            let drawn = draw_flame(store.ask(&request)?, self.stacks.options())?;
             drawn.write(Some(&file), &FormatArg::text())?;
             return Ok(file);
         };

@@ -3,7 +3,7 @@
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{OutliersRequest, outliers};
+use sto_query::questions::OutliersRequest;
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &OutliersArgs, store: &StorePath) -> Result<Outcome, Cli
     request.filter = args.select.filter();
     let limit = args.limit.or(args.format.is_text().then_some(LISTED));
     request.limit = limit.filter(|&limit| limit > 0);
-    let outliers = outliers(&store.sources(), &request)?;
+    let outliers = store.ask(&request)?;
     args.format
         .print(&outliers, render::calls::outliers::text)?;
     Ok(Outcome::Clean)

@@ -3,7 +3,7 @@
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{PhasesRequest, phases};
+use sto_query::questions::PhasesRequest;
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PhasesArgs, store: &StorePath) -> Result<Outcome, CliEr
     request.named = args.select.named();
     request.filter = args.select.filter();
     request.limit = args.limit.for_format(&args.format);
-    let phases = phases(&store.sources(), &request)?;
+    let phases = store.ask(&request)?;
     args.format.print(&phases, render::phases::text)?;
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 use crate::args::{InlinedArg, MatchingArgs, SelectSeveralArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::{Args, ValueEnum};
-use sto_query::questions::{Degree, PotentialRequest, potential};
+use sto_query::questions::{Degree, PotentialRequest};
 use sto_query::render;
 
 /// Show which functions could save most
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, Cl
     request.inlined = args.inlined.inlined;
     request.matching = args.matching.options();
     request.limit = args.limit.for_format(&args.format);
-    let potentials = potential(&store.sources(), &request)?;
+    let potentials = store.ask(&request)?;
     args.format.print(&potentials, render::potential::text)?;
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 use crate::args::{HistoryArgs, JudgedArgs, Percent};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WINDOW_EXIT_STATUS};
 use clap::Args;
-use sto_query::questions::{RegressionsRequest, regressions_over_time};
+use sto_query::questions::RegressionsRequest;
 use sto_query::render;
 
 /// Show which functions of a run differ from the prediction of previous runs
@@ -48,7 +48,7 @@ pub(crate) fn run(
     request.min_share = Some(args.min_share.share());
     request.min_score = args.min_score.or(args.format.is_text().then_some(2.0));
     request.limit = args.limit.for_format(&args.format);
-    let scores = regressions_over_time(&store_path.sources(), &request)?;
+    let scores = store_path.ask(&request)?;
     args.format.print(&scores, render::scores::text)?;
     let windows = scores.by_benchmark().map(|scores| scores.window);
     Ok(Outcome::from_window(windows.min().unwrap_or_default()))

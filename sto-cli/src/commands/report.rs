@@ -4,7 +4,7 @@ use crate::args::{HistoryArgs, JudgedArgs, Percent};
 use crate::runtime::{CliError, Outcome, StorePath, WORDS, next_steps, output, ui};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{SuspectsRequest, suspects};
+use sto_query::questions::SuspectsRequest;
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ReportArgs, store_path: &StorePath) -> Result<Outcome, 
     request.options.min_share = args.min_share.share();
     request.options.min_score = args.min_score;
     request.options.limit = args.limit;
-    let mut found = suspects(&store_path.sources(), &request)?;
+    let mut found = store_path.ask(&request)?;
     next_steps::add_suspect_commands(&mut found, &store_path.option());
     let outcome = match found.expected {
         Some(_) => Outcome::Clean,

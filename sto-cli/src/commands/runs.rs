@@ -3,7 +3,7 @@
 use crate::args::ListingArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::runs;
+use sto_query::questions::RunsRequest;
 use sto_query::render;
 
 /// List runs, the most recently recorded first
@@ -17,7 +17,7 @@ pub(crate) struct RunsArgs {
 }
 
 pub(crate) fn run(args: &RunsArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
-    let runs = runs(&store_path.sources(), &args.listing.listing())?;
+    let runs = store_path.ask(&RunsRequest(args.listing.listing()))?;
     args.format.print(&runs, render::runs::text)?;
     Ok(Outcome::Clean)
 }

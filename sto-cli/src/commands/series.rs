@@ -5,7 +5,7 @@ use crate::runtime::output::write_file;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{Observation, SeriesRequest, series};
+use sto_query::questions::{Observation, SeriesRequest};
 use sto_query::render;
 
 /// Follow a function over the runs of a program
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SeriesArgs, store_path: &StorePath) -> Result<Outcome, 
     request.history = args.history.query()?;
     request.by = args.by;
     request.window = usize::from(args.window);
-    let series = series(&store_path.sources(), &request)?;
+    let series = store_path.ask(&request)?;
     match &args.output {
         Some(path) => write_file(path, render::series_svg::svg(&series).as_bytes())?,
         None => args.format.print(&series, render::series::text)?,

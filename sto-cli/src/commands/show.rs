@@ -3,7 +3,7 @@
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, hints};
 use clap::Args;
 use std::ffi::OsString;
-use sto_query::questions::{ShowRequest, show};
+use sto_query::questions::ShowRequest;
 use sto_query::render;
 
 /// Show where profiles come from, and how much of their stacks can be trusted
@@ -19,7 +19,7 @@ pub(crate) struct ShowArgs {
 pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ShowRequest::default();
     request.named = (&args.selector).into();
-    let mut shown = show(&store.sources(), &request)?;
+    let mut shown = store.ask(&request)?;
     let modules = shown.profiles.iter_mut();
     for module in modules.flat_map(|profile| &mut profile.unresolved) {
         module.advice = hints::with_stored_hint(&module.advice, module.hint);

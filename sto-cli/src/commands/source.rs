@@ -4,7 +4,7 @@ use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{SourceRequest, source};
+use sto_query::questions::SourceRequest;
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &SourceArgs, store: &StorePath) -> Result<Outcome, CliEr
     request.filter = args.select.filter();
     request.folders.clone_from(&args.source_dir);
     request.context = args.context;
-    let found = source(&store.sources(), &request)?;
+    let found = store.ask(&request)?;
     args.format.print(&found, render::source::text)?;
     Ok(if found.files.is_empty() {
         Outcome::TooLittleData

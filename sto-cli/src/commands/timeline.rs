@@ -3,13 +3,14 @@
 use crate::args::calls::CallArgs;
 use crate::args::drawing::Drawn;
 use crate::args::{InlinedArg, SelectArgs, WindowArgs};
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS, context};
 use clap::Args;
 use std::path::PathBuf;
 use sto_core::id::ProfileId;
+use sto_query::error::CallsError;
 use sto_query::questions::{
-    CallTimelineRequest, Order, RowsBy, TimelineRequest, Timelines, Window, call_timeline,
-    call_trace, timeline, timelines,
+    CallTimelineRequest, Order, RowsBy, TimelineRequest, Timelines, Window, ask, call_trace,
+    timelines,
 };
 use sto_query::render::calls::PartCommand;
 use sto_query::results::Subject;
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     request.metrics.clone_from(&args.metric);
     request.limit = args.limit.for_format(&args.format);
     let Some(output) = &args.output else {
-        let timeline = timeline(&sources, &request)?;
+        let timeline = ask(&sources, &request, &context())?;
         args.format.print(&timeline, render::timeline::text)?;
         return Ok(Outcome::Clean);
     };
@@ -144,8 +145,9 @@ fn calls(
     request.limit = args.limit.for_format(&args.format);
     if let Some(output) = &args.output {
         let part = |run: Option<ProfileId>| part_command(args, store, run);
-        let Some(run) = call_trace(sources, &request)? else {
-            return Ok(false);
+        let run = match call_trace(sources, &request) {
+            Err(error) if is_no_trace(&error, &request) => return Ok(false),
+            run => run?,
         };
         let drawn = Drawn {
             drawing: render::calls::html(&run, WORDS, &part).map_err(QueryError::from)?,
@@ -155,13 +157,20 @@ fn calls(
         drawn.write(Some(output), &args.format)?;
         return Ok(true);
     }
-    let Some(timeline) = call_timeline(sources, &request)? else {
-        return Ok(false);
+    let timeline = match ask(sources, &request, &context()) {
+        Err(error) if is_no_trace(&error, &request) => return Ok(false),
+        timeline => timeline?,
     };
     let all = request.limit.is_none();
     let text = |timeline: &_, style| render::calls::text(timeline, all, style);
     args.format.print(&timeline, text)?;
     Ok(true)
+}
+
+/// Whether a run has no calls, and no option requires them.
+fn is_no_trace(error: &QueryError, request: &CallTimelineRequest) -> bool {
+    let is_no_trace = matches!(error, QueryError::Calls(CallsError::NoCalls { .. }));
+    is_no_trace && request.thresholds.is_none()
 }
 
 /// The command that ranks the metrics of what is shown, without the target.

@@ -3,7 +3,7 @@
 use crate::args::{InlinedArg, SelectArgs, WindowArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{Order, TopRequest, top};
+use sto_query::questions::{Order, TopRequest};
 use sto_query::render;
 
 /// Show which functions cost most
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError
     request.order = args.by;
     request.inlined = args.inlined.inlined;
     request.limit = args.limit.for_format(&args.format);
-    let top = top(&store.sources(), &request)?;
+    let top = store.ask(&request)?;
     args.format.print(&top, render::top::text)?;
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 use crate::args::{Percent, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{Prune, TreeRequest, tree};
+use sto_query::questions::{Prune, TreeRequest};
 use sto_query::render;
 
 /// Show the call tree, pruned to the expensive stacks
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliErro
     request.prune.min_share = args.min_share.share();
     request.prune.max_depth = args.depth;
     request.unfold = args.unfold;
-    let tree = tree(&store.sources(), &request)?;
+    let tree = store.ask(&request)?;
     args.format.print(&tree, render::tree::text)?;
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{WaitsRequest, waits};
+use sto_query::questions::WaitsRequest;
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &WaitsArgs, store: &StorePath) -> Result<Outcome, CliErr
     request.filter = args.select.filter();
     let limit = args.limit.or(args.format.is_text().then_some(LISTED));
     request.limit = limit.filter(|&limit| limit > 0);
-    let waits = waits(&store.sources(), &request)?;
+    let waits = store.ask(&request)?;
     args.format.print(&waits, render::calls::waits::text)?;
     Ok(Outcome::Clean)
 }

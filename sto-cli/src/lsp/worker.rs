@@ -5,7 +5,7 @@ use crate::args::drawing::draw_flame;
 use crate::runtime::error::sentence;
 use crate::runtime::source_choices::Chosen;
 use crate::runtime::{
-    CliError, Machine, StorePath, WORDS, browser, next_steps, now, output, panics, store_path,
+    CliError, Machine, StorePath, WORDS, browser, context, next_steps, output, panics, store_path,
 };
 use std::cmp::Reverse;
 use std::fs;
@@ -16,16 +16,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Snapshot, Store, StoreError};
-use sto_query::check::{Baseline, Check, CheckRequest, check};
+use sto_query::check::{Baseline, Check, CheckRequest};
 use sto_query::internal::hot::{HotHistory, HotIndex, HotRequest, PlacedFiles, newest_of_branch};
 use sto_query::internal::source::SourceTree;
 use sto_query::policy::Policy;
-use sto_query::questions::{FlameRequest, flame};
+use sto_query::questions::{FlameRequest, ask};
 use sto_query::render::flame::FlameOptions;
 use sto_query::results::Side;
 use sto_query::select::{SelectError, first_recorded};
 use sto_query::sources::{BuildRef, Filter, Sources};
-use sto_query::text::Date;
 use sto_query::{QueryError, render};
 
 /// Interval at which files are checked for changes, so that a new profile is shown within a second.
@@ -271,8 +270,7 @@ impl<R: Fn(Report)> Worker<R> {
         request.candidate = named;
         request.event.clone_from(&self.wanted.filter.event);
         request.benchmarks = self.wanted.filter.benchmarks.clone();
-        request.today = Some(Date::from_time(now()));
-        let found = check(&sources, &request)?;
+        let found = ask(&sources, &request, &context())?;
         loaded.compared = Some(request);
         (self.report)(Report::Compared(found));
         Ok(())
@@ -297,14 +295,14 @@ impl<R: Fn(Report)> Worker<R> {
                     as_page: true,
                     ..FlameOptions::default()
                 };
-                let drawn = draw_flame(flame(&sources, &request)?, options)?;
+                let drawn = draw_flame(ask(&sources, &request, &context())?, options)?;
                 ("flame", drawn.drawing)
             }
             Page::Difference => {
                 let compared = loaded.compared.as_ref().ok_or(QueryError::NoBaseline)?;
                 let mut request = compared.clone();
                 request.stacks = true;
-                let mut check = check(&sources, &request)?;
+                let mut check = ask(&sources, &request, &context())?;
                 for comparison in &mut check.comparisons {
                     let name = |side: &Side| format!("{}@{}", side.executable, side.build);
                     let sides = [&comparison.baseline, &comparison.candidate].map(name);

@@ -31,4 +31,4 @@ pub(crate) use error::{CliError, Outcome, WINDOW_EXIT_STATUS};
 pub(crate) use hints::WORDS;
 pub(crate) use output::{FormatArg, LimitArg};
 pub(crate) use progress::Progress;
-pub(crate) use store_path::StorePath;
+pub(crate) use store_path::{StorePath, context};

@@ -2,12 +2,14 @@
 
 use crate::runtime::interrupt::temporaries;
 use crate::runtime::user_folder::user_folder;
-use crate::runtime::{CliError, Machine, owner, ui};
+use crate::runtime::{CliError, Machine, now, owner, ui};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions};
-use sto_query::sources::Sources;
+use sto_query::QueryError;
+use sto_query::questions::Question;
+use sto_query::sources::{Context, Sources};
 
 /// The store's folder, and how it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,11 @@ impl StorePath {
         let folder = self.folder.clone();
         let open = move || Snapshot::open(&folder, options());
         Sources::with_opener(open).with_environment(Arc::new(Machine))
+    }
+
+    /// Answers a question about the store and files.
+    pub(crate) fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, QueryError> {
+        sto_query::ask(&self.sources(), question, &context())
     }
 
     /// Like [`StorePath::sources`], with the store's current state. Creates the store if it does not exist.
@@ -66,6 +73,13 @@ impl StorePath {
             ui::print_message("note", &note);
         }
     }
+}
+
+/// The context of this command's questions: the current time. Ctrl-C ends the process.
+pub(crate) fn context() -> Context {
+    let mut context = Context::default();
+    context.now = Some(now());
+    context
 }
 
 /// Options for opening stores: the user is told which process is waited for, and temporary files are removed at exit.

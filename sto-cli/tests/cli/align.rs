@@ -2,9 +2,10 @@
 
 use crate::support::{Run, Sandbox};
 use std::fmt::Write;
-use sto_query::questions::{AlignRequest, align};
+use sto_query::questions::AlignRequest;
+use sto_query::questions::ask;
 use sto_query::results;
-use sto_query::sources::{BuildRef, Sources};
+use sto_query::sources::{BuildRef, Context, Sources};
 
 /// Returns a series of constant parts, given as numbers of points and their value.
 fn levels(levels: &[(usize, u64)]) -> Vec<u64> {
@@ -154,7 +155,7 @@ fn command_matches_the_library_call() {
     let sources = Sources::from_folder(&sandbox.path("store"));
     assert_eq!(
         run.stdout,
-        results::json(&align(&sources, &request).unwrap()).unwrap()
+        results::json(&ask(&sources, &request, &Context::default()).unwrap()).unwrap()
     );
 }
 

@@ -5,23 +5,17 @@ use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};
-use crate::sources::{BuildRef, select_event_to_compare};
+use crate::sources::{BuildRef, Context, select_event_to_compare};
 use crate::tree::View;
 use std::path::Path;
 use sto_lake::lake::Counts;
 
-/// Like [`check`](super::check), for a Parquet file of the question `lake/counts`, or a folder of
-/// such files.
-///
-/// Tests, verdict and metrics are the same as with a store, as far as counts by function and run
-/// suffice. Everything that needs stacks is missing: affected callers, attribution of library code,
-/// moved cost other than by names; and so are lines, the variation of an earlier build, parts of
-/// runs, and curves. Each function and run takes about 240 bytes of memory.
-///
-/// # Errors
-/// Returns an error if the file cannot be read, has another content or lacks the builds, and the
-/// same errors as [`check`](super::check).
-pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryError> {
+/// Compares counts by function and run, see [`CheckRequest::counts`].
+pub(super) fn check_counts(
+    path: &Path,
+    request: &CheckRequest,
+    context: &Context,
+) -> Result<Check, QueryError> {
     let counts = Counts::read(path)?;
     let find = |name: &str| -> Result<Selection, QueryError> {
         Ok(select_from(counts.builds(), &name.parse::<Selector>()?)?)
@@ -49,6 +43,7 @@ pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryE
         [&baseline, &candidate],
         &benchmarks,
         request,
+        context,
         |runs, options| {
             let sides = [&baseline, &candidate].map(|side| of_benchmark(side, runs));
             let mut comparison = compare(&counts, &sides, request, options)?;

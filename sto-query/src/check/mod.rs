@@ -13,7 +13,7 @@ mod counts;
 
 pub(crate) use benchmarks::reason;
 pub use benchmarks::{Benchmarks, Check};
-pub use counts::check_counts;
+use counts::check_counts;
 
 use crate::QueryError;
 use crate::calls::new_outliers;
@@ -23,18 +23,18 @@ use crate::models::{CompareModelsOptions, ModelVariables, compare_models};
 use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
 use crate::sources::{
-    self, BuildRef, EVENT, LocatedProfiles, SLICES_OVER_TIME, Sources, select_event_to_compare,
-    slice_count_for,
+    self, BuildRef, Context, EVENT, LocatedProfiles, SLICES_OVER_TIME, Sources,
+    select_event_to_compare, slice_count_for,
 };
-use crate::text::Date;
 use crate::tree::{Order, View, Window};
 use serde::{Deserialize, Serialize};
-use sto_core::CancelToken;
+use std::path::PathBuf;
 use sto_core::store::Snapshot;
 use sto_core::units::SampleType;
 
 /// A request to check a release.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CheckRequest {
@@ -52,14 +52,19 @@ pub struct CheckRequest {
     /// The part of each run's time that is compared with; by default the same as `window`. The runs
     /// may be the same.
     pub against: Option<Window>,
+    /// Counts by function and run that a query engine computed over a dataset, with which builds are compared instead
+    /// of their stacks: a Parquet file of the question `lake/counts`, or a folder of such files.
+    ///
+    /// Tests, verdict and metrics are the same as with stacks, as far as counts suffice. Missing are affected callers,
+    /// attribution of library code, moved cost other than by names, lines, the variation of an earlier build, parts of
+    /// runs, and curves. Each function and run takes about 240 bytes of memory.
+    pub counts: Option<PathBuf>,
     /// Thresholds that override the policy.
     pub thresholds: Thresholds,
     /// The policy.
     pub policy: Policy,
     /// The name of the policy in the answer, such as its file name.
     pub policy_name: Option<String>,
-    /// The current day, for the expiry of ignored functions; if `None`, nothing has expired.
-    pub today: Option<Date>,
     /// How functions of the two builds are matched.
     pub matching: KeyOptions,
     /// See [`CompareOptions::instances`].
@@ -68,13 +73,11 @@ pub struct CheckRequest {
     pub all: bool,
     /// Whether the answer includes the stacks of both sides, for drawings.
     pub stacks: bool,
-    /// Cancels the check.
-    #[serde(skip)]
-    pub cancel: CancelToken,
 }
 
 /// The name of a baseline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Baseline {
@@ -90,7 +93,10 @@ pub enum Baseline {
 /// Returns an error if a side is not found or cannot be read, there is no baseline, a threshold is
 /// out of range, a run lacks the metric that normalises costs, or curves are requested and runs
 /// lack x.
-pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryError> {
+pub(crate) fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryError> {
+    if let Some(counts) = &request.counts {
+        return check_counts(counts, request, sources.context());
+    }
     let policy = &request.policy;
     let baseline = match (&request.baseline, &policy.baseline) {
         (Some(Baseline::Any(named)), _) => sources::Baseline::Any(named),
@@ -115,9 +121,13 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
     };
     let [baseline, candidate] = &sides;
     let selections = [&baseline.selection, &candidate.selection];
-    compare_each(selections, &named, request, |runs, options| {
-        compare_runs(sources, &sides, runs, request, options)
-    })
+    compare_each(
+        selections,
+        &named,
+        request,
+        sources.context(),
+        |runs, options| compare_runs(sources, &sides, runs, request, options),
+    )
 }
 
 /// Compares the named benchmarks, or all that both sides have, one by one.
@@ -125,20 +135,21 @@ fn compare_each(
     [baseline, candidate]: [&Selection; 2],
     named: &[String],
     request: &CheckRequest,
+    context: &Context,
     compare: impl Fn(Option<Option<&str>>, &CompareOptions) -> Result<Comparison, QueryError>,
 ) -> Result<Check, QueryError> {
     let benchmarks = Benchmarks::new(baseline, candidate, named);
-    let mut warnings = request.policy.expired(request.today.as_ref());
+    let mut warnings = request.policy.expired(context.today().as_ref());
     warnings.extend(benchmarks.warnings);
     let each = match &benchmarks.compared[..] {
         [] => vec![None],
         compared => compared.iter().map(|name| Some(name.as_deref())).collect(),
     };
     let mut comparisons = Vec::with_capacity(each.len());
-    for &runs in &each {
-        request.cancel.check()?;
+    for (done, &runs) in each.iter().enumerate() {
+        context.begin_step(done, each.len())?;
         let name = runs.flatten();
-        let mut options = request.options(name);
+        let mut options = request.options(name, context);
         // With this, at most `alpha` of the findings of all benchmarks together are false.
         options.alpha /= each.len() as f64;
         let mut comparison = compare(runs, &options)?;
@@ -159,18 +170,18 @@ fn of_benchmark(selection: &Selection, benchmark: Option<Option<&str>>) -> Selec
 }
 
 impl CheckRequest {
-    fn options(&self, benchmark: Option<&str>) -> CompareOptions {
+    fn options(&self, benchmark: Option<&str>, context: &Context) -> CompareOptions {
         let options = CompareOptions {
             all: self.all,
             stacks: self.stacks,
             matching: self.matching,
             instances: self.instances,
-            cancel: self.cancel.clone(),
+            cancel: context.cancel.clone(),
             ..CompareOptions::default()
         };
-        let today = self.today.as_ref();
+        let today = context.today();
         self.policy
-            .options(benchmark, &self.thresholds, today, options)
+            .options(benchmark, &self.thresholds, today.as_ref(), options)
     }
 }
 

@@ -15,6 +15,7 @@ use sto_core::units::{SampleType, UnixSeconds};
 
 /// Request for a commit history; the caller provides the commits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct LogRequest {
@@ -111,13 +112,13 @@ pub struct Judgement {
 ///
 /// Returns an error if the store cannot be read, if the runs of these commits are of several programs or benchmarks,
 /// or if they cannot be compared by [`check`].
-pub fn log(sources: &Sources, request: &LogRequest) -> Result<CommitLog, QueryError> {
+pub(crate) fn log(sources: &Sources, request: &LogRequest) -> Result<CommitLog, QueryError> {
     let ancestry = &request.ancestry;
     let builds = sources.store()?.builds()?;
     let measured = MeasuredCommits::select(builds, ancestry, &request.history)?;
     let mut commits = Vec::with_capacity(request.shown.len());
-    for shown in &request.shown {
-        request.check.cancel.check()?;
+    for (done, shown) in request.shown.iter().enumerate() {
+        sources.context().begin_step(done, request.shown.len())?;
         let index = ancestry.index_of(&shown.hash);
         let mut logged = LoggedCommit {
             commit: shown.clone(),

@@ -72,6 +72,22 @@ impl Focus {
         self.set_to_zero(view, self_costs, true);
     }
 
+    /// Returns the view with only one sample type, and only the costs of stacks with a selected function, as one run.
+    pub(crate) fn focused(&self, view: &View, sample_type: usize) -> View {
+        let mut costs = view.self_costs(sample_type);
+        self.keep_only(view, &mut costs);
+        let costs = view.tree.nodes().zip(costs);
+        View {
+            sample_types: view.sample_types[sample_type..]
+                .iter()
+                .take(1)
+                .cloned()
+                .collect(),
+            runs: vec![vec![costs.filter(|(_, cost)| !cost.is_zero()).collect()]],
+            ..view.clone()
+        }
+    }
+
     fn set_to_zero(&self, view: &View, self_costs: &mut [Cost], with_function: bool) {
         let tree = &view.tree;
         assert_eq!(tree.len(), self_costs.len(), "one self cost per node");

@@ -24,6 +24,7 @@ const WARPED_STRETCHES: usize = 100;
 
 /// Options of ranking metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateOptions {

@@ -47,6 +47,7 @@ pub trait Selection {
 
 /// Limits of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExpandLimits {

@@ -13,6 +13,7 @@ use sto_core::model::{Frame, FrameKind};
 /// Patterns of functions, by symbol, module and source file. In a pattern, `*` stands for any text;
 /// all other characters are literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct FunctionPatterns {
@@ -26,6 +27,7 @@ pub struct FunctionPatterns {
 
 /// The attribution rules of a policy, which override the built-in ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Attribution {

@@ -2,10 +2,12 @@
 
 use super::{History, HistoryError, HistoryRun};
 use crate::text::printable;
+use serde::Serialize;
 use std::ops::Range;
 
 /// The runs to judge, and the preceding runs that expectations are based on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Judged {
     /// Indices of the runs to judge: all runs of a build, or one run of the only build. Not empty.

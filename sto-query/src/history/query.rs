@@ -11,6 +11,7 @@ use sto_core::units::SampleType;
 
 /// A query for the runs of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HistoryQuery {

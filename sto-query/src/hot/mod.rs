@@ -47,6 +47,7 @@ use sto_core::units::{Cost, UnixSeconds};
 
 /// Selection of the build whose costs are shown in source code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HotRequest {

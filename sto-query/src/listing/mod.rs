@@ -1,21 +1,25 @@
 //! Selection and order of listed builds and runs.
 
 mod builds;
+mod labels;
 
 pub(crate) use builds::summarize_profile;
 pub use builds::{BuildList, list_builds};
 pub(crate) use builds::{ListedBuild, ListedProfile, ProfileSummary};
+pub use labels::{LabelList, MetricRange};
 
 use crate::answer::{Answer, truncate};
 use crate::select::{first_recorded, is_of_benchmark, matches_name};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
-use sto_core::model::Profile;
+use std::collections::BTreeMap;
+use sto_core::model::{Build, Profile};
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};
 
 /// Selection of listed runs, which must match all filters; newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Listing {
@@ -25,6 +29,14 @@ pub struct Listing {
     pub benchmarks: Vec<String>,
     /// Only runs recorded at this time or later.
     pub since: Option<UnixSeconds>,
+    /// Only runs recorded before this time.
+    pub until: Option<UnixSeconds>,
+    /// Only runs with all of these labels.
+    pub labels: BTreeMap<String, String>,
+    /// Only runs with this text in the name of the program, build or benchmark, regardless of case.
+    pub text: Option<String>,
+    /// Number of builds or runs to leave out at the beginning.
+    pub offset: usize,
     /// Maximum number of builds or runs.
     pub limit: Option<usize>,
 }
@@ -68,6 +80,9 @@ pub enum ListingError {
         /// Recording time of the newest run that matches all filters except the time.
         newest: Option<String>,
     },
+    /// Runs match all filters except labels, text, or the end of the time.
+    #[error("no run has these labels, this text, and a time before the given one")]
+    NoMatch,
 }
 
 impl Listing {
@@ -90,9 +105,13 @@ impl Listing {
                 .profiles
                 .sort_by_key(|stored| std::cmp::Reverse(stored.profile.origin.recorded));
         }
-        let is_all =
-            self.executable.is_none() && self.benchmarks.is_empty() && self.since.is_none();
+        let is_all = Listing {
+            limit: None,
+            offset: 0,
+            ..self.clone()
+        } == Listing::default();
         let mut report = list_builds(&builds, file_size.filter(|_| is_all));
+        report.builds.drain(..self.offset.min(report.builds.len()));
         report.more = truncate(&mut report.builds, self.limit);
         Ok(report)
     }
@@ -112,6 +131,7 @@ impl Listing {
             .collect();
         found.reverse();
         found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));
+        found.drain(..self.offset.min(found.len()));
         let more = truncate(&mut found, self.limit);
         let runs = found.into_iter();
         Ok(RunList {
@@ -174,12 +194,37 @@ impl Listing {
         }
         builds.retain(|build| !build.profiles.is_empty());
         if builds.is_empty() {
-            Err(ListingError::Nothing {
+            return Err(ListingError::Nothing {
                 newest: newest.map(|time| time.to_string()),
-            })
-        } else {
-            Ok(builds)
+            });
         }
+        for build in &mut builds {
+            let StoredBuild {
+                build, profiles, ..
+            } = build;
+            profiles.retain(|stored| self.matches(build, &stored.profile));
+        }
+        builds.retain(|build| !build.profiles.is_empty());
+        match &builds[..] {
+            [] => Err(ListingError::NoMatch),
+            _ => Ok(builds),
+        }
+    }
+
+    /// Whether a run has the labels, the text and a time before the end.
+    fn matches(&self, build: &Build, profile: &Profile) -> bool {
+        let has = |(key, value): (&String, &String)| profile.labels.get(key) == Some(value);
+        let is_before = self.until.is_none_or(|until| {
+            let recorded = profile.origin.recorded;
+            recorded.is_some_and(|recorded| recorded < until)
+        });
+        let benchmark = profile.benchmark.as_deref().unwrap_or_default();
+        let names = [&*build.executable, &*build.version, benchmark];
+        let has_text = self.text.as_ref().is_none_or(|text| {
+            let text = text.to_lowercase();
+            names.iter().any(|name| name.to_lowercase().contains(&text))
+        });
+        is_before && has_text && self.labels.iter().all(has)
     }
 
     fn is_since(&self, profile: &Profile) -> bool {

@@ -25,6 +25,7 @@ const MAYBE: f64 = 2.0;
 
 /// Thresholds of a comparison of models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompareModelsOptions {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 /// A project's requirements on a release. The [module](self) describes the file format.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Policy {
@@ -31,6 +32,7 @@ pub struct Policy {
 
 /// Options of a comparison that are set explicitly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Thresholds {
@@ -54,6 +56,7 @@ pub struct Thresholds {
 
 /// An entry by which findings of a function do not count, until a day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IgnoreEntry {
     /// The function, the reason, and the last day.

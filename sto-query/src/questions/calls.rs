@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Request for the unusually long calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct OutliersRequest {
@@ -20,17 +21,17 @@ pub struct OutliersRequest {
 
 /// Finds the calls of a run that took unusually long for their function and callers, and what other
 /// threads did meanwhile.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::call_trace`] does.
-pub fn outliers(sources: &Sources, request: &OutliersRequest) -> Result<Outliers, QueryError> {
+pub(super) fn outliers(
+    sources: &Sources,
+    request: &OutliersRequest,
+) -> Result<Outliers, QueryError> {
     let run = sources.call_trace(&request.named, &request.filter)?;
     Ok(calls::outliers(&run, request.limit))
 }
 
 /// Request for the time that threads of a run waited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct WaitsRequest {
@@ -43,11 +44,7 @@ pub struct WaitsRequest {
 }
 
 /// Finds the functions in which threads of a run waited, and what ended the longest waits.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::call_trace`] does.
-pub fn waits(sources: &Sources, request: &WaitsRequest) -> Result<Waits, QueryError> {
+pub(super) fn waits(sources: &Sources, request: &WaitsRequest) -> Result<Waits, QueryError> {
     let run = sources.call_trace(&request.named, &request.filter)?;
     Ok(calls::waits(&run, request.limit))
 }

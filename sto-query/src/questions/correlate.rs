@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Request for the columns of a table that explain a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateTableRequest {
@@ -35,7 +36,10 @@ pub fn correlate_columns(request: &CorrelateTableRequest) -> Result<RankedMetric
 }
 
 /// Request for the metrics of runs that explain a target.
+///
+/// It is an error if there is no such target or metric, the target never varies, or runs cannot be aligned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateRequest {
@@ -59,12 +63,7 @@ pub struct CorrelateRequest {
 }
 
 /// Ranks all metrics of runs by how well they explain a target.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::run_over_time`] does, there is no such target or metric, the
-/// target never varies, or runs cannot be aligned.
-pub fn correlate(
+pub(super) fn correlate(
     sources: &Sources,
     request: &CorrelateRequest,
 ) -> Result<RankedMetrics, QueryError> {
@@ -80,7 +79,10 @@ pub fn correlate(
 }
 
 /// Request for the alignment of two runs of the same work.
+///
+/// It is an error if one of the runs lacks the metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct AlignRequest {
@@ -96,11 +98,7 @@ pub struct AlignRequest {
 }
 
 /// Finds the times of two runs that correspond to each other.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::run_over_time`] does, or one of the runs lacks the metric.
-pub fn align(sources: &Sources, request: &AlignRequest) -> Result<Alignment, QueryError> {
+pub(super) fn align(sources: &Sources, request: &AlignRequest) -> Result<Alignment, QueryError> {
     let runs = runs(sources, &request.named, &request.filter, false)?;
     let [first, second] = [0, 1].map(|ix| (&runs[ix].0, runs[ix].1));
     let types = &first.0.view.sample_types;

@@ -1,15 +1,19 @@
 //! Stacks for drawings.
 
 use crate::QueryError;
+use crate::answer::Answer;
 use crate::calls::new_outliers;
-use crate::compare::{CompareOptions, Focus, compare};
+use crate::compare::{CompareOptions, Comparison, Focus, compare};
+use crate::functions::KeyOptions;
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{RootsBy, View, Window};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use sto_core::store::Snapshot;
 
 /// The stacks that a drawing shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DrawnStacks {
@@ -22,7 +26,10 @@ pub struct DrawnStacks {
 }
 
 /// Request for a flame graph.
+///
+/// It is an error if no function has a requested name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct FlameRequest {
@@ -35,7 +42,10 @@ pub struct FlameRequest {
 }
 
 /// Request for a differential flame graph.
+///
+/// It is an error if no function has a requested name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DiffRequest {
@@ -47,46 +57,51 @@ pub struct DiffRequest {
     pub filter: Filter,
     /// The part of the baseline's time, if it differs.
     pub against: Option<Window>,
+    /// How functions of the two builds are matched.
+    pub matching: KeyOptions,
     /// The stacks to draw.
     pub stacks: DrawnStacks,
 }
 
-/// The stacks of a flame graph.
+/// The stacks of a flame graph. In JSON, they are columns: the caller, the frame, self and total cost of each stack.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FlameStacks {
     /// The stacks and their costs.
-    pub view: View,
+    pub view: Arc<View>,
     /// The functions of [`DrawnStacks::focus`].
     pub focus: Option<Focus>,
     /// The functions of [`DrawnStacks::ignore`].
     pub ignore: Option<Focus>,
 }
 
-/// The stacks of a differential flame graph.
-#[derive(Debug)]
+/// The stacks of a differential flame graph, and the comparison of their functions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiffStacks {
     /// The baseline and the candidate.
+    #[serde(skip)]
     pub views: [View; 2],
     /// The functions of [`DrawnStacks::focus`].
+    #[serde(skip)]
     pub focus: Option<Focus>,
     /// The functions of [`DrawnStacks::ignore`].
+    #[serde(skip)]
     pub ignore: Option<Focus>,
-    /// The cost of a run of the candidate relative to one of the baseline, after the normalisation
-    /// of [`compare`]; `None` if the sides cannot be compared.
-    pub growth: Option<f64>,
+    /// The comparison, with the test of every function and the stacks of both sides.
+    pub comparison: Comparison,
     /// For traces of calls, a sentence about functions whose calls took unusually long only in the
     /// candidate.
     pub new_outliers: Option<String>,
 }
 
+impl Answer for DiffStacks {
+    const SCHEMA: &'static str = "sto.diff/1";
+}
+
 /// Loads the stacks of a flame graph.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, or no function has a requested name.
-pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, QueryError> {
+pub(super) fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, QueryError> {
     let FlameRequest {
         named,
         filter,
@@ -94,7 +109,7 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, Q
     } = request;
     let view = match &stacks.by {
         None => sources.view(named, filter)?,
-        Some(by) => sources.view_with_roots(named, filter, by)?,
+        Some(by) => Arc::new(sources.view_with_roots(named, filter, by)?),
     };
     Ok(FlameStacks {
         focus: functions(stacks.focus.as_deref(), sources, &[&view])?,
@@ -104,11 +119,7 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, Q
 }
 
 /// Loads the stacks of two sides.
-///
-/// # Errors
-///
-/// Returns an error if [`flame()`] would.
-pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, QueryError> {
+pub(super) fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
     let stacks = &request.stacks;
     let (views, new_outliers) = match &stacks.by {
@@ -123,9 +134,16 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, Quer
         ),
     };
     let both = views.each_ref();
-    let comparison = compare(both[0], both[1], &CompareOptions::default())?;
+    let options = CompareOptions {
+        matching: request.matching,
+        all: true,
+        stacks: true,
+        cancel: sources.context().cancel.clone(),
+        ..CompareOptions::default()
+    };
+    let comparison = compare(both[0], both[1], &options)?;
     Ok(DiffStacks {
-        growth: comparison.normalised_growth(),
+        comparison,
         focus: functions(stacks.focus.as_deref(), sources, &both)?,
         ignore: functions(stacks.ignore.as_deref(), sources, &both)?,
         views,

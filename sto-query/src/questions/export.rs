@@ -1,16 +1,18 @@
 //! Stacks for the formats of other tools.
 
+use super::models::{ModelRequest, models};
 use crate::QueryError;
 use crate::calls::{CallTrace, CallsError};
 use crate::error::ExportError;
 use crate::models::CostModels;
-use crate::questions::{ModelRequest, models};
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
 use crate::tree::{ContextCosts, Subject, View};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A format of another tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ExportFormat {
@@ -41,6 +43,7 @@ pub enum ExportFormat {
 
 /// Request for an export.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExportRequest {
@@ -72,7 +75,7 @@ pub struct Exported {
 #[expect(clippy::large_enum_variant, reason = "an export has one value of it")]
 pub enum ExportedData {
     /// Stacks and, for pprof and OTLP, the threads and labels of their samples.
-    Stacks(View, Option<ContextCosts>),
+    Stacks(Arc<View>, Option<ContextCosts>),
     /// Calls over time, for Perfetto.
     Calls(CallTrace),
     /// Models of the costs of functions, for Perun.
@@ -84,7 +87,7 @@ pub enum ExportedData {
 /// # Errors
 ///
 /// Returns an error if [`Sources::view`] does; for Perfetto, if the run has no calls; for Perun, if
-/// [`models()`] does.
+/// no run has x.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest {
         named,
@@ -108,13 +111,14 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
                     ..ModelRequest::default()
                 },
             )?;
-            let subject = Subject::new(&sources.view(named, filter)?, EVENT);
+            let subject = Subject::new(&*sources.view(named, filter)?, EVENT);
             (ExportedData::Models(models), vec![subject])
         }
         _ => {
             let (view, contexts) = match format {
                 ExportFormat::Pprof | ExportFormat::Otlp => {
-                    sources.view_with_contexts(named, filter)?
+                    let (view, contexts) = sources.view_with_contexts(named, filter)?;
+                    (Arc::new(view), contexts)
                 }
                 _ => (sources.view(named, filter)?, None),
             };

@@ -20,6 +20,7 @@ const WINDOW: usize = 10;
 
 /// The build of a history that is judged, and the builds it is compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct JudgedRequest {
@@ -52,7 +53,10 @@ impl JudgedRequest {
 }
 
 /// Request for the cost of a function over the runs of a program.
+///
+/// It is an error if there is no such history, or no such function in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SeriesRequest {
@@ -78,11 +82,10 @@ impl Default for SeriesRequest {
 }
 
 /// Returns the cost of a function over the runs of a program.
-///
-/// # Errors
-///
-/// Returns an error if there is no such history, or no such function in it.
-pub fn series(sources: &Sources, request: &SeriesRequest) -> Result<FunctionSeries, QueryError> {
+pub(super) fn series(
+    sources: &Sources,
+    request: &SeriesRequest,
+) -> Result<FunctionSeries, QueryError> {
     let history = loaded(sources, &request.history)?;
     let functions = history.find(&request.function)?;
     let SeriesRequest { by, window, .. } = *request;
@@ -90,7 +93,10 @@ pub fn series(sources: &Sources, request: &SeriesRequest) -> Result<FunctionSeri
 }
 
 /// Request for the functions of a build that differ from earlier builds.
+///
+/// It is an error if there is no such history, or no such run in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct RegressionsRequest {
@@ -108,11 +114,7 @@ pub struct RegressionsRequest {
 }
 
 /// Lists the functions of a build that are far from the values predicted by earlier builds, for each benchmark.
-///
-/// # Errors
-///
-/// Returns an error if there is no such history, or no such run in it.
-pub fn regressions_over_time(
+pub(super) fn regressions_over_time(
     sources: &Sources,
     request: &RegressionsRequest,
 ) -> Result<Scores, QueryError> {
@@ -139,7 +141,10 @@ pub fn regressions_over_time(
 }
 
 /// Request for the runs in which a function exceeds a share.
+///
+/// It is an error if there are no such runs, or no such function in them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct OccurrencesRequest {
@@ -152,11 +157,7 @@ pub struct OccurrencesRequest {
 }
 
 /// Finds the runs in which a function exceeds a share.
-///
-/// # Errors
-///
-/// Returns an error if there are no such runs, or no such function in them.
-pub fn occurrences(
+pub(super) fn occurrences(
     sources: &Sources,
     request: &OccurrencesRequest,
 ) -> Result<Occurrences, QueryError> {
@@ -166,7 +167,10 @@ pub fn occurrences(
 }
 
 /// Request for the call tree of a program over its builds.
+///
+/// It is an error if there are no such runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct EvolveRequest {
@@ -177,17 +181,16 @@ pub struct EvolveRequest {
 }
 
 /// Returns the call tree of a program with the cost of each stack in each build.
-///
-/// # Errors
-///
-/// Returns an error if there are no such runs.
-pub fn evolve(sources: &Sources, request: &EvolveRequest) -> Result<Evolution, QueryError> {
+pub(super) fn evolve(sources: &Sources, request: &EvolveRequest) -> Result<Evolution, QueryError> {
     let history = History::load(sources.store()?, &request.history)?;
     Ok(history::evolution(&history, &request.prune))
 }
 
 /// Request for the functions whose cost correlates with a metric.
+///
+/// It is an error if there are no such runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BottlenecksRequest {
@@ -200,11 +203,7 @@ pub struct BottlenecksRequest {
 }
 
 /// Lists the functions that cost more in the runs in which a metric is higher.
-///
-/// # Errors
-///
-/// Returns an error if there are no such runs.
-pub fn bottlenecks(
+pub(super) fn bottlenecks(
     sources: &Sources,
     request: &BottlenecksRequest,
 ) -> Result<Bottlenecks, QueryError> {
@@ -214,7 +213,11 @@ pub fn bottlenecks(
 }
 
 /// Request for the contexts of a function that explain its change.
+///
+/// It is an error if there is no such history, no such run or function in it, or fewer than two runs have the
+/// metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExpandRequest {
@@ -239,12 +242,7 @@ pub struct ExpandRequest {
 }
 
 /// Finds the contexts in which a function behaves differently than before.
-///
-/// # Errors
-///
-/// Returns an error if there is no such history, no such run or function in it, or fewer than two
-/// runs have the metric.
-pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, QueryError> {
+pub(super) fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = request.judged.find_build(&history)?;
     let newest = judged.newest();
@@ -284,7 +282,10 @@ pub fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expansion, Q
 
 /// Request for the suspects of a build: functions that are far from the values predicted by earlier
 /// builds, with their history and contexts.
+///
+/// It is an error if there is no such history, or no such run in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SuspectsRequest {
@@ -298,11 +299,10 @@ pub struct SuspectsRequest {
 
 /// Finds the functions of a build that are far from the values predicted by earlier builds, their
 /// histories, and the contexts that explain them.
-///
-/// # Errors
-///
-/// Returns an error if there is no such history, or no such run in it.
-pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects, QueryError> {
+pub(super) fn suspects(
+    sources: &Sources,
+    request: &SuspectsRequest,
+) -> Result<Suspects, QueryError> {
     let history = loaded(sources, &request.history)?;
     let judged = history.choose_judged(
         request.at.as_deref(),

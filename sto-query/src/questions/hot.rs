@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Request for the most expensive lines of source files.
+///
+/// It is an error if the path or a source file cannot be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HotSpotsRequest {
@@ -48,11 +51,7 @@ impl Default for HotSpotsRequest {
 
 /// Lists the most expensive lines of a source file, or of the files in a folder, at their current
 /// positions.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, or the path or a source file cannot be read.
-pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
+pub(super) fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
     let environment = sources.environment();
     let place = Place::new(&request.path, environment)?;
     let index = HotIndex::load(sources, &request.of)?;
@@ -85,7 +84,10 @@ pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, Que
 }
 
 /// Request for the cost of each line of a source file.
+///
+/// It is an error if the file cannot be read, or the builds cannot be compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BlameRequest {
@@ -102,11 +104,7 @@ pub struct BlameRequest {
 }
 
 /// Returns a source file with the cost of each line, at its current position.
-///
-/// # Errors
-///
-/// Returns an error if [`hot`] or [`check`] does.
-pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
+pub(super) fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
     let environment = sources.environment();
     let text = text_of(&request.path)?;
     let place = Place::new(&request.path, environment)?;

@@ -1,10 +1,14 @@
-//! Complete queries: from names and options to a result in one call.
+//! Questions: from names and options to an answer in one call.
 //!
-//! Each takes [`Sources`](crate::sources::Sources) or the store to change, and a request, and
-//! returns a result to render as text, JSON or a page. Requests are plain data with defaults that
-//! serde can read and write. The check of a release is [`check`](crate::check::check).
+//! [`ask()`] takes [`Sources`](crate::sources::Sources) and a request, and returns the request's kind of answer, to
+//! render as text, JSON or a page. Requests are plain data with defaults; serde can read and write them. The check of a
+//! release is a [`CheckRequest`](crate::check::CheckRequest).
+//!
+//! Other functions change a store, and take it with a request.
 
+mod ask;
 mod calls;
+mod columns;
 mod correlate;
 mod drawings;
 mod exchange;
@@ -19,8 +23,8 @@ mod stacks;
 mod stores;
 mod timeline;
 
-pub use crate::commits::bisect::{BisectRequest, bisect};
-pub use crate::commits::{LogRequest, ShownCommit, log};
+pub use crate::commits::bisect::BisectRequest;
+pub use crate::commits::{LogRequest, ShownCommit};
 pub use crate::compare::{
     CalibrateOptions, CompareOptions, Focus, Ignored, IgnoredFunction, NormalisationMethod, WorseIf,
 };
@@ -39,37 +43,30 @@ pub use crate::suspects::SuspectOptions;
 pub use crate::timeline::RowsBy;
 pub use crate::tree::{Order, Prune, RootsBy, Window};
 
-pub use calls::{OutliersRequest, WaitsRequest, outliers, waits};
-pub use correlate::{
-    AlignRequest, CorrelateRequest, CorrelateTableRequest, align, correlate, correlate_columns,
-};
-pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks, diff, flame};
+pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
+pub use calls::{OutliersRequest, WaitsRequest};
+pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
+pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData, export};
 pub use histories::{
     BottlenecksRequest, EvolveRequest, ExpandRequest, JudgedRequest, OccurrencesRequest,
-    RegressionsRequest, SeriesRequest, SuspectsRequest, bottlenecks, evolve, expand, occurrences,
-    regressions_over_time, series, suspects,
+    RegressionsRequest, SeriesRequest, SuspectsRequest,
 };
-pub use hot::{BlameRequest, HotSpotsRequest, blame, hot};
+pub use hot::{BlameRequest, HotSpotsRequest};
 pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };
 pub use models::{
-    CompareModelsRequest, ModelRequest, PointsTable, calibrate_curves, compare_models,
-    compare_tables, model, model_of_two, model_table, models,
+    CalibrateCurvesRequest, CompareModelsRequest, FunctionModelRequest, ModelRequest, PointsTable,
+    TwoNumberModelRequest, compare_tables, model_table,
 };
-pub use phases::{PhasesRequest, phases};
-pub use source::{SourceRequest, source};
-pub use stacks::{
-    CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest, calibrate, potential,
-    show, top, tree,
-};
+pub use phases::PhasesRequest;
+pub use source::SourceRequest;
+pub use stacks::{CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest};
 pub use stores::{
-    AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest,
-    SymbolizeRequest, TagRequest, annotate, average, export_store, ls, merge, prune, runs,
-    symbolize, tag,
+    AnnotateRequest, AverageRequest, BuildsRequest, ExportStoreRequest, LabelsRequest,
+    MergeRequest, PruneRequest, RunsRequest, SymbolizeRequest, TagRequest, annotate, average,
+    export_store, merge, prune, symbolize, tag,
 };
-pub use timeline::{
-    CallTimelineRequest, TimelineRequest, Timelines, call_timeline, call_trace, timeline, timelines,
-};
+pub use timeline::{CallTimelineRequest, TimelineRequest, Timelines, call_trace, timelines};

@@ -14,6 +14,7 @@ use sto_stats::models::{Bins, Fit};
 
 /// Request for models of the costs of functions by x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ModelRequest {
@@ -54,52 +55,68 @@ impl Default for ModelRequest {
     }
 }
 
-/// Models the cost of one function, given its name, a part of it, or `re:` and a regular expression
-/// that matches one function.
+/// Request for a model of the cost of one function by x.
 ///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, no run has x, or not exactly one function has the
-/// name.
-pub fn model(
-    sources: &Sources,
-    request: &ModelRequest,
-    function: &str,
-) -> Result<CostModel, QueryError> {
-    let costs = request.costs(sources)?;
-    Ok(models::model_function(costs, &request.fit, function)?)
+/// It is an error if no run has x, or not exactly one function has the name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[non_exhaustive]
+pub struct FunctionModelRequest {
+    /// The function: its name, a part of it, or `re:` and a regular expression that matches one function.
+    pub function: String,
+    /// The runs, x, and the fit.
+    #[serde(flatten)]
+    pub model: ModelRequest,
 }
 
-/// Models the cost of every function.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, or no run has x.
-pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
+pub(super) fn model_function(
+    sources: &Sources,
+    request: &FunctionModelRequest,
+) -> Result<CostModel, QueryError> {
+    let FunctionModelRequest { function, model } = request;
+    let costs = model.costs(sources)?;
+    Ok(models::model_function(costs, &model.fit, function)?)
+}
+
+pub(super) fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
     let costs = request.costs(sources)?;
     Ok(models::model_functions(costs, &request.fit, request.limit)?)
 }
 
-/// Models the cost of one function, named as in [`model()`], by the request's x and another number
-/// of the runs.
+/// Request for a model of the cost of one function by two numbers of the runs.
 ///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, no run has both numbers, or not exactly one function
-/// has the name.
-pub fn model_of_two(
+/// It is an error if no run has both numbers, or not exactly one function has the name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TwoNumberModelRequest {
+    /// The function, see [`FunctionModelRequest::function`].
+    pub function: String,
+    /// The second number: a metric or label.
+    pub other: String,
+    /// The runs, and the first number x. Its fit and bins are not used.
+    #[serde(flatten)]
+    pub model: ModelRequest,
+}
+
+pub(super) fn model_of_two(
     sources: &Sources,
-    request: &ModelRequest,
-    other: &str,
-    function: &str,
+    request: &TwoNumberModelRequest,
 ) -> Result<ModelOfTwo, QueryError> {
-    let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
-    let view = if request.inlined {
+    let TwoNumberModelRequest {
+        function,
+        other,
+        model,
+    } = request;
+    let (view, _) = sources.runs_and_store(&model.named, &model.filter, None)?;
+    let view = if model.inlined {
         view
     } else {
         view.without_inlined()
     };
-    let asked = ([&*request.x, other], request.cost);
+    let asked = ([&*model.x, other], model.cost);
     Ok(models::model_two_variables(&view, EVENT, asked, function)?)
 }
 
@@ -116,6 +133,7 @@ pub fn model_table(table: &str, request: &ModelRequest) -> Result<CostModels, Mo
 
 /// Request for functions whose growth of cost with x differs between a baseline and a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompareModelsRequest {
@@ -152,13 +170,7 @@ impl Default for CompareModelsRequest {
     }
 }
 
-/// Compares how the costs of functions grow with x in two builds.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, a side has no run with x, or no function has the
-/// name.
-pub fn compare_models(
+pub(super) fn compare_models(
     sources: &Sources,
     request: &CompareModelsRequest,
 ) -> Result<ModelChanges, QueryError> {
@@ -214,17 +226,24 @@ pub fn compare_tables(
     )?)
 }
 
-/// Measures how often curves of equal builds are reported as a degradation, for the build of a
-/// [`CalibrateRequest`] and a metric of its runs.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, or no run has x.
-pub fn calibrate_curves(
+/// Request for how often cost curves of equal builds are reported as a degradation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CalibrateCurvesRequest {
+    /// A metric of the runs.
+    pub x: String,
+    /// The runs and thresholds.
+    #[serde(flatten)]
+    pub runs: CalibrateRequest,
+}
+
+pub(super) fn calibrate_curves(
     sources: &Sources,
-    request: &CalibrateRequest,
-    x: &str,
+    request: &CalibrateCurvesRequest,
 ) -> Result<CurveCalibration, QueryError> {
+    let CalibrateCurvesRequest { x, runs: request } = request;
     let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
     let view = view.without_inlined();
     let program = view.selection.build.executable.clone();

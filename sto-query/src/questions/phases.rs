@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Request for the phases of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PhasesRequest {
@@ -19,11 +20,7 @@ pub struct PhasesRequest {
 }
 
 /// Finds the times at which a run changed its behaviour, and whether it repeats itself.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::run_over_time`] does.
-pub fn phases(sources: &Sources, request: &PhasesRequest) -> Result<Phases, QueryError> {
+pub(super) fn phases(sources: &Sources, request: &PhasesRequest) -> Result<Phases, QueryError> {
     let filter = Filter {
         window: None,
         ..request.filter.clone()

@@ -19,7 +19,10 @@ use sto_core::units::UnixSeconds;
 const MAX_NAMED: usize = 3;
 
 /// Request for a function's source with the cost of each line.
+///
+/// It is an error if not exactly one function has the name, or a named folder or a source file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SourceRequest {
@@ -50,12 +53,10 @@ impl Default for SourceRequest {
 
 /// Returns a function's source with the cost of each line. There are no files if the lines of the
 /// function are unknown.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, not exactly one function has the name, or a named
-/// folder or a source file cannot be read.
-pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSource, QueryError> {
+pub(super) fn source(
+    sources: &Sources,
+    request: &SourceRequest,
+) -> Result<FunctionSource, QueryError> {
     let environment = sources.environment();
     for folder in &request.folders {
         fs::read_dir(folder).map_err(|source| SourceError::Folder {

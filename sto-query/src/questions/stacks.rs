@@ -1,18 +1,19 @@
 //! Costs of stacks.
 
 use crate::QueryError;
-use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions};
+use crate::compare::{self, CalibrateOptions, Calibration, CompareOptions, Focus};
 use crate::functions::KeyOptions;
 use crate::policy::Thresholds;
 use crate::potential::{self, Degree, Potentials};
 use crate::show::{self, ShownBuild};
 use crate::sources::{BuildRef, EVENT, Filter, Sources};
-use crate::tree::{self, CallTree, Order, Prune, Top, View};
+use crate::tree::{self, CallTree, Listed, Order, Prune, Top};
 use serde::{Deserialize, Serialize};
-use sto_core::CancelToken;
+use std::sync::Arc;
 
 /// Request for the most expensive functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TopRequest {
@@ -24,23 +25,39 @@ pub struct TopRequest {
     pub order: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
+    /// Only the cost of stacks that contain these functions: a name, a part of it, or `re:` and a regular expression.
+    pub focus: Option<String>,
+    /// Only functions with this text in their symbol or module, regardless of case.
+    pub search: Option<String>,
+    /// Number of functions to leave out at the beginning.
+    pub offset: usize,
     /// Maximum number of functions; unlimited if `None`.
     pub limit: Option<usize>,
 }
 
 /// Lists the most expensive functions.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does.
-pub fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryError> {
-    let view = sources.view(&request.named, &request.filter)?;
-    let view = with_inlined(view, request.inlined);
-    Ok(tree::top(&view, EVENT, request.order, request.limit))
+pub(super) fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryError> {
+    let TopRequest {
+        named,
+        filter,
+        inlined,
+        ..
+    } = request;
+    let mut view = sources.view_by_function(named, filter, *inlined)?;
+    if let Some(name) = &request.focus {
+        view = Arc::new(Focus::new(name, &[&view])?.focused(&view, EVENT));
+    }
+    let listed = Listed {
+        search: request.search.as_deref(),
+        offset: request.offset,
+        limit: request.limit,
+    };
+    Ok(tree::top(&view, EVENT, request.order, &listed))
 }
 
 /// Request for a call tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TreeRequest {
@@ -56,11 +73,7 @@ pub struct TreeRequest {
 }
 
 /// Returns the pruned call tree.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does.
-pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryError> {
+pub(super) fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryError> {
     let view = sources.view(&request.named, &request.filter)?;
     let tree = tree::call_tree(&view, EVENT, &request.prune);
     Ok(if request.unfold {
@@ -72,6 +85,7 @@ pub fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree, QueryE
 
 /// Request for the functions with the highest optimization potential.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PotentialRequest {
@@ -90,16 +104,11 @@ pub struct PotentialRequest {
 }
 
 /// Lists the functions with the highest optimization potential.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does.
-pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potentials, QueryError> {
-    let views = sources.views(&request.named, &request.filter)?;
-    let views = views.into_iter();
-    let views: Vec<View> = views
-        .map(|view| with_inlined(view, request.inlined))
-        .collect();
+pub(super) fn potential(
+    sources: &Sources,
+    request: &PotentialRequest,
+) -> Result<Potentials, QueryError> {
+    let views = sources.views(&request.named, &request.filter, request.inlined)?;
     Ok(potential::potential(
         &views,
         request.matching,
@@ -111,6 +120,7 @@ pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potent
 
 /// Request for the details of profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ShowRequest {
@@ -119,17 +129,16 @@ pub struct ShowRequest {
 }
 
 /// Returns the origin of profiles, and the quality of their stacks.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does.
-pub fn show(sources: &Sources, request: &ShowRequest) -> Result<ShownBuild, QueryError> {
+pub(super) fn show(sources: &Sources, request: &ShowRequest) -> Result<ShownBuild, QueryError> {
     let (view, store) = sources.runs_with_contexts(&request.named)?;
     Ok(show::show(&view, &store)?)
 }
 
 /// Request for the reliability of comparisons with a build.
+///
+/// It is an error if a threshold is out of range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CalibrateRequest {
@@ -145,35 +154,23 @@ pub struct CalibrateRequest {
     pub splits: Option<usize>,
     /// Number of runs on each side; half of the runs if `None`.
     pub runs: Option<usize>,
-    /// Cancels the request.
-    #[serde(skip)]
-    pub cancel: CancelToken,
 }
 
 /// Measures how often a check reports false regressions, and how large a change it detects.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does, or a threshold is out of range.
-pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibration, QueryError> {
+pub(super) fn calibrate(
+    sources: &Sources,
+    request: &CalibrateRequest,
+) -> Result<Calibration, QueryError> {
     let view = sources.runs(&request.named, &request.filter)?;
     let usual = CalibrateOptions::default();
     let options = CalibrateOptions {
         compare: request.thresholds.override_options(CompareOptions {
             matching: request.matching,
-            cancel: request.cancel.clone(),
+            cancel: sources.context().cancel.clone(),
             ..usual.compare
         }),
         splits: request.splits.unwrap_or(usual.splits),
         runs: request.runs,
     };
     Ok(compare::calibrate(&view, EVENT, &options)?)
-}
-
-fn with_inlined(view: View, inlined: bool) -> View {
-    if inlined {
-        view
-    } else {
-        view.without_inlined()
-    }
 }

@@ -6,7 +6,7 @@ use crate::QueryError;
 use crate::annotate::{AnnotatedRuns, read_metrics};
 use crate::average::{self, StoredAverage};
 use crate::functions::KeyOptions;
-use crate::listing::{BuildList, Listing, RunList};
+use crate::listing::{BuildList, LabelList, Listing, RunList};
 use crate::maintain::{
     ExportedStore, MergeError, MergedStore, Merges, SymbolizedProfiles, TagError, TagList,
 };
@@ -21,27 +21,40 @@ use sto_core::ingest::{SymbolOptions, symbolize_again};
 use sto_core::store::{Merged, Store, StoreOptions, StoredBuild, Tag, Tagged};
 use sto_core::{CancelToken, Notice};
 
-/// Lists the builds of a store with their runs.
-///
-/// # Errors
-///
-/// Returns an error if the store cannot be read, or no run matches.
-pub fn ls(sources: &Sources, listing: &Listing) -> Result<BuildList, QueryError> {
+/// Request for the builds in a store, with their runs. It is an error if no run matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct BuildsRequest(pub Listing);
+
+pub(super) fn builds(sources: &Sources, request: &BuildsRequest) -> Result<BuildList, QueryError> {
     let store = sources.store()?;
-    Ok(listing.builds(store.builds()?, Some(store.file_size()))?)
+    Ok(request.0.builds(store.builds()?, Some(store.file_size()))?)
 }
 
-/// Lists the runs of a store.
-///
-/// # Errors
-///
-/// Returns an error if [`ls`] would.
-pub fn runs(sources: &Sources, listing: &Listing) -> Result<RunList, QueryError> {
-    Ok(listing.runs(sources.store()?.builds()?)?)
+/// Request for the runs in a store. It is an error if no run matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct RunsRequest(pub Listing);
+
+pub(super) fn runs(sources: &Sources, request: &RunsRequest) -> Result<RunList, QueryError> {
+    Ok(request.0.runs(sources.store()?.builds()?)?)
+}
+
+/// Request for the labels and metrics of the runs in a store, and their values. It is an error if no run matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct LabelsRequest(pub Listing);
+
+pub(super) fn labels(sources: &Sources, request: &LabelsRequest) -> Result<LabelList, QueryError> {
+    Ok(request.0.labels(sources.store()?.builds()?)?)
 }
 
 /// Request to export profiles to another store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ExportStoreRequest {
@@ -76,6 +89,7 @@ pub fn export_store(
 
 /// Request to remove profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PruneRequest {
@@ -163,6 +177,7 @@ pub fn symbolize(
 
 /// Request to store the mean of profiles as a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct AverageRequest {
@@ -208,6 +223,7 @@ pub fn average(
 
 /// Request to attach metrics to stored runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct AnnotateRequest {
@@ -245,6 +261,7 @@ pub fn annotate(
 
 /// Request to merge stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MergeRequest {
@@ -307,6 +324,7 @@ pub fn merge(
 
 /// An operation on the tags of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TagRequest {

@@ -2,7 +2,7 @@
 
 use crate::QueryError;
 use crate::answer::truncate;
-use crate::calls::{self, CallTimeline, CallTrace, CallsError};
+use crate::calls::{self, CallTimeline, CallTrace};
 use crate::phases::borders_of;
 use crate::sources::{BuildRef, Filter, Sources};
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
@@ -15,7 +15,10 @@ const MAX_METRICS: usize = 12;
 const MAX_LABELS: usize = 3;
 
 /// Request for a run over time.
+///
+/// It is an error if there are no such rows or metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TimelineRequest {
@@ -36,11 +39,10 @@ pub struct TimelineRequest {
 }
 
 /// Returns the costs of a run over time.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::run_over_time`] does, or there are no such rows or metrics.
-pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline, QueryError> {
+pub(super) fn timeline(
+    sources: &Sources,
+    request: &TimelineRequest,
+) -> Result<Timeline, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let rows = (&request.by, request.order);
     let limit = request.limit;
@@ -109,6 +111,7 @@ pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelin
 
 /// Request for the calls of a run's threads over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CallTimelineRequest {
@@ -122,37 +125,25 @@ pub struct CallTimelineRequest {
     pub limit: Option<usize>,
 }
 
-/// Returns the calls of a run's threads; `None` if the run is not a trace of calls, and no
-/// compression was requested.
+pub(super) fn call_timeline(
+    sources: &Sources,
+    request: &CallTimelineRequest,
+) -> Result<CallTimeline, QueryError> {
+    let run = call_trace(sources, request)?;
+    Ok(calls::call_timeline(&run, request.limit))
+}
+
+/// Loads the run of a request for its calls over time, for a page.
 ///
 /// # Errors
 ///
 /// Returns an error if [`Sources::call_trace`] does, calls of a stored run are to be recompressed
 /// but were not kept, or there is no such part of the time.
-pub fn call_timeline(
-    sources: &Sources,
-    request: &CallTimelineRequest,
-) -> Result<Option<CallTimeline>, QueryError> {
-    let run = call_trace(sources, request)?;
-    Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
-}
-
-/// Loads the run for [`call_timeline`].
-///
-/// # Errors
-///
-/// Returns an error if [`call_timeline`] would.
 pub fn call_trace(
     sources: &Sources,
     request: &CallTimelineRequest,
-) -> Result<Option<CallTrace>, QueryError> {
-    let run = sources.call_trace_with_roots(&request.named, &request.filter, request.thresholds);
-    match run {
-        Err(QueryError::Calls(CallsError::NoCalls { .. })) if request.thresholds.is_none() => {
-            Ok(None)
-        }
-        run => run.map(Some),
-    }
+) -> Result<CallTrace, QueryError> {
+    sources.call_trace_with_roots(&request.named, &request.filter, request.thresholds)
 }
 
 impl TimelineRequest {

@@ -10,6 +10,7 @@ use sto_core::model::CommitHash;
 /// The library does not run git; `git rev-list --topo-order --parents` lists commits in this form.
 /// In JSON, it is a list of lists, each of a commit and its parents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<Vec<CommitHash>>", into = "Vec<Vec<CommitHash>>")]
 pub struct Ancestry {
     /// The commits, in the given order.

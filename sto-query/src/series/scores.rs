@@ -249,7 +249,8 @@ fn functions_that_matter(history: &History, runs: Range<usize>, min_share: f64) 
 }
 
 /// Mean and standard deviation of a window of observations.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Expected {
     /// Mean.

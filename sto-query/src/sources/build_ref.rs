@@ -7,6 +7,7 @@ use sto_core::id::ProfileId;
 
 /// Name of profiles of one build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BuildRef {

@@ -4,9 +4,12 @@
 //! stores at the same time, from any thread.
 
 mod build_ref;
+mod cache;
+mod context;
 mod views;
 
 pub use build_ref::{BuildRef, distinct_names};
+pub use context::{Context, OnStep};
 pub use views::{EVENT, Filter};
 pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
 
@@ -17,6 +20,7 @@ use crate::select::{
 };
 use crate::tree::{View, WindowError};
 use build_ref::last_components;
+use cache::ViewCache;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -26,7 +30,7 @@ use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
 use sto_core::trace::CallThresholds;
 use sto_core::tree::SliceCount;
-use sto_core::units::UnixSeconds;
+use sto_core::units::{Bytes, UnixSeconds};
 
 /// Information about the environment that the library may request. The default methods know nothing.
 pub trait Environment: Send + Sync {
@@ -115,14 +119,18 @@ pub(crate) fn resolve_revision(
     }
 }
 
-/// Sources of profiles for queries: a store, and files.
+/// Sources of profiles for queries: a store, and files. Clones share what was read.
+#[derive(Clone)]
 pub struct Sources {
     environment: Arc<dyn Environment>,
-    open: Box<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
+    open: Arc<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
     /// The store's state at first use, so that a query sees a single state.
-    stored: OnceLock<Snapshot>,
+    stored: Arc<OnceLock<Snapshot>>,
     /// Files that were read, each in its own store, so that no file is read twice.
-    read: Mutex<Vec<(Reading, LocatedProfiles)>>,
+    read: Arc<Mutex<Vec<(Reading, LocatedProfiles)>>>,
+    /// Views that are kept for further questions, if there is a limit of memory for them.
+    views: Option<Arc<ViewCache>>,
+    context: Context,
 }
 
 /// A file and the way of reading it.
@@ -204,9 +212,11 @@ impl Sources {
     ) -> Sources {
         Sources {
             environment: Arc::new(()),
-            open: Box::new(open),
-            stored: OnceLock::new(),
-            read: Mutex::default(),
+            open: Arc::new(open),
+            stored: Arc::default(),
+            read: Arc::default(),
+            views: None,
+            context: Context::default(),
         }
     }
 
@@ -219,13 +229,36 @@ impl Sources {
         }
     }
 
+    /// Keeps the stacks and costs that questions load from the store, for questions about the same runs: the most
+    /// recently used ones, up to this size. Programs that answer many questions about one snapshot are faster with it.
+    #[must_use]
+    pub fn with_cache(self, limit: Bytes) -> Sources {
+        Sources {
+            views: Some(Arc::new(ViewCache::new(limit))),
+            ..self
+        }
+    }
+
+    /// The same sources, for a question with this context.
+    pub(crate) fn with_context(&self, context: &Context) -> Sources {
+        Sources {
+            context: context.clone(),
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn environment(&self) -> &dyn Environment {
         &*self.environment
     }
 
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// The store, in its state at first use.
     pub(crate) fn store(&self) -> Result<&Snapshot, StoreError> {
-        get_or_try_init(&self.stored, &self.open)
+        self.context.cancel.check()?;
+        get_or_try_init(&self.stored, &*self.open)
     }
 
     /// Returns the profiles of both sides of a check; files are read with this number of slices.
@@ -419,6 +452,7 @@ impl Sources {
             call_thresholds: reading.calls.thresholds,
             keep_calls: reading.calls.keep,
             whole_calls: reading.calls.whole,
+            cancel: self.context.cancel.clone(),
             ..IngestOptions::default()
         };
         let memory = Store::in_memory()?;

@@ -1,5 +1,6 @@
 //! Views of the stacks denoted by names, of one benchmark and in one event.
 
+use super::cache::ViewKey;
 use super::{
     BuildRef, CONTEXTS, CallReading, LocatedProfiles, SLICES_OVER_TIME, Sources, Target,
     with_distinct_names,
@@ -15,6 +16,7 @@ use crate::tree::{
 };
 use serde::{Deserialize, Serialize};
 use std::mem::take;
+use std::sync::Arc;
 use sto_core::store::Snapshot;
 use sto_core::trace::{CALLS_EVENT, CallThresholds, is_call_time};
 use sto_core::tree::SliceCount;
@@ -22,6 +24,7 @@ use sto_core::units::SampleType;
 
 /// Filter for the named runs, and the event to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Filter {
@@ -43,8 +46,42 @@ impl Sources {
     /// # Errors
     ///
     /// Returns an error if nothing has this name, or if it cannot be read.
-    pub fn view(&self, named: &BuildRef, filter: &Filter) -> Result<View, QueryError> {
-        filter.load_sum(self.runs_of(named, filter, None)?)
+    pub fn view(&self, named: &BuildRef, filter: &Filter) -> Result<Arc<View>, QueryError> {
+        self.view_by_function(named, filter, true)
+    }
+
+    /// Like `view`; inlined functions count for those that they were compiled into unless `inlined` is set.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Sources::view`].
+    pub(crate) fn view_by_function(
+        &self,
+        named: &BuildRef,
+        filter: &Filter,
+        inlined: bool,
+    ) -> Result<Arc<View>, QueryError> {
+        let located = self.runs_of(named, filter, None)?;
+        let cache = self.views.as_ref().filter(|_| located.is_stored);
+        let profiles = located.selection.profiles.iter();
+        let key = ViewKey {
+            profiles: profiles.map(|stored| stored.id).collect(),
+            filter: filter.clone(),
+            without_inlined: !inlined,
+        };
+        if let Some(kept) = cache.and_then(|cache| cache.get(&key)) {
+            return Ok(kept);
+        }
+        let view = filter.load_sum(located)?;
+        let view = Arc::new(if inlined {
+            view
+        } else {
+            view.without_inlined()
+        });
+        if let Some(cache) = cache {
+            cache.insert(key, &view);
+        }
+        Ok(view)
     }
 
     /// Returns the stacks denoted by a name, with the costs of each run.
@@ -81,7 +118,8 @@ impl Sources {
         &self,
         named: &[BuildRef],
         filter: &Filter,
-    ) -> Result<Vec<View>, QueryError> {
+        inlined: bool,
+    ) -> Result<Vec<Arc<View>>, QueryError> {
         let mut filter = filter.clone();
         let mut views = Vec::with_capacity(named.len());
         let each: Vec<Vec<BuildRef>> = named
@@ -89,7 +127,7 @@ impl Sources {
             .map(|n| self.each(n))
             .collect::<Result<_, _>>()?;
         for named in each.iter().flatten() {
-            let view = self.view(named, &filter)?;
+            let view = self.view_by_function(named, &filter, inlined)?;
             let first = view.sample_types.get(EVENT);
             filter.event = filter.event.or(first.map(|first| first.event.clone()));
             views.push(view);

@@ -8,6 +8,7 @@
 mod contexts;
 mod stacks;
 
+use crate::answer::Answer;
 use crate::compare::Stacks;
 use crate::expand::{Expansion, GreedySelection};
 use crate::functions::KeyOptions;
@@ -22,6 +23,7 @@ use sto_core::units::Cost;
 
 /// Criteria for suspects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SuspectOptions {
@@ -47,7 +49,8 @@ impl Default for SuspectOptions {
 }
 
 /// The suspects of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Suspects {
     /// Runs that were examined.
@@ -81,7 +84,8 @@ pub struct Suspects {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SuspectRun {
     /// The run.
@@ -99,7 +103,8 @@ pub struct SuspectRun {
 }
 
 /// A function that may have caused an observed change.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Suspect {
     /// Deviation from expectation.
@@ -123,6 +128,10 @@ impl Suspect {
     pub(crate) fn self_difference(&self) -> f64 {
         self.self_actual - self.self_expected
     }
+}
+
+impl Answer for Suspects {
+    const SCHEMA: &'static str = "sto.suspects/1";
 }
 
 impl Suspects {

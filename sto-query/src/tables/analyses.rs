@@ -5,10 +5,11 @@ use super::stored::{QueryFailure, Stored};
 use super::table::{
     Column, FIRST_ROW_COST, PrecomputedRows, RowEstimate, Table, count, text_or_null,
 };
-use crate::check::{Baseline, CheckRequest, check};
+use crate::check::{Baseline, CheckRequest};
 use crate::compare::Finding;
 use crate::potential::Degree;
-use crate::questions::{PotentialRequest, potential};
+use crate::questions::{PotentialRequest, ask};
+use crate::sources;
 use rusqlite::types::Value;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl Table for FindRegressions {
             candidate: named(CANDIDATE)?,
             ..CheckRequest::default()
         };
-        let found = check(&stored.sources, &request)?;
+        let found = ask(&stored.sources, &request, &sources::Context::default())?;
         let rows = found.comparisons.iter().flat_map(|comparison| {
             let benchmark = comparison.benchmark.as_deref();
             let findings = comparison.findings.iter();
@@ -119,7 +120,7 @@ impl Table for Potential {
             inlined: true,
             ..PotentialRequest::default()
         };
-        let found = potential(&stored.sources, &request)?;
+        let found = ask(&stored.sources, &request, &sources::Context::default())?;
         let rows = found.functions.iter().map(|function| {
             vec![
                 text_or_null(&*function.frame.function),

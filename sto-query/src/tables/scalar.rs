@@ -4,10 +4,10 @@ use super::stored::Stored;
 use super::table::text_or_null;
 use crate::QueryError;
 use crate::functions::{KeyOptions, key_symbol};
-use crate::questions::{self, FlameRequest, FlameStacks};
+use crate::questions::{FlameRequest, FlameStacks, ask};
 use crate::render::export::d3_below;
 use crate::render::flame::{self, FlameOptions};
-use crate::sources::EVENT;
+use crate::sources::{self, EVENT};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result};
@@ -86,8 +86,8 @@ fn flame_graph(stored: &Stored, build: &str) -> Result<Value> {
         named: stored.keep_failure(stored.resolve_build(build))?,
         ..FlameRequest::default()
     };
-    let FlameStacks { view, .. } =
-        stored.keep_failure(questions::flame(&stored.sources, &request))?;
+    let answer = ask(&stored.sources, &request, &sources::Context::default());
+    let FlameStacks { view, .. } = stored.keep_failure(answer)?;
     let drawn = flame::svg((&view, EVENT), &FlameOptions::default());
     Ok(Value::Text(
         stored.keep_failure(drawn.map_err(QueryError::from))?,

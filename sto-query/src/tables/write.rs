@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 /// Format of SQL results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SqlFormat {

@@ -36,7 +36,7 @@ pub use sto_core::tree::totals;
 pub use subject::Subject;
 pub(crate) use subject::{CostShare, FrameInfo};
 pub(crate) use top::TopFunction;
-pub use top::{Order, Top, top};
+pub use top::{Listed, Order, Top, top};
 pub use view::View;
 pub(crate) use view::remove_inlined;
 pub(crate) use window::WholeRun;

@@ -8,6 +8,7 @@ use sto_core::units::Cost;
 
 /// Limits of a call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Prune {

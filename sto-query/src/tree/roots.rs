@@ -64,6 +64,7 @@ pub enum ThreadNames {
 
 /// Grouping of stacks below new roots, written `thread` or `label:KEY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum RootsBy {

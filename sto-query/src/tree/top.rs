@@ -5,6 +5,7 @@ use crate::answer::Answer;
 use crate::tree::{View, functions};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use sto_core::model::Frame;
 use sto_core::units::Cost;
 
 /// The cost by which functions are ordered.
@@ -45,7 +46,7 @@ pub struct Top {
     pub with_inlined: bool,
     /// The functions by descending cost, then by module and name.
     pub functions: Vec<TopFunction>,
-    /// The functions beyond the limit.
+    /// The functions after those that are listed.
     pub omitted: Omitted,
 }
 
@@ -80,10 +81,30 @@ pub struct Omitted {
     pub self_cost: CostShare,
 }
 
-/// Returns the most expensive functions of a view in one sample type, at most `limit` of them.
-pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) -> Top {
+/// The functions of [`Top`] that are listed; the default is all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Listed<'a> {
+    /// Only functions with this text in their symbol or module, regardless of case.
+    pub search: Option<&'a str>,
+    /// Number of functions to leave out at the beginning.
+    pub offset: usize,
+    /// Maximum number of functions.
+    pub limit: Option<usize>,
+}
+
+/// Returns the most expensive functions of a view in one sample type.
+pub fn top(view: &View, sample_type: usize, order: Order, listed: &Listed) -> Top {
     let mut functions = functions(view, sample_type);
     let whole: Cost = functions.iter().map(|function| function.self_cost).sum();
+    if let Some(text) = listed.search {
+        let text = text.to_lowercase();
+        functions.retain(|function| {
+            let Frame { symbol, module, .. } = view.frames.frame(function.frame);
+            [symbol, module]
+                .iter()
+                .any(|name| name.to_lowercase().contains(&text))
+        });
+    }
     // The sort is stable: equals stay in the order of module and name.
     functions.sort_by_key(|function| {
         let (first, second) = match order {
@@ -92,7 +113,9 @@ pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) 
         };
         Reverse((first.value, first.samples, second.value, second.samples))
     });
-    let (listed, omitted) = functions.split_at(limit.unwrap_or(usize::MAX).min(functions.len()));
+    functions.drain(..listed.offset.min(functions.len()));
+    let limit = listed.limit.unwrap_or(usize::MAX);
+    let (listed, omitted) = functions.split_at(limit.min(functions.len()));
     Top {
         subject: Subject::with_whole(view, sample_type, whole),
         order,

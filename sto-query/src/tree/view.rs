@@ -3,11 +3,11 @@
 use super::run_window::RunWindow;
 use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
-use sto_core::model::{FrameKind, FrameTable};
+use sto_core::model::{FrameIx, FrameKind, FrameTable};
 use sto_core::store::{Loaded, Snapshot};
 use sto_core::trace::is_call_time;
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total_cost};
-use sto_core::units::{Cost, SampleType};
+use sto_core::units::{Bytes, Cost, SampleType};
 
 /// The stacks and costs of a selection, the input of all analyses.
 #[derive(Clone, Debug)]
@@ -147,6 +147,18 @@ impl View {
             runs,
             windows: Vec::new(),
         }
+    }
+
+    /// An estimate of the view's size in memory.
+    pub(crate) fn memory_size(&self) -> Bytes {
+        /// A frame's symbol, module, file and hash, besides their text.
+        const FRAME: usize = 96;
+        let costs: usize = self.runs.iter().flatten().map(Vec::capacity).sum();
+        let size = self.tree.len() * size_of::<(Option<NodeIx>, FrameIx)>()
+            + self.frames.len() * FRAME
+            + self.frames.text_len()
+            + costs * size_of::<(NodeIx, Cost)>();
+        Bytes(size as u64)
     }
 
     /// Returns the self costs by node, summed over all runs, in the sample type at this index of

@@ -14,6 +14,7 @@ use sto_core::units::Nanoseconds;
 
 /// A part of the time of each run, counted from its first sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Window {

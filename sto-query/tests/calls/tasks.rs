@@ -117,7 +117,7 @@ fn page_of(trace: &Path) -> String {
     let sources = Sources::from_folder(Path::new("there is no store"));
     let mut request = CallTimelineRequest::default();
     request.named = BuildRef::File(PathBuf::from(trace));
-    let run = call_trace(&sources, &request).unwrap().unwrap();
+    let run = call_trace(&sources, &request).unwrap();
     calls::html(&run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 

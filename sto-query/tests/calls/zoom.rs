@@ -59,7 +59,7 @@ fn page_of_named(sources: &Sources, named: BuildRef, window: Option<(u64, u64)>)
         to: Some(Nanoseconds(to)),
     });
     let part = |run: Option<_>| opens(run.map_or("file".to_owned(), |_| "run".to_owned()).as_str());
-    let run = call_trace(sources, &request).unwrap().unwrap();
+    let run = call_trace(sources, &request).unwrap();
     calls::html(&run, WORDS(), &part).unwrap()
 }
 

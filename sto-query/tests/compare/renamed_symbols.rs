@@ -1,10 +1,11 @@
 //! Builds in which a compiler renamed the symbols of functions (`testdata/renamed-symbols`).
 
 use super::support::summary;
+use crate::ask;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::check::{Baseline, CheckRequest};
 use sto_query::internal::history::{History, JudgedWindow};
 use sto_query::internal::series::regressions_over_time;
 use sto_query::questions::{HistoryQuery, ScoreOptions};
@@ -50,7 +51,7 @@ impl Runs {
         request.baseline = Some(Baseline::Any(baseline.into()));
         request.candidate = candidate.into();
         request.all = true;
-        let check = check(&Sources::from_folder(&self.store()), &request);
+        let check = ask(&Sources::from_folder(&self.store()), &request);
         let mut comparisons = check.expect("both builds have runs").comparisons;
         comparisons.pop().expect("one comparison")
     }

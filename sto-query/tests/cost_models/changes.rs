@@ -1,12 +1,13 @@
 //! Changes of models between two builds.
 
 use super::{sources, sources_with_find};
+use crate::ask;
 use crate::views::{assert_fits, assert_golden};
 use crate::words;
-use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::check::{Baseline, CheckRequest};
 use sto_query::policy::Policy;
 use sto_query::questions::{
-    CalibrateRequest, CompareModelsRequest, Detector, calibrate_curves, compare_models,
+    CalibrateCurvesRequest, CalibrateRequest, CompareModelsRequest, Detector,
 };
 use sto_query::render::{self, Detail};
 use sto_query::results::{ModelChange, Verdict, json};
@@ -21,7 +22,7 @@ fn faster_growing_function_is_a_degradation() {
     let mut request = CompareModelsRequest::default();
     request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "n".to_owned();
-    let found = compare_models(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_eq!(found.verdict, Verdict::Regression);
     let results: Vec<(&str, ModelChange)> = found
         .functions
@@ -50,11 +51,11 @@ fn faster_growing_function_is_a_degradation() {
     assert_golden("compare-models.json", &json(&found).unwrap());
 
     request.function = Some("sort".to_owned());
-    let one = compare_models(&sources, &request).unwrap();
+    let one = ask(&sources, &request).unwrap();
     assert_eq!((one.functions.len(), one.verdict), (1, Verdict::Clean));
     request.function = None;
     request.named = ["app@v1", "app@same"].map(BuildRef::from);
-    let same = compare_models(&sources, &request).unwrap();
+    let same = ask(&sources, &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
 }
 
@@ -69,12 +70,19 @@ fn larger_exponent_is_a_change() {
     request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "n".to_owned();
     request.function = Some("find".to_owned());
-    let found = compare_models(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     let find = &found.functions[0];
     let before = find.baseline.model.as_ref().unwrap();
     assert_eq!(before.kind, ModelKind::Quadratic);
     let is_said = "find went from O(n^0.845) to O(n²) with commit 222222222222; ";
     assert!(find.reason.starts_with(is_said), "{}", find.reason);
+}
+
+fn curves(runs: &CalibrateRequest, x: &str) -> CalibrateCurvesRequest {
+    with!(CalibrateCurvesRequest {
+        x: x.to_owned(),
+        runs: runs.clone(),
+    })
 }
 
 #[test]
@@ -83,7 +91,7 @@ fn splits_of_one_build_are_rarely_degradations() {
     let mut asked = CalibrateRequest::default();
     asked.named = BuildRef::from("app@v1");
     asked.splits = Some(20);
-    let found = calibrate_curves(&sources, &asked, "n").unwrap();
+    let found = ask(&sources, &curves(&asked, "n")).unwrap();
     assert_eq!(found.ways.len(), 8);
     assert_eq!(
         (
@@ -99,7 +107,7 @@ fn splits_of_one_build_are_rarely_degradations() {
         render::models::calibrated(&found, style)
     });
     assert_golden("calibrate-models.json", &json(&found).unwrap());
-    let lone = calibrate_curves(&sources, &asked, "m").unwrap_err();
+    let lone = ask(&sources, &curves(&asked, "m")).unwrap_err();
     assert!(lone.to_string().starts_with("no run of app@v1"), "{lone}");
 }
 
@@ -115,7 +123,7 @@ fn checked(candidate: &str, x: &str) -> CheckRequest {
 fn every_format_reports_changed_growth_and_its_commit() {
     let sources = sources();
     let mut request = checked("app@v2", "n");
-    let found = check(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_eq!(found.verdict, Verdict::Regression);
     let sentence =
         "find went from O(n) to O(n²) with commit 222222222222; 22.3 times as much at n = 3200";
@@ -160,7 +168,7 @@ fn every_format_reports_changed_growth_and_its_commit() {
     assert_eq!(json["curves"]["commits"]["is_next"], true);
 
     request.all = true;
-    let all = check(&sources, &request).unwrap();
+    let all = ask(&sources, &request).unwrap();
     let junit = words::junit(&all.comparisons);
     let failed = "<testcase name=\"find by n\" classname=\"app\">\n<failure type=\"degradation\"";
     assert!(junit.contains(failed), "{junit}");
@@ -172,7 +180,7 @@ fn every_format_reports_changed_growth_and_its_commit() {
 fn changed_growth_is_a_regression_unless_ignored() {
     let sources = sources();
     let mut request = checked("app@v3", "n");
-    let found = check(&sources, &request).unwrap();
+    let found = ask(&sources, &request).unwrap();
     assert_eq!(found.verdict, Verdict::Regression, "{}", found.reason);
     let start =
         "find went from O(n) to O(n²); 1.39 times as much at n = 3200; but no function got slower";
@@ -182,14 +190,14 @@ fn changed_growth_is_a_regression_unless_ignored() {
     let policy = "[thresholds]\nx = \"n\"\n[[ignore]]\nfunction = \"find\"\nreason = \"known\"\nexpires = 2099-12-31\n";
     request.thresholds.x = None;
     request.policy = Policy::parse(policy).unwrap();
-    let ignored = check(&sources, &request).unwrap();
+    let ignored = ask(&sources, &request).unwrap();
     assert_eq!(ignored.verdict, Verdict::Clean, "{}", ignored.reason);
     let text = render::check_text(&ignored, Style::default(), Detail::Short);
     assert!(text.contains("\nignored degradation: find went"), "{text}");
 
-    let clean = check(&sources, &checked("app@same", "n")).unwrap();
+    let clean = ask(&sources, &checked("app@same", "n")).unwrap();
     assert_eq!(clean.verdict, Verdict::Clean, "{}", clean.reason);
-    let error = check(&sources, &checked("app@same", "m")).unwrap_err();
+    let error = ask(&sources, &checked("app@same", "m")).unwrap_err();
     assert!(
         error
             .to_string()
@@ -204,7 +212,7 @@ fn detectors_of_perun_do_not_change_the_verdict() {
     request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     request.x = "n".to_owned();
     request.options.detectors = Detector::ALL.to_vec();
-    let found = compare_models(&sources(), &request).unwrap();
+    let found = ask(&sources(), &request).unwrap();
     let find = found
         .functions
         .iter()
@@ -224,6 +232,6 @@ fn detectors_of_perun_do_not_change_the_verdict() {
         render::models::changes::text(&found, style)
     });
     request.named = ["app@v1", "app@same"].map(BuildRef::from);
-    let same = compare_models(&sources(), &request).unwrap();
+    let same = ask(&sources(), &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean);
 }

@@ -5,6 +5,7 @@ mod tables;
 
 use crate::export::written;
 use crate::views::{assert_fits, assert_golden};
+use crate::{ask, of_function};
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::id::RecordingDigest;
@@ -17,8 +18,8 @@ use sto_core::{Cost, Format, Frame, FrameKind, RecordingBuilder, Unit};
 use sto_query::QueryError;
 use sto_query::error::ModelError;
 use sto_query::questions::{
-    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, compare_models, export,
-    model, model_of_two, model_table, models,
+    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, TwoNumberModelRequest,
+    export, model_table,
 };
 use sto_query::render;
 use sto_query::results::{SideModel, Verdict, json};
@@ -114,7 +115,7 @@ fn request() -> ModelRequest {
 #[test]
 fn functions_with_their_models_are_sorted_by_cost() {
     let sources = sources();
-    let found = models(&sources, &request()).unwrap();
+    let found = ask(&sources, &request()).unwrap();
     let best: Vec<(&str, ModelKind)> = found
         .functions
         .iter()
@@ -135,13 +136,13 @@ fn functions_with_their_models_are_sorted_by_cost() {
     assert_golden("models.json", &json(&found).unwrap());
     let mut some = request();
     some.limit = Some(1);
-    let some = models(&sources, &some).unwrap();
+    let some = ask(&sources, &some).unwrap();
     assert_eq!((some.functions.len(), some.omitted), (1, 3));
 }
 
 #[test]
 fn draws_points_and_best_curve_of_one_function() {
-    let found = model(&sources(), &request(), "find").unwrap();
+    let found = ask(&sources(), &of_function(&request(), "find")).unwrap();
     let slope = found.function.models[0].coefficients[1].value;
     assert!((2.9..3.1).contains(&slope), "{slope}");
     assert_eq!(found.function.points.len(), 12);
@@ -158,13 +159,13 @@ fn draws_points_and_best_curve_of_one_function() {
 fn missing_metric_lists_existing_ones() {
     let mut other = request();
     other.x = "m".to_owned();
-    let error = model(&sources(), &other, "find").unwrap_err();
+    let error = ask(&sources(), &of_function(&other, "find")).unwrap_err();
     assert!(matches!(error, QueryError::Model(ModelError::NoX { .. })));
     assert_eq!(
         error.to_string(),
         "no run of app@v1 has a metric or a label `m` that is a number; runs have n"
     );
-    let error = model(&sources(), &request(), "fined")
+    let error = ask(&sources(), &of_function(&request(), "fined"))
         .unwrap_err()
         .to_string();
     assert!(error.contains("did you mean `find`?"), "{error}");
@@ -273,7 +274,7 @@ fn sample_labels_and_time_can_be_x() {
     for (x, points) in [("bytes", 14), ("time", 200)] {
         let mut one = request();
         one.x = x.to_owned();
-        let one = model(&sources, &one, "find").unwrap();
+        let one = ask(&sources, &of_function(&one, "find")).unwrap();
         assert_eq!((one.function.points.len(), one.of.runs), (points, 2), "{x}");
         let text = render::models::text(&one, Style::default(), false);
         let head = format!("find: total cpu by {x}, {points} parts of 2 runs of app@v1\n");
@@ -282,7 +283,7 @@ fn sample_labels_and_time_can_be_x() {
         let mut two = CompareModelsRequest::default();
         two.named = ["app@v1", "app@v2"].map(BuildRef::from);
         two.x = x.to_owned();
-        let two = compare_models(&sources, &two).unwrap();
+        let two = ask(&sources, &two).unwrap();
         assert_eq!((two.baseline.runs, two.candidate.runs), (2, 2));
         let [find] = &two.functions[..] else {
             panic!("{two:?}");
@@ -297,7 +298,7 @@ fn sample_labels_and_time_can_be_x() {
     }
     let mut none = request();
     none.x = "rows".to_owned();
-    let error = models(&sources, &none).unwrap_err().to_string();
+    let error = ask(&sources, &none).unwrap_err().to_string();
     assert_eq!(
         error,
         "no run of app@v1 has a metric or a label `rows` that is a number; samples have bytes"
@@ -323,7 +324,7 @@ fn side_without_x_is_named_with_its_metrics() {
     request.named = ["app@v1", "app@v2"].map(BuildRef::from);
     for (x, lacks, has) in [("n1", "app@v2", "app@v1"), ("n2", "app@v1", "app@v2")] {
         request.x = x.to_owned();
-        let error = compare_models(&sources, &request).unwrap_err().to_string();
+        let error = ask(&sources, &request).unwrap_err().to_string();
         let sentence = format!(
             "no run of {lacks} has a metric or a label `{x}` that is a number, although runs of {has} have one; "
         );
@@ -348,7 +349,7 @@ fn rejects_comparison_of_sample_labels_with_call_arguments() {
     request.x = "bytes".to_owned();
     for builds in [["app@v1", "app@v3"], ["app@v3", "app@v1"]] {
         request.named = builds.map(BuildRef::from);
-        let error = compare_models(&sources, &request).unwrap_err();
+        let error = ask(&sources, &request).unwrap_err();
         assert_eq!(
             error.to_string(),
             "`bytes` is a number of samples in app@v1, but of calls in app@v3; these cannot be compared"
@@ -360,7 +361,7 @@ fn rejects_comparison_of_sample_labels_with_call_arguments() {
 fn function_without_cost_where_x_is_known_is_not_unknown() {
     let mut by_itself = request();
     by_itself.cost = Order::SelfCost;
-    let error = model(&sources(), &by_itself, "main").unwrap_err();
+    let error = ask(&sources(), &of_function(&by_itself, "main")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "`main` cost nothing by itself where app@v1 has a number `n`; these did: find, fixed, sort"
@@ -396,9 +397,17 @@ fn filled() -> Sources {
 #[test]
 fn models_function_by_two_numbers_of_its_runs() {
     let sources = filled();
-    let mut asked = request();
-    asked.x = "rows".to_owned();
-    let found = model_of_two(&sources, &asked, "columns", "fill").unwrap();
+    let two_numbers = |other: &str, function: &str| {
+        with!(TwoNumberModelRequest {
+            function: function.to_owned(),
+            other: other.to_owned(),
+            model: with!(ModelRequest {
+                x: "rows".to_owned(),
+                ..request()
+            }),
+        })
+    };
+    let found = ask(&sources, &two_numbers("columns", "fill")).unwrap();
     assert_eq!(
         (found.points.len(), found.runs, found.without_x),
         (25, 25, 1)
@@ -407,13 +416,13 @@ fn models_function_by_two_numbers_of_its_runs() {
         render::models::two_variables(&found, style)
     });
     assert_golden("model-of-two.json", &json(&found).unwrap());
-    let sort = model_of_two(&sources, &asked, "columns", "sort").unwrap();
+    let sort = ask(&sources, &two_numbers("columns", "sort")).unwrap();
     let text = render::models::two_variables(&sort, Style::default());
     assert!(
         text.contains("\nnormal form: 1.00\u{b7}rows log2(rows), R² 1.000, off by 0.0%"),
         "{text}"
     );
-    let error = model_of_two(&sources, &asked, "colums", "fill")
+    let error = ask(&sources, &two_numbers("colums", "fill"))
         .unwrap_err()
         .to_string();
     assert!(error.contains("did you mean `columns`?"), "{error}");
@@ -424,7 +433,7 @@ fn curves_without_formula_are_drawn_with_their_smoother() {
     let found = |fit: Fit| {
         let mut request = request();
         request.fit = fit;
-        model(&sources(), &request, "find").unwrap()
+        ask(&sources(), &of_function(&request, "find")).unwrap()
     };
     let buckets = found(Fit::Regressogram {
         buckets: Buckets::Number(4),

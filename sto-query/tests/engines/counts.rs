@@ -1,6 +1,7 @@
 //! Comparisons of builds by counts per function and run that an SQL engine summed.
 
 use super::{Asked, answers, export, set_recorded};
+use crate::ask;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_core::store::Store;
 use sto_core::{IngestOptions, ingest};
-use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
+use sto_query::QueryError;
+use sto_query::check::{Baseline, Check, CheckRequest};
 use sto_query::questions::NormalisationMethod;
 use sto_query::results::{Basis, Change, Comparison, Verdict};
 use sto_query::sources::Sources;
@@ -116,6 +118,15 @@ fn written(asked: &Asked) -> (TempDir, PathBuf, Rows) {
     (folder, path, rows)
 }
 
+fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryError> {
+    let request = with!(CheckRequest {
+        counts: Some(path.to_owned()),
+        ..request.clone()
+    });
+    let no_store = Sources::from_folder(Path::new("/nowhere"));
+    ask(&no_store, &request)
+}
+
 fn request(asked: &Asked) -> CheckRequest {
     let [baseline, candidate] = asked.builds;
     with!(CheckRequest {
@@ -171,7 +182,7 @@ fn counts_give_same_result_as_the_store() {
     let (_folder, path, _) = written(&asked);
     let request = request(&asked);
     let of_counts = check_counts(&path, &request).unwrap();
-    let of_store = check(&(asked.sources)(), &request).unwrap();
+    let of_store = ask(&(asked.sources)(), &request).unwrap();
     assert_eq!(of_counts.verdict, Verdict::Regression);
     assert_eq!(of_counts.verdict, of_store.verdict);
     assert_eq!(of_counts.reason, of_store.reason);
@@ -207,7 +218,7 @@ fn totals_of_a_real_program_agree_with_the_store() {
     let mut request = request(&asked);
     request.thresholds.normalisation = Some(NormalisationMethod::PerRun);
     let counts = only(check_counts(&path, &request).unwrap());
-    let store = only(check(&(asked.sources)(), &request).unwrap());
+    let store = only(ask(&(asked.sources)(), &request).unwrap());
     assert_eq!(counts.verdict, store.verdict);
     assert_eq!(counts.metrics, store.metrics);
     let totals = |comparison: Comparison| -> BTreeMap<_, _> {

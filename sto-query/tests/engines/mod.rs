@@ -2,6 +2,7 @@
 
 mod counts;
 
+use crate::ask;
 use crate::tables::{history, rows};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -13,9 +14,7 @@ use sto_core::store::Store;
 use sto_core::{IngestOptions, ingest};
 use sto_query::lake::QUESTIONS;
 use sto_query::places::Machine;
-use sto_query::questions::{
-    LakeRequest, OccurrencesRequest, SeriesRequest, add_to_lake, occurrences, series,
-};
+use sto_query::questions::{LakeRequest, OccurrencesRequest, SeriesRequest, add_to_lake};
 use sto_query::sources::Sources;
 use sto_query::tables::Database;
 use sto_test_support::{is_there, missing, skip};
@@ -128,7 +127,7 @@ impl Asked {
                     function: self.function.to_owned(),
                 });
                 request.history.executable = Some(self.program.to_owned());
-                let found = series(&(self.sources)(), &request).unwrap();
+                let found = ask(&(self.sources)(), &request).unwrap();
                 let event = found.history.sample_type.event;
                 let mut runs = Vec::new();
                 for point in found.points {
@@ -142,7 +141,7 @@ impl Asked {
                     function: self.function.to_owned(),
                     over: 0.15,
                 });
-                let found = occurrences(&(self.sources)(), &request).unwrap();
+                let found = ask(&(self.sources)(), &request).unwrap();
                 let mut runs = Vec::new();
                 for found in found.runs {
                     if found.executable != self.program {

@@ -5,7 +5,7 @@ use crate::views::{demo, folded, view};
 use prost::Message;
 use std::collections::BTreeMap;
 use sto_core::model::GnuBuildId;
-use sto_query::internal::tree::top;
+use sto_query::internal::tree::{Listed, top};
 use sto_query::questions::Order;
 use sto_query::results::View;
 use sto_test_support::otlp::{Dictionary, Profile, ProfilesData, Value};
@@ -61,7 +61,7 @@ fn prost_finds_costs_in_both_profiles_of_an_event() {
         [("cpu-clock_samples", "count"), ("cpu-clock", "nanoseconds")]
     );
     let mut expected = BTreeMap::new();
-    for function in top(&view, 0, Order::SelfCost, None).functions {
+    for function in top(&view, 0, Order::SelfCost, &Listed::default()).functions {
         let costs = [
             function.self_cost.samples,
             function.self_cost.value,

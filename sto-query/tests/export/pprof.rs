@@ -7,7 +7,7 @@ use std::io::Read;
 use std::process::Command;
 use sto_core::model::GnuBuildId;
 use sto_core::units::{SampleType, Unit};
-use sto_query::internal::tree::top;
+use sto_query::internal::tree::{Listed, top};
 use sto_query::questions::Order;
 use sto_query::results::View;
 use sto_test_support::pprof::Profile;
@@ -168,7 +168,7 @@ fn go_tool_pprof_agrees_with_top() {
             (name, number(fields[0]), number(fields[3]))
         })
         .collect();
-    let report = top(&view, 0, Order::SelfCost, None);
+    let report = top(&view, 0, Order::SelfCost, &Listed::default());
     let mut ours: Vec<(String, u64, u64)> = report
         .functions
         .into_iter()

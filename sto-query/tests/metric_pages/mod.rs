@@ -1,11 +1,12 @@
 //! The pages of ranked metrics and of aligned runs, also in a browser.
 
+use crate::ask;
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
-use sto_query::questions::{AlignRequest, CorrelateTableRequest, align, correlate_columns};
+use sto_query::questions::{AlignRequest, CorrelateTableRequest, correlate_columns};
 use sto_query::render;
 use sto_query::sources::{BuildRef, Sources};
 
@@ -47,7 +48,7 @@ fn alignment(function: &str) -> String {
     request.metric = Some(format!("self:{function}"));
     request.slices = Some(40);
     let sources = Sources::from_folder(Path::new("there is no store"));
-    render::align::html(&align(&sources, &request).unwrap())
+    render::align::html(&ask(&sources, &request).unwrap())
 }
 
 fn open(page: &str, width: u32) -> Value {

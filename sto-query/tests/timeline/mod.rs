@@ -2,6 +2,7 @@
 
 mod page;
 
+use crate::ask;
 use crate::views::{assert_fits, assert_golden};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,7 @@ use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 use sto_query::internal::timeline::{Grid, NamedSeries};
 use sto_query::internal::tree::functions;
-use sto_query::questions::{Order, RowsBy, TimelineRequest, Window, timeline};
+use sto_query::questions::{Order, RowsBy, TimelineRequest, Window};
 use sto_query::results::RunOverTime;
 use sto_query::sources::{BuildRef, EVENT, Filter, Sources};
 use sto_query::{QueryError, render};
@@ -229,7 +230,7 @@ fn selects_runs_like_other_queries() {
     request.named = BuildRef::File(recording("dwarf.perf.data"));
     request.limit = Some(3);
     request.metrics = vec!["event:cpu-clock".to_owned()];
-    let found = timeline(&sources(), &request).unwrap();
+    let found = ask(&sources(), &request).unwrap();
     assert_eq!((found.rows.len(), found.slices, found.runs), (3, 1000, 1));
     let shares: f64 = found.rows.iter().map(|row| row.cost.share).sum();
     assert!((0.1..=1.0).contains(&shares), "{shares}");
@@ -238,12 +239,12 @@ fn selects_runs_like_other_queries() {
     }
     assert_eq!(found.metrics[0].values.len(), 1000);
     request.filter.event = Some("cycles".to_owned());
-    let error = timeline(&sources(), &request).unwrap_err();
+    let error = ask(&sources(), &request).unwrap_err();
     assert!(matches!(error, QueryError::UnknownEvent { .. }), "{error}");
     request = TimelineRequest::default();
     request.by = RowsBy::Label("k".to_owned());
     request.named = BuildRef::File(recording("dwarf.perf.data"));
-    let error = timeline(&sources(), &request).unwrap_err();
+    let error = ask(&sources(), &request).unwrap_err();
     let error = match error {
         QueryError::Roots(error) => error.to_string(),
         error => panic!("{error}"),
@@ -294,7 +295,7 @@ fn of_four_seconds(change: impl FnOnce(&mut TimelineRequest)) -> sto_query::resu
     let mut request = TimelineRequest::default();
     request.named = BuildRef::File(path);
     change(&mut request);
-    timeline(&sources(), &request).unwrap()
+    ask(&sources(), &request).unwrap()
 }
 
 #[test]
@@ -381,7 +382,7 @@ fn recorded_counters_are_metrics() {
     request.named = named;
     let names = ["page-faults", "faults = \"page-faults\" / 2"];
     request.metrics = vec![names[0].to_owned(), names[1].to_owned()];
-    let found = timeline(&sources(), &request).unwrap();
+    let found = ask(&sources(), &request).unwrap();
     let units = found.metrics.iter().map(|metric| metric.unit.as_deref());
     assert_eq!(units.collect::<Vec<_>>(), [Some("/s"), None]);
     let known = |ix: usize| found.metrics[ix].values.iter().flatten();

@@ -9,16 +9,15 @@ use crate::runtime::destination::Destination;
 use crate::runtime::git::{Between, Repository};
 use crate::runtime::perf::{Perf, Target};
 use crate::runtime::ui::{self, Counter};
-use crate::runtime::{CliError, FormatArg, Outcome, StorePath, now};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath, context};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use command::Commands;
 use lab::{Lab, Measured};
 use std::ffi::OsString;
-use sto_query::questions::{BisectRequest, bisect};
+use sto_query::questions::{BisectRequest, ask};
 use sto_query::render;
 use sto_query::results::{BisectState, Bisection, NextRun};
-use sto_query::text::Date;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,7 +105,7 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
     let counter = Counter::new(true);
     let mut runs = 0;
     let bisection = loop {
-        let bisection = bisect(&store_path.sources_or_empty()?, &request)?;
+        let bisection = ask(&store_path.sources_or_empty()?, &request, &context())?;
         request.history.executable.clone_from(&bisection.executable);
         let next = match &bisection.state {
             BisectState::Next(next) if runs < args.budget => next,
@@ -157,7 +156,6 @@ impl BisectArgs {
         request.ancestry = between.ancestry.clone();
         request.function.clone_from(&self.function);
         self.judgement.ask(&mut request.check)?;
-        request.check.today = Some(Date::from_time(now()));
         let about = self.recording.about.options();
         let history = &mut request.history;
         history.executable = about.executable;

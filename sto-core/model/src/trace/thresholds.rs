@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 /// A duration, either absolute or as a share of a thread's time. Serde writes it as text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub enum Threshold {
     /// A share, 0 to 1, of the time from the start of a thread's first call to the end of its last call.
@@ -18,6 +19,7 @@ pub enum Threshold {
 
 /// The thresholds that decide which calls are kept individually, and where expressions end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CallThresholds {
     /// Longer calls are kept individually; `CallDurationThresh` of the paper.

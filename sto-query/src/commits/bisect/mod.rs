@@ -34,6 +34,7 @@ const LEAST_INFORMATION: f64 = 0.02;
 
 /// Request for a bisection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BisectRequest {
@@ -66,7 +67,7 @@ impl BisectRequest {
 ///
 /// Returns an error if there is no commit in between, if the store cannot be read, if the runs of these commits are
 /// of several programs or benchmarks, if they cannot be compared by [`check`], or if the function is not found.
-pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, QueryError> {
+pub(crate) fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, QueryError> {
     let ancestry = &request.ancestry;
     let all = ancestry.commits();
     let (good, bad) = match all {

@@ -55,6 +55,7 @@ const POWER: f64 = 0.9;
 
 /// Options of a calibration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CalibrateOptions {

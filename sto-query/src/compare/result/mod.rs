@@ -85,7 +85,7 @@ pub struct Comparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub functions: Option<Vec<TestedFunction>>,
     /// The stacks of both sides, for drawings; `None` if not requested. Not part of JSON.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stacks: Option<Stacks>,
 }
 
@@ -97,7 +97,7 @@ impl Comparison {
 
     /// Returns the cost of a run of the candidate relative to one of the baseline, after the
     /// normalisation that the sizes of changes rest on.
-    pub(crate) fn normalised_growth(&self) -> Option<f64> {
+    pub fn normalised_growth(&self) -> Option<f64> {
         let Normalisation {
             candidate_cost,
             candidate_size,

@@ -10,6 +10,7 @@ use sto_core::{CancelToken, Cancelled};
 
 /// Options of a comparison. A finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompareOptions {
@@ -84,6 +85,7 @@ impl Thresholds {
 
 /// A function whose findings do not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IgnoredFunction {
     /// The function's symbol, in any form that [`key_symbol`](crate::functions::key_symbol)

@@ -15,6 +15,7 @@ use sto_core::CancelToken;
 
 /// Request to add profiles to a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct LakeRequest {
@@ -27,6 +28,7 @@ pub struct LakeRequest {
 
 /// Request to import profiles of a dataset into a store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ImportLakeRequest {

@@ -35,6 +35,7 @@ pub struct FlameOptions {
 /// The costs that determine the widths of a differential flame graph. Stacks with zero width are
 /// not drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Widths {
     /// The candidate, or the baseline if the candidate has no samples of the stacks.

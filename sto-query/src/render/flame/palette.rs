@@ -5,6 +5,7 @@ use sto_core::model::FrameKind;
 
 /// The colours of a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Palette {
     /// The colours of most flame graphs: warm for code, red for increases and blue for decreases.

@@ -6,7 +6,7 @@ use super::html::{Page, name, number_head, numbers, recorded, short_name};
 use crate::error::ExportError;
 use crate::select::{full_name, shortened_revision};
 use crate::text::{Style, format_count, group_digits, list_names, percent};
-use crate::tree::{Order, Subject, Top, TopFunction, View, top};
+use crate::tree::{Listed, Order, Subject, Top, TopFunction, View, top};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -102,7 +102,7 @@ fn of_event(view: &View, event: usize, frames: usize) -> Markup {
 
 /// Returns the functions with the highest self and those with the highest total.
 fn functions(id: &str, view: &View, event: usize) -> Markup {
-    let Top { functions, .. } = top(view, event, Order::SelfCost, None);
+    let Top { functions, .. } = top(view, event, Order::SelfCost, &Listed::default());
     let mut by_total: Vec<usize> = (0..functions.len()).collect();
     by_total.sort_by_key(|&ix| {
         let total = functions[ix].total;

@@ -18,6 +18,7 @@ const SAMPLES: usize = 1000;
 
 /// Thresholds of [`integral_comparison`] and [`local_statistics`], and the parts of the latter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DetectorRules {

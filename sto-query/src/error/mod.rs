@@ -1,5 +1,9 @@
 //! Errors of queries.
 
+mod class;
+
+pub use class::ErrorClass;
+
 pub use crate::annotate::AnnotateError;
 pub use crate::average::AverageError;
 pub use crate::calls::CallsError;

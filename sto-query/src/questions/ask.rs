@@ -1,0 +1,226 @@
+//! One entry to all questions.
+
+use super::calls::{outliers, waits};
+use super::correlate::{align, correlate};
+use super::drawings::{diff, flame};
+use super::histories::{
+    bottlenecks, evolve, expand, occurrences, regressions_over_time, series, suspects,
+};
+use super::hot::{blame, hot};
+use super::models::{calibrate_curves, compare_models, model_function, model_of_two, models};
+use super::phases::phases;
+use super::source::source;
+use super::stacks::{calibrate, potential, show, top, tree};
+use super::stores::{builds, labels, runs};
+use super::timeline::{call_timeline, timeline};
+use super::*;
+use crate::QueryError;
+use crate::answer::{Answer, Named};
+use crate::check::{Check, CheckRequest, check};
+use crate::commits::bisect::bisect;
+use crate::commits::log;
+use crate::results::*;
+use crate::sources::{Context, Sources};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// A question about [`Sources`]: a request with a known kind of answer.
+///
+/// This crate implements it for every request; each is also a variant of [`AnyQuestion`].
+pub trait Question {
+    /// The answer.
+    type Answer;
+
+    /// Answers the question in the sources' context.
+    #[doc(hidden)]
+    fn answer(&self, sources: &Sources) -> Result<Self::Answer, QueryError>;
+}
+
+/// Answers a question.
+///
+/// A program that knows the question passes its request:
+///
+/// ```no_run
+/// use sto_query::questions::TopRequest;
+/// use sto_query::sources::{Context, Sources};
+///
+/// let sources = Sources::from_folder("profiles".as_ref());
+/// let mut request = TopRequest::default();
+/// request.named = "v2".into();
+/// request.limit = Some(10);
+/// for function in sto_query::ask(&sources, &request, &Context::default())?.functions {
+///     println!("{} {}", function.cost.value, function.name.symbol);
+/// }
+/// # Ok::<(), sto_query::QueryError>(())
+/// ```
+///
+/// A server, or a binding to another language, passes on what it was sent, as an [`AnyQuestion`]:
+///
+/// ```no_run
+/// use sto_query::questions::AnyQuestion;
+/// use sto_query::sources::{Context, Sources};
+///
+/// let question = r#"{ "question": "top", "named": { "selector": "v2" }, "limit": 10 }"#;
+/// let question: AnyQuestion = serde_json::from_str(question)?;
+/// let sources = Sources::from_folder("profiles".as_ref());
+/// let answer = sto_query::ask(&sources, &question, &Context::default())?;
+/// println!("{}", serde_json::to_string(&answer)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the sources cannot be read, lack what the request names, or the question was cancelled.
+/// [`QueryError::class`] tells these apart.
+pub fn ask<Q: Question>(
+    sources: &Sources,
+    question: &Q,
+    context: &Context,
+) -> Result<Q::Answer, QueryError> {
+    let answer = question.answer(&sources.with_context(context));
+    match answer {
+        Err(_) if context.cancel.is_cancelled() => Err(sto_core::Cancelled.into()),
+        answer => answer,
+    }
+}
+
+/// Lists every question: its name in [`AnyQuestion`], the function that answers it, its request, and its answer.
+macro_rules! questions {
+    ($($(#[$doc:meta])* $name:ident: $answer_fn:ident($request:ty) -> $answer:ty,)*) => {
+        $(impl Question for $request {
+            type Answer = $answer;
+
+            fn answer(&self, sources: &Sources) -> Result<$answer, QueryError> {
+                $answer_fn(sources, self)
+            }
+        })*
+
+        /// Any question. In JSON, `question` has its name, and the other fields are those of its request.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[serde(tag = "question", rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum AnyQuestion {
+            $($(#[$doc])* $name($request),)*
+        }
+
+        #[cfg(feature = "schemas")]
+        impl AnyQuestion {
+            /// Returns the JSON schema (draft 2020-12) of all questions.
+            pub fn schema() -> schemars::Schema {
+                schemars::schema_for!(AnyQuestion)
+            }
+        }
+
+        /// The answer to [`AnyQuestion`].
+        ///
+        /// In JSON, `schema` has the name and version of its schema, and the other fields are those of the answer.
+        #[derive(Debug)]
+        #[non_exhaustive]
+        #[expect(clippy::large_enum_variant, reason = "a program has few of them at a time")]
+        pub enum AnyAnswer {
+            $(
+                #[doc = concat!("The answer to [`AnyQuestion::", stringify!($name), "`].")]
+                $name($answer),
+            )*
+        }
+
+        impl Question for AnyQuestion {
+            type Answer = AnyAnswer;
+
+            fn answer(&self, sources: &Sources) -> Result<AnyAnswer, QueryError> {
+                Ok(match self {
+                    $(AnyQuestion::$name(request) => AnyAnswer::$name($answer_fn(sources, request)?),)*
+                })
+            }
+        }
+
+        impl Serialize for AnyAnswer {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(AnyAnswer::$name(answer) => Named::from(answer).serialize(serializer),)*
+                }
+            }
+        }
+
+        impl AnyAnswer {
+            /// Returns the JSON schema (draft 2020-12) of every answer, by the name and version in its field `schema`.
+            #[cfg(feature = "schemas")]
+            pub fn schemas() -> std::collections::BTreeMap<&'static str, schemars::Schema> {
+                [$((<$answer>::SCHEMA, schema::<$answer>()),)*].into()
+            }
+        }
+    };
+}
+
+questions! {
+    /// How two runs of the same work correspond to each other over time.
+    Align: align(AlignRequest) -> Alignment,
+    /// The commit that introduced a regression.
+    Bisect: bisect(BisectRequest) -> Bisection,
+    /// The cost of each line of a source file.
+    Blame: blame(BlameRequest) -> Blame,
+    /// The functions whose cost correlates with a metric of the runs.
+    Bottlenecks: bottlenecks(BottlenecksRequest) -> Bottlenecks,
+    /// The builds in a store.
+    Builds: builds(BuildsRequest) -> BuildList,
+    /// How reliable comparisons with a build are.
+    Calibrate: calibrate(CalibrateRequest) -> Calibration,
+    /// How reliable comparisons of its cost curves are.
+    CalibrateCurves: calibrate_curves(CalibrateCurvesRequest) -> CurveCalibration,
+    /// The calls of a run's threads over time.
+    Calls: call_timeline(CallTimelineRequest) -> CallTimeline,
+    /// Whether a build got worse.
+    Check: check(CheckRequest) -> Check,
+    /// How cost grows in two builds.
+    CompareModels: compare_models(CompareModelsRequest) -> ModelChanges,
+    /// The metrics of runs that explain another metric.
+    Correlate: correlate(CorrelateRequest) -> RankedMetrics,
+    /// How stacks of two builds differ.
+    Diff: diff(DiffRequest) -> DiffStacks,
+    /// The call tree of a program over its builds.
+    Evolve: evolve(EvolveRequest) -> Evolution,
+    /// The contexts that explain a function's change.
+    Expand: expand(ExpandRequest) -> Expansion,
+    /// The stacks of a flame graph.
+    Flame: flame(FlameRequest) -> FlameStacks,
+    /// The most expensive lines of source files.
+    Hot: hot(HotSpotsRequest) -> HotSpots,
+    /// The values of labels and metrics of the runs in a store.
+    Labels: labels(LabelsRequest) -> LabelList,
+    /// A commit history with measurements.
+    Log: log(LogRequest) -> CommitLog,
+    /// How the cost of a function grows with a number.
+    ModelFunction: model_function(FunctionModelRequest) -> CostModel,
+    /// How the cost of a function grows with two numbers.
+    ModelTwo: model_of_two(TwoNumberModelRequest) -> ModelOfTwo,
+    /// How the cost of each function grows with a number.
+    Models: models(ModelRequest) -> CostModels,
+    /// The runs in which a function exceeds a share.
+    Occurrences: occurrences(OccurrencesRequest) -> Occurrences,
+    /// The calls of a run that took unusually long.
+    Outliers: outliers(OutliersRequest) -> Outliers,
+    /// The phases of a run.
+    Phases: phases(PhasesRequest) -> Phases,
+    /// The functions with the highest optimization potential.
+    Potential: potential(PotentialRequest) -> Potentials,
+    /// The functions of a build that differ from earlier builds.
+    RegressionsOverTime: regressions_over_time(RegressionsRequest) -> Scores,
+    /// The runs in a store.
+    Runs: runs(RunsRequest) -> RunList,
+    /// A function over the runs of a program.
+    Series: series(SeriesRequest) -> FunctionSeries,
+    /// The origin and quality of profiles.
+    Show: show(ShowRequest) -> ShownBuild,
+    /// The source of a function with the cost of each line.
+    Source: source(SourceRequest) -> FunctionSource,
+    /// The suspects of a build: functions that differ from earlier builds, with their history and contexts.
+    Suspects: suspects(SuspectsRequest) -> Suspects,
+    /// A run over time.
+    Timeline: timeline(TimelineRequest) -> Timeline,
+    /// The most expensive functions.
+    Top: top(TopRequest) -> Top,
+    /// The call tree.
+    Tree: tree(TreeRequest) -> CallTree,
+    /// The time that threads of a run waited.
+    Waits: waits(WaitsRequest) -> Waits,
+}
