@@ -126,7 +126,7 @@ impl Progress {
             Stage::Reading => "reading",
             Stage::Symbolizing => "looking up symbols of",
             Stage::Interning => "building the tree of",
-            Stage::Storing => "storing",
+            _ => "storing",
         };
         if self.files.is_empty() {
             self.bar.unset_length();

@@ -49,7 +49,7 @@ impl RegularFile {
 
     /// The user who owns the file.
     pub fn owner(&self) -> User {
-        User(system::owner(&self.metadata))
+        User::owner_of(&self.metadata)
     }
 
     /// Copies the content of the file.

@@ -1,8 +1,8 @@
 //! Users of this machine and of its processes.
 
-use crate::system::{clock_ticks_per_second, current_user};
+use crate::system::{clock_ticks_per_second, current_user, owner};
 use std::fmt;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::time::SystemTime;
 
 /// A user id.
@@ -12,6 +12,11 @@ pub struct User(pub u32);
 impl User {
     /// The superuser.
     pub const ROOT: User = User(0);
+
+    /// The user who owns a file.
+    pub fn owner_of(file: &Metadata) -> User {
+        User(owner(file))
+    }
 
     /// The effective user of this process.
     pub fn current() -> User {
