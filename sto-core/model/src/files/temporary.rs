@@ -297,7 +297,7 @@ mod tests {
         let list = Acl::List(acl_with_second_user());
         list.apply_to(&File::options().write(true).open(&path).unwrap());
         if rights(&folder).acl != list {
-            sto_test_support::skip("the file system has no access control lists");
+            eprintln!("skipped: the file system has no access control lists");
             return;
         }
         assert_eq!(mode(&path), 0o660, "the ACL's mask");
