@@ -20,7 +20,7 @@ FLOORS = {
     "sto-query/stats": None,
     "sto-query/lake": "places exchange lake",
     "sto-query": "keys text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
-    "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results internal",
+    "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results guide internal",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
 # The crates that other tools link, and how many names they have at their root at most.
