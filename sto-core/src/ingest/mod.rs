@@ -44,6 +44,7 @@ pub use sto_model::{Debuginfod, SymbolOptions};
 
 /// A stage of ingestion, for progress displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// Reading the file and unwinding saved stacks.
     Reading,
@@ -72,6 +73,7 @@ pub struct Prepared {
 
 /// A profile that was ingested.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Ingested {
     /// The profile's content id.
     pub id: ProfileId,
@@ -98,6 +100,7 @@ pub struct Ingested {
 /// The slices of time of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IngestedSlices {
     /// Number of slices.
     pub count: u32,
@@ -113,6 +116,7 @@ pub struct IngestedSlices {
 /// Metrics over time that were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IngestedMetrics {
     /// Number of metrics that were read.
     pub count: usize,
@@ -125,6 +129,7 @@ pub struct IngestedMetrics {
 /// Calls over time that were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IngestedCalls {
     /// Number of threads with calls.
     pub threads: usize,
@@ -140,6 +145,7 @@ pub struct IngestedCalls {
 
 /// The outcome of [`ingest`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct IngestOutcome {
     /// The profiles: one, or with `split_processes` one for each program, most samples first.
     pub profiles: Vec<Ingested>,
@@ -152,6 +158,7 @@ pub struct IngestOutcome {
 /// The input of [`ingest`].
 ///
 /// Errors contain the input's name, and the program is named after it if the data has no name.
+#[non_exhaustive]
 pub enum Input<'a> {
     /// A file.
     Path(&'a Path),

@@ -39,7 +39,7 @@ pub use counts::Counts;
 pub use dataset::{Dataset, DatasetProfile};
 #[cfg(feature = "lake")]
 pub use error::LakeError;
-pub use questions::{QUESTIONS, Question};
+pub use questions::{EngineQuestion, QUESTIONS};
 #[cfg(feature = "lake")]
 pub use sample::ProfileToAdd;
 

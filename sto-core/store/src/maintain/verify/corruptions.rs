@@ -10,6 +10,7 @@ use sto_model::memory::MemoryLimitExceeded;
 /// Corruption found in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Corruption {
     /// The location: a table and a record or column in it, or the redb file.
     #[serde(rename = "place")]
@@ -25,6 +26,7 @@ pub struct Corruption {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "concerns", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Concerns {
     /// All profiles of the store.
     Everything,

@@ -45,6 +45,7 @@ pub use corruptions::{Concerns, Corruption};
 /// The result of verifying a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Verification {
     /// Whether the store is undamaged.
     pub sound: bool,
@@ -59,6 +60,7 @@ pub struct Verification {
 /// The number of things of each kind that were found and checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Checked {
     /// Number of executables.
     pub executables: u64,
