@@ -26,6 +26,8 @@ pub struct Average {
     pub interned: ProfileData,
     /// Number of averaged profiles.
     pub of: usize,
+    /// Mean number of samples in all events, not rounded.
+    pub samples: f64,
 }
 
 /// Error of averaging profiles.
@@ -143,10 +145,18 @@ pub fn average(
     };
     Ok(Average {
         of: profiles.len(),
+        samples: columns.iter().map(|columns| mean_samples(columns)).sum(),
         build,
         profile,
         interned,
     })
+}
+
+/// Returns the mean number of samples of a column.
+fn mean_samples(columns: &[SelfCosts]) -> f64 {
+    let costs = columns.iter().flatten();
+    let sum: u64 = costs.map(|(_, cost)| cost.samples).sum();
+    sum as f64 / columns.len() as f64
 }
 
 /// Returns the mean cost of each node over columns of a tree with this number of nodes.
@@ -244,8 +254,9 @@ pub struct StoredAverage {
     pub profile: String,
     /// Number of averaged profiles.
     pub of: usize,
-    /// Number of samples in all events.
-    pub samples: u64,
+    /// Mean number of samples in all events. The stored numbers are rounded, so that the total of each stack is off by less
+    /// than one.
+    pub samples: f64,
     /// Number of stacks.
     pub nodes: usize,
     /// Whether the same average was already in the store.
@@ -259,13 +270,12 @@ impl Answer for StoredAverage {
 impl StoredAverage {
     /// Describes an average that was stored.
     pub(crate) fn new(average: &Average, added: &Added) -> Self {
-        let costs = average.interned.costs.iter().flatten();
         StoredAverage {
             executable: average.build.executable.clone(),
             build: average.build.version.clone(),
             profile: added.id().to_string(),
             of: average.of,
-            samples: costs.map(|(_, cost)| cost.samples).sum(),
+            samples: average.samples,
             nodes: average.interned.tree.len(),
             already_stored: !added.is_new(),
         }

@@ -21,16 +21,14 @@ fn sources() -> Sources {
         ("v2", "save", "main;write 4\n"),
     ];
     for (build, benchmark, stacks) in runs {
-        let mut options = IngestOptions::default();
-        options.executable = Some("app".to_owned());
-        options.version = Some(build.to_owned());
-        options.benchmark = Some(benchmark.to_owned());
-        options
-            .labels
-            .insert("os".to_owned(), format!("{build}-os"));
-        options
-            .metrics
-            .insert("requests".to_owned(), stacks.len() as f64);
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some(build.to_owned()),
+            benchmark: Some(benchmark.to_owned()),
+            labels: [("os".to_owned(), format!("{build}-os"))].into(),
+            metrics: [("requests".to_owned(), stacks.len() as f64)].into(),
+            ..IngestOptions::default()
+        };
         let input = Input::Bytes {
             name: Path::new("stacks.folded"),
             bytes: stacks.as_bytes(),

@@ -54,6 +54,7 @@ fn average_is_stored_as_a_build() {
     )
     .unwrap();
     assert_eq!(history.of, 3, "each profile counts once");
+    assert_eq!(history.samples, 68.0 / 3.0);
     let added = store
         .writer()
         .add(&history.build, &history.profile, &history.interned)

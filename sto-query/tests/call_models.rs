@@ -9,7 +9,7 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_query::questions::{
-    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, export,
+    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order,
 };
 use sto_query::results::{CostModel, Verdict};
 use sto_query::sources::{BuildRef, Sources};
@@ -174,7 +174,7 @@ fn exported_perun_profile_round_trips() {
     request.named = BuildRef::from("app@v1");
     request.format = ExportFormat::Perun;
     request.x = "found".to_owned();
-    let exported = written(&export(&sources(false), &request).unwrap());
+    let exported = written(&ask(&sources(false), &request).unwrap());
     let profile: Value = serde_json::from_slice(&exported).unwrap();
     let curves = profile["models"].as_array().unwrap();
     let names: BTreeSet<&str> = curves

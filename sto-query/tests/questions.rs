@@ -8,7 +8,6 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::units::UnixSeconds;
-use sto_query::QueryError;
 use sto_query::check::CheckRequest;
 use sto_query::questions::{
     AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateOptions, CalibrateRequest,
@@ -16,7 +15,7 @@ use sto_query::questions::{
     ExportStoreRequest, FlameRequest, Ignored, IgnoredFunction, Listing, MergeRequest,
     NormalisationMethod, OccurrencesRequest, PotentialRequest, PruneRequest, PullRequest,
     PushRequest, RegressionsRequest, SeriesRequest, ShowRequest, SourceRequest, SuspectsRequest,
-    TopRequest, TreeRequest, WorseIf, export,
+    TopRequest, TreeRequest, WorseIf,
 };
 use sto_query::render;
 use sto_query::render::flame::FlameOptions;
@@ -103,7 +102,7 @@ fn drawings_and_exports_state_their_content() {
 
     let mut request = ExportRequest::default();
     request.named = "0.10.0".into();
-    let plain = export(&sources, &request).unwrap();
+    let plain = ask(&sources, &request).unwrap();
     assert!(String::from_utf8_lossy(&written(&plain)).contains("parse_footnote"));
     let mut packed = Vec::new();
     render::export::write(&plain, true, &mut packed).unwrap();

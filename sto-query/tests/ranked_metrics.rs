@@ -11,6 +11,7 @@ use sto_query::render;
 use sto_query::results::{RankedMetric, RankedMetrics, Sign, WhyLeftOut, json};
 use sto_query::statistics::ranks;
 use sto_query::statistics::warp::distance;
+use sto_query::text::Style;
 
 const METRICS: &str = include_str!("../../testdata/correlation/metrics.csv");
 
@@ -272,12 +273,49 @@ fn finds_time_column_by_name_or_growth() {
 #[test]
 fn window_selects_rows_by_time() {
     let mut request = request(METRICS, "target");
-    (request.options.from, request.options.to) = (Some(20.0), Some(40.0));
+    request.options.windows = vec![(Some(20.0), Some(40.0))];
     let found = correlate_columns(&request).unwrap();
     assert_eq!((found.rows, found.from, found.to), (41, 20.0, 40.0));
-    (request.options.from, request.options.to) = (Some(500.0), None);
+    request.options.windows = vec![(Some(500.0), None)];
     let found = correlate_columns(&request).unwrap();
     assert_eq!((found.rows, found.metrics.len()), (0, 0));
+}
+
+/// Rows are half a second apart, so the second window begins at 40.5 if nothing is between the windows.
+#[test]
+fn several_windows_are_compared_as_one_series() {
+    let mut joined = String::new();
+    for line in METRICS.lines() {
+        let (time, values) = line.split_once(',').unwrap();
+        let time = match time.parse::<f64>() {
+            Ok(time @ 20.0..=40.0) => time.to_string(),
+            Ok(time @ 60.0..=80.0) => (time - 19.5).to_string(),
+            Ok(_) => continue,
+            Err(_) => time.to_owned(),
+        };
+        joined += &format!("{time},{values}\n");
+    }
+    let expected = correlate_columns(&request(&joined, "target")).unwrap();
+    let mut request = request(METRICS, "target");
+    request.options.windows = vec![(Some(60.0), Some(80.0)), (Some(20.0), Some(40.0))];
+    let found = correlate_columns(&request).unwrap();
+    assert_eq!((found.rows, found.from, found.to), (82, 20.0, 80.0));
+    assert_eq!(found.windows, [[20.0, 40.0], [60.0, 80.0]]);
+    assert_eq!(found.metrics, expected.metrics);
+    let text = render::correlate::text(&found, Style::default());
+    assert!(
+        text.contains("82 rows in 2 windows, time from 20 to 80."),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_in_overlapping_windows_count_once() {
+    let mut request = request(METRICS, "target");
+    request.options.windows = vec![(Some(20.0), Some(40.0))];
+    let expected = correlate_columns(&request).unwrap();
+    request.options.windows = vec![(Some(20.0), Some(35.0)), (Some(30.0), Some(40.0))];
+    assert_eq!(correlate_columns(&request).unwrap(), expected);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use sto_query::QueryError;
 use sto_query::check::{Baseline, CheckRequest};
 use sto_query::error::WindowError;
 use sto_query::questions::{
-    ExportFormat, ExportRequest, FlameRequest, RootsBy, TopRequest, Window, export,
+    ExportFormat, ExportRequest, FlameRequest, RootsBy, TopRequest, Window,
 };
 use sto_query::render::{self, Detail};
 use sto_query::results::{Comparison, Subject, Verdict, View};
@@ -157,7 +157,7 @@ fn windows_begin_at_the_first_sample_of_each_run() {
         filter: filter.clone(),
         format: ExportFormat::Folded
     });
-    let bytes = written(&export(&STORED, &folded).unwrap());
+    let bytes = written(&ask(&STORED, &folded).unwrap());
     let text = String::from_utf8(bytes).unwrap();
     let sum = text
         .lines()
@@ -169,7 +169,7 @@ fn windows_begin_at_the_first_sample_of_each_run() {
         format: ExportFormat::Pprof
     });
     assert_eq!(
-        export(&STORED, &pprof).unwrap().subjects[0].samples,
+        ask(&STORED, &pprof).unwrap().subjects[0].samples,
         answer.subject.samples
     );
     let text = render::top::text(&answer, crate::words::plain());

@@ -53,7 +53,7 @@ pub(crate) struct CompareModelsArgs {
     candidate: OsString,
 
     /// Compare the points of two files, for each group: CSV with columns x, y and optionally group
-    #[arg(long, conflicts_with = "x")]
+    #[arg(long, conflicts_with_all = ["x", "by", "inlined", "benchmarks", "event"])]
     points: bool,
 
     /// Compare cost by this metric or label of the runs, number that samples are labelled with, `time`, argument of
@@ -109,10 +109,10 @@ pub(crate) struct CompareModelsArgs {
 
     /// Draw points, curves and changed parts of x of the changed functions into this file, as a page if its name ends
     /// in .html, otherwise as SVG
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
     output: Option<PathBuf>,
 
-    /// Draw both axes of an SVG with logarithmic scales
+    /// Draw both axes with logarithmic scales
     #[arg(long, requires = "output")]
     log: bool,
 
@@ -139,7 +139,8 @@ pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome
     match &args.output {
         Some(path) => {
             let svg = || render::models::changes_svg(&changes, args.log);
-            write_drawing(path, || render::models::changes_html(&changes), svg)?;
+            let html = || render::models::changes_html(&changes, args.log);
+            write_drawing(path, html, svg)?;
         }
         None => args.format.print(&changes, render::models::changes::text)?,
     }

@@ -91,9 +91,10 @@ pub(crate) struct CorrelateArgs {
     #[arg(allow_hyphen_values = true)]
     pattern: Vec<(f64, f64)>,
 
-    /// Compare only this window of time; either end may be left out
-    #[arg(long, value_name = "FROM..TO", value_parser = window, allow_hyphen_values = true)]
-    window: Option<(Option<f64>, Option<f64>)>,
+    /// Compare only these windows of time, joined to one series; either end may be left out
+    #[arg(long, value_name = "FROM..TO,...", value_parser = window, value_delimiter = ',')]
+    #[arg(allow_hyphen_values = true)]
+    window: Vec<(Option<f64>, Option<f64>)>,
 
     #[command(flatten)]
     inlined: InlinedArg,
@@ -176,6 +177,6 @@ fn options(args: &CorrelateArgs) -> CorrelateOptions {
     options.by = args.by;
     options.splits = args.splits.map(usize::from);
     options.pattern.clone_from(&args.pattern);
-    (options.from, options.to) = args.window.unwrap_or_default();
+    options.windows.clone_from(&args.window);
     options
 }

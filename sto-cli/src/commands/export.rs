@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use sto_query::questions::{ExportFormat, ExportRequest, LakeRequest, add_to_lake, export};
+use sto_query::questions::{ExportFormat, ExportRequest, LakeRequest, add_to_lake};
 use sto_query::render;
 use sto_query::render::drawing::DrawnFile;
 use sto_query::sources::{BuildRef, Filter};
@@ -163,7 +163,7 @@ fn run_stacks(
     request.filter = args.window.within(args.filter.filter());
     request.format = format;
     request.x = args.x.clone().unwrap_or_default();
-    let exported = export(&store.sources(), &request)?;
+    let exported = store.ask(&request)?;
     let compress = file.is_some_and(|file| output::ends_in(file, "gz"));
     let mut bytes = Vec::new();
     render::export::write(&exported, compress, &mut bytes)?;

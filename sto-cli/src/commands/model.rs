@@ -40,7 +40,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model
 /// which fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind, fits
 /// curves of other kinds.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER, mut_arg("limit", |limit| limit.requires("all")))]
 #[command(
     override_usage = "sto model [OPTIONS] --x <NAME> <FUNCTION> <PROFILES>\n       \
   sto model [OPTIONS] --x <NAME> --all <PROFILES>\n       \
@@ -66,7 +66,8 @@ pub(crate) struct ModelArgs {
     x: Vec<String>,
 
     /// Model the points in this file instead: CSV with columns x, y and optionally group
-    #[arg(long, value_name = "FILE", conflicts_with = "names")]
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["names", "by", "inlined", "benchmarks", "event"])]
     points: Option<PathBuf>,
 
     /// Use each function's self cost, or its total with everything it calls
@@ -74,7 +75,7 @@ pub(crate) struct ModelArgs {
     by: Order,
 
     /// Draw both axes with logarithmic scales, so that a power of x is a line
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     log: bool,
 
     #[command(flatten)]
@@ -93,7 +94,7 @@ pub(crate) struct ModelArgs {
     limit: LimitArg,
 
     /// Draw points and curves into this file, as a page if its name ends in .html, otherwise as SVG
-    #[arg(short, long, value_name = "FILE", conflicts_with = "all")]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["all", "format"])]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -116,6 +117,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             match modelled.into_one() {
                 Ok(one) => one,
                 Err(groups) => {
+                    args.check_several_groups()?;
                     args.format.print(&*groups, render::models::all_functions)?;
                     return Ok(Outcome::Clean);
                 }
@@ -157,7 +159,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         Some(path) => {
             let curves = args.curve.fit()?.each().len();
             let svg = || render::models::svg(&one, log, curves);
-            write_drawing(path, || render::models::html(&one, curves), svg)?;
+            write_drawing(path, || render::models::html(&one, curves, log), svg)?;
         }
         None => args
             .format
@@ -186,6 +188,15 @@ impl ModelArgs {
             _ => return Ok(()),
         };
         Err(CliError::OfOneVariable(option))
+    }
+
+    /// Returns an error if an option is given that only applies to one group of points.
+    fn check_several_groups(&self) -> Result<(), CliError> {
+        match (&self.output, self.log) {
+            (Some(_), _) => Err(CliError::OfOneGroup("--output")),
+            (None, true) => Err(CliError::OfOneGroup("--log")),
+            (None, false) => Ok(()),
+        }
     }
 
     fn request(&self, profiles: &OsString) -> Result<ModelRequest, CliError> {

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_query::error::CallsError;
 use sto_query::questions::{
-    CallTimelineRequest, Order, RowsBy, TimelineRequest, Timelines, Window, ask, call_trace,
-    timelines,
+    CallTimelineRequest, CallTraceRequest, Order, RowsBy, TimelineRequest, Timelines,
+    TimelinesRequest, Window, ask,
 };
 use sto_query::render::calls::PartCommand;
 use sto_query::results::Subject;
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
         return Ok(Outcome::Clean);
     };
     request.limit = args.limit.for_format(&FormatArg::text());
-    let mut found = timelines(&sources, &request)?;
+    let mut found = ask(&sources, &TimelinesRequest(request), &context())?;
     let ranking = ranking_command(args, store, &found);
     let drawn = Drawn {
         drawing: render::timeline::html(&found, WORDS, &ranking),
@@ -145,7 +145,8 @@ fn calls(
     request.limit = args.limit.for_format(&args.format);
     if let Some(output) = &args.output {
         let part = |run: Option<ProfileId>| part_command(args, store, run);
-        let run = match call_trace(sources, &request) {
+        let run = ask(sources, &CallTraceRequest(request.clone()), &context());
+        let run = match run {
             Err(error) if is_no_trace(&error, &request) => return Ok(false),
             run => run?,
         };

@@ -119,6 +119,8 @@ pub(crate) enum CliError {
         "`{0}` only applies to one variable; with two `--x`, the model is a normal form, as text or JSON"
     )]
     OfOneVariable(&'static str),
+    #[error("`{0}` only applies to one group of points, but the file has several")]
+    OfOneGroup(&'static str),
     #[error("`{option}` only applies to `--kind {kinds}`, but the kind is {kind}")]
     OtherKind {
         option: &'static str,

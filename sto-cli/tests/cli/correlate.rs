@@ -68,10 +68,9 @@ fn command_matches_the_library_call() {
         std::fs::read_to_string(repository().join("testdata/correlation/metrics.csv")).unwrap();
     sandbox.write("stat.csv", &text);
     let request = json!({"table": text, "limit": 2, "options": {"target": "target", "by": "linear-pattern",
-        "splits": 3, "pattern": [[0.0, 1.0], [60.0, -1.5]], "from": 10.0, "to": 90.0}});
+        "splits": 3, "pattern": [[0.0, 1.0], [60.0, -1.5]], "windows": [[10.0, 40.0], [60.0, null]]}});
     let request: CorrelateTableRequest = serde_json::from_value(request).unwrap();
-    let args =
-        "--target target --by linear-pattern --splits 3 --pattern 0:1,60:-1.5 --window 10..90 -n 2";
+    let args = "--target target --by linear-pattern --splits 3 --pattern 0:1,60:-1.5 --window 10..40,60.. -n 2";
     let args: Vec<&str> = args.split(' ').chain(["--format", "json"]).collect();
     let run = sto(&sandbox, &args).succeeds();
     assert_eq!(

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::store::Store;
 use sto_query::questions::{
-    AnyAnswer, AnyQuestion, annotate, ask, average, explain_match, export, export_store, merge,
-    prune, tag,
+    AnyAnswer, AnyQuestion, ExportRequest, annotate, ask, average, explain_match, export_store,
+    merge, prune, tag,
 };
 use sto_query::render;
 use sto_query::render::flame::{FlameOptions, Widths, diff_svg};
@@ -116,7 +116,9 @@ fn library_agrees_with_commands_on_stacks() {
     let drawing = diff_svg(baseline, candidate, Widths::default(), &options).unwrap();
     assert_eq!(printed(store, &["diff", "v1", "v2"]), drawing);
     let speedscope = json!({"named": {"selector": "v1"}, "format": "speedscope"});
-    let exported = export(&Sources::from_folder(store), &request(speedscope)).unwrap();
+    let speedscope: ExportRequest = request(speedscope);
+    let sources = Sources::from_folder(store);
+    let exported = ask(&sources, &speedscope, &Context::default()).unwrap();
     let args = ["export", "v1", "--format", "speedscope"];
     let mut bytes = Vec::new();
     render::export::write(&exported, false, &mut bytes).unwrap();

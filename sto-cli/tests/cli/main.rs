@@ -34,6 +34,7 @@ mod merge;
 mod models;
 mod naming;
 mod output;
+mod page_commands;
 mod pager;
 mod parallel;
 mod policy;

@@ -418,3 +418,55 @@ fn single_points_are_not_said_to_grow_as_before() {
     let message = "1 function could not be compared: too few points in the range";
     assert!(run.stdout.contains(message), "{run:?}");
 }
+
+#[test]
+fn options_that_do_not_apply_to_curves_are_errors() {
+    let sandbox = swept();
+    let points = sandbox.write("points.csv", "x,y,group\n1,3,a\n2,5,a\n1,3,b\n2,5,b\n");
+    let points = points.to_str().unwrap();
+    let drawing = sandbox.path("drawing.svg");
+    let drawing = drawing.to_str().unwrap();
+    for command in [
+        &["model", "--points", points][..],
+        &["compare-models", "--points", points, points],
+    ] {
+        for options in ["--by self", "--event cycles", "--benchmark a", "--inlined"] {
+            let options: Vec<&str> = options.split(' ').collect();
+            let run = sandbox.sto(&[command, &options].concat());
+            run.refused(&["cannot be used with", "--points", options[0]]);
+        }
+    }
+    for command in [
+        &["model", "find", "v1", "--x", "n"][..],
+        &["compare-models", "v1", "v2", "--x", "n"],
+    ] {
+        let run = sandbox.sto(&[command, &["-o", drawing, "--format", "json"]].concat());
+        run.refused(&["cannot be used with", "--format", "--output"]);
+    }
+    let model = |options: &[&str]| sandbox.sto(&[&["model"][..], options].concat());
+    model(&["--all", "v1", "--x", "n", "--log"]).refused(&["cannot be used with", "--log"]);
+    model(&["find", "v1", "--x", "n", "--limit", "3"]).refused(&["--all"]);
+    model(&["--points", points, "--log"]).fails_with(&["`--log` only applies to one group"]);
+    model(&["--points", points, "-o", drawing])
+        .fails_with(&["`--output` only applies to one group"]);
+    assert!(!sandbox.path("drawing.svg").exists());
+}
+
+#[test]
+fn log_shows_logarithmic_axes_of_a_page_at_first() {
+    let sandbox = swept();
+    let page = sandbox.path("curves.html");
+    for command in [
+        &["model", "find", "v1", "--x", "n"][..],
+        &["compare-models", "v1", "v2", "--x", "n"],
+    ] {
+        for (options, chosen) in [(&[][..], "values"), (&["--log"], "logarithms")] {
+            sandbox.sto(&[command, &["-o", page.to_str().unwrap()], options].concat());
+            let drawn = std::fs::read_to_string(&page).unwrap();
+            assert!(
+                drawn.contains(&format!("id=\"{chosen}\" checked")),
+                "{chosen}"
+            );
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// A sandbox with five runs of `demo`; `parse` is slow in the last one.
-fn with_history() -> Sandbox {
+pub(crate) fn with_history() -> Sandbox {
     let sandbox = Sandbox::new();
     for (run, parse) in [300, 310, 305, 298, 900].into_iter().enumerate() {
         let file = format!("{run}.folded");

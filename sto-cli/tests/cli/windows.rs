@@ -20,7 +20,7 @@ fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
 
 impl Run {
     /// Checks that the command failed with status 2 and an error that has these parts.
-    fn refused(self, parts: &[&str]) {
+    pub(crate) fn refused(self, parts: &[&str]) {
         assert_eq!((self.status, &*self.stdout), (Some(2), ""), "{self:?}");
         for part in parts {
             assert!(

@@ -1,7 +1,9 @@
 //! Checks builds from counts by function and run that a query engine computed, for builds with more
 //! runs than one machine can hold.
 
-use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
+use super::benchmarks::Check;
+use super::each::{compare_each, of_benchmark};
+use super::request::{Baseline, CheckRequest};
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};

@@ -10,82 +10,27 @@ mod counts;
 #[cfg(not(feature = "lake"))]
 #[path = "no_counts.rs"]
 mod counts;
+mod each;
+mod request;
 
 pub(crate) use benchmarks::reason;
 pub use benchmarks::{Benchmarks, Check};
-use counts::check_counts;
+pub use request::{Baseline, CheckRequest};
 
 use crate::QueryError;
 use crate::calls::new_outliers;
 use crate::compare::{CompareOptions, Comparison, Finding, Lines, compare_with_earlier};
-use crate::functions::KeyOptions;
 use crate::models::{CompareModelsOptions, ModelVariables, compare_models};
-use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
 use crate::sources::{
-    self, BuildRef, Context, EVENT, LocatedProfiles, SLICES_OVER_TIME, Sources,
-    select_event_to_compare, slice_count_for,
+    self, EVENT, LocatedProfiles, SLICES_OVER_TIME, Sources, select_event_to_compare,
+    slice_count_for,
 };
-use crate::tree::{Order, View, Window};
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use crate::tree::{Order, View};
+use counts::check_counts;
+use each::{compare_each, of_benchmark};
 use sto_core::store::Snapshot;
 use sto_core::units::SampleType;
-
-/// A request to check a release.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
-#[non_exhaustive]
-pub struct CheckRequest {
-    /// The baseline; by default the policy's.
-    pub baseline: Option<Baseline>,
-    /// The candidate.
-    pub candidate: BuildRef,
-    /// The benchmarks to compare; by default the policy's benchmarks, or otherwise all that both
-    /// sides have.
-    pub benchmarks: Vec<String>,
-    /// The event to compare; by default the one with most samples.
-    pub event: Option<String>,
-    /// The part of each run's time that is judged; by default all.
-    pub window: Option<Window>,
-    /// The part of each run's time that is compared with; by default the same as `window`. The runs
-    /// may be the same.
-    pub against: Option<Window>,
-    /// Counts by function and run that a query engine computed over a dataset, with which builds are compared instead
-    /// of their stacks: a Parquet file of the question `lake/counts`, or a folder of such files.
-    ///
-    /// Tests, verdict and metrics are the same as with stacks, as far as counts suffice. Missing are affected callers,
-    /// attribution of library code, moved cost other than by names, lines, the variation of an earlier build, parts of
-    /// runs, and curves. Each function and run takes about 240 bytes of memory.
-    pub counts: Option<PathBuf>,
-    /// Thresholds that override the policy.
-    pub thresholds: Thresholds,
-    /// The policy.
-    pub policy: Policy,
-    /// The name of the policy in the answer, such as its file name.
-    pub policy_name: Option<String>,
-    /// How functions of the two builds are matched.
-    pub matching: KeyOptions,
-    /// See [`CompareOptions::instances`].
-    pub instances: bool,
-    /// Whether the answer includes every tested function.
-    pub all: bool,
-    /// Whether the answer includes the stacks of both sides, for drawings.
-    pub stacks: bool,
-}
-
-/// The name of a baseline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Baseline {
-    /// Any name.
-    Any(BuildRef),
-    /// A build or tag of the candidate's executable, or otherwise a selector.
-    OfCandidate(String),
-}
 
 /// Compares two builds, and decides whether the candidate got worse.
 ///
@@ -128,61 +73,6 @@ pub(crate) fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, 
         sources.context(),
         |runs, options| compare_runs(sources, &sides, runs, request, options),
     )
-}
-
-/// Compares the named benchmarks, or all that both sides have, one by one.
-fn compare_each(
-    [baseline, candidate]: [&Selection; 2],
-    named: &[String],
-    request: &CheckRequest,
-    context: &Context,
-    compare: impl Fn(Option<Option<&str>>, &CompareOptions) -> Result<Comparison, QueryError>,
-) -> Result<Check, QueryError> {
-    let benchmarks = Benchmarks::new(baseline, candidate, named);
-    let mut warnings = request.policy.expired(context.today().as_ref());
-    warnings.extend(benchmarks.warnings);
-    let each = match &benchmarks.compared[..] {
-        [] => vec![None],
-        compared => compared.iter().map(|name| Some(name.as_deref())).collect(),
-    };
-    let mut comparisons = Vec::with_capacity(each.len());
-    for (done, &runs) in each.iter().enumerate() {
-        context.begin_step(done, each.len())?;
-        let name = runs.flatten();
-        let mut options = request.options(name, context);
-        // With this, at most `alpha` of the findings of all benchmarks together are false.
-        options.alpha /= each.len() as f64;
-        let mut comparison = compare(runs, &options)?;
-        comparison.benchmark = name.map(str::to_owned);
-        comparison.policy.clone_from(&request.policy_name);
-        comparison.warnings.splice(0..0, warnings.iter().cloned());
-        comparisons.push(comparison);
-    }
-    Ok(Check::new(comparisons))
-}
-
-/// Returns the runs of a side with this benchmark, or all if none is chosen.
-fn of_benchmark(selection: &Selection, benchmark: Option<Option<&str>>) -> Selection {
-    match benchmark {
-        Some(benchmark) => selection.only_benchmark(benchmark),
-        None => selection.clone(),
-    }
-}
-
-impl CheckRequest {
-    fn options(&self, benchmark: Option<&str>, context: &Context) -> CompareOptions {
-        let options = CompareOptions {
-            all: self.all,
-            stacks: self.stacks,
-            matching: self.matching,
-            instances: self.instances,
-            cancel: context.cancel.clone(),
-            ..CompareOptions::default()
-        };
-        let today = context.today();
-        self.policy
-            .options(benchmark, &self.thresholds, today.as_ref(), options)
-    }
 }
 
 /// Compares all runs of both sides, or only the runs of one benchmark.

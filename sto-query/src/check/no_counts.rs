@@ -1,6 +1,7 @@
 //! Stub for programs without the feature `lake`.
 
-use super::{Check, CheckRequest};
+use super::benchmarks::Check;
+use super::request::CheckRequest;
 use crate::QueryError;
 use crate::sources::Context;
 use std::path::Path;

@@ -18,6 +18,7 @@ mod result;
 mod runs;
 mod segments;
 mod table;
+mod windows;
 
 pub use align::{Alignment, Doubt, MAX_ALIGNED};
 pub(crate) use align::{Fit, align};

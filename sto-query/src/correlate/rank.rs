@@ -9,6 +9,7 @@ use super::grid::{DRAWN_STRETCHES, Grid, fill_gaps, is_same, normal_ranks, norma
 use super::result::{DrawnSeries, RankedMetric, RankedMetrics};
 use super::segments::{Boundaries, Sums, Times};
 use super::table::{self, NamedSeries};
+use super::windows::{RowTimes, within};
 use crate::text::find_closest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -36,10 +37,9 @@ pub struct CorrelateOptions {
     pub splits: Option<usize>,
     /// Pattern to look for in place of the target, as ascending times and values; empty for none.
     pub pattern: Vec<(f64, f64)>,
-    /// Rows before this time are ignored.
-    pub from: Option<f64>,
-    /// Rows after this time are ignored.
-    pub to: Option<f64>,
+    /// Windows of time whose rows are compared, both ends included; either end may be open. Rows in several windows count
+    /// once. All rows are compared if it is empty.
+    pub windows: Vec<(Option<f64>, Option<f64>)>,
 }
 
 /// Ranks the columns of a CSV table whose first line names them.
@@ -52,27 +52,12 @@ pub(crate) fn correlate_table(
     options: &CorrelateOptions,
 ) -> Result<RankedMetrics, CorrelateError> {
     let table = table::read(text, &options.target)?;
-    let (times, mut series) = within(table.times, table.series, options);
+    let (times, mut series) = within(&table.times, table.series, &options.windows);
     let target = target_of(&mut series, &table.left_out, &options.target)?;
     let mut ranked = RankedMetrics::new(&times, (&options.target, options.by), table.time);
     ranked.left_out = table.left_out;
     rank(times, (target, series), options, &mut ranked)?;
     Ok(ranked)
-}
-
-/// Restricts series to the time window of the options.
-pub(super) fn within(
-    times: Vec<f64>,
-    mut series: Vec<NamedSeries>,
-    options: &CorrelateOptions,
-) -> (Vec<f64>, Vec<NamedSeries>) {
-    let first = times.partition_point(|&time| options.from.is_some_and(|from| time < from));
-    let end = times.partition_point(|&time| options.to.is_none_or(|to| time <= to));
-    let part = first..end.max(first);
-    for one in &mut series {
-        one.values = one.values[part.clone()].to_vec();
-    }
-    (times[part].to_vec(), series)
 }
 
 /// Removes the target from the series.
@@ -109,15 +94,15 @@ fn has_gaps(values: &[f64]) -> bool {
     2 * values.iter().filter(|value| value.is_nan()).count() >= values.len()
 }
 
-/// Ranks series by how well they explain the target. Each has one value, possibly NaN, for each of the ascending
-/// times.
+/// Ranks series by how well they explain the target. Each has one value, possibly NaN, for each row.
 pub(super) fn rank(
-    times: Vec<f64>,
+    times: RowTimes,
     (mut target, series): (NamedSeries, Vec<NamedSeries>),
     options: &CorrelateOptions,
     ranked: &mut RankedMetrics,
 ) -> Result<(), CorrelateError> {
-    let pattern = pattern_at(&options.pattern, &times)?;
+    let pattern = pattern_at(&options.pattern, &times.all)?;
+    let times = times.joined;
     if options.by == Some(Correlator::LinearPattern) && pattern.is_none() {
         return Err(CorrelateError::NoPattern);
     }
@@ -301,11 +286,18 @@ impl Comparison {
     /// Returns a series without gaps as pages draw it.
     fn drawn(&self, series: &NamedSeries, boundaries: &[usize]) -> DrawnSeries {
         let times = &self.times.all;
-        let border = |&first: &usize| f64::midpoint(times[first - 1], times[first]);
+        // A time is in the middle of its stretch.
+        let place = |time: f64| (time - times[0]) / self.drawn_grid.step + 0.5;
+        let border = |&first: &usize| place(f64::midpoint(times[first - 1], times[first]));
+        let lines = Sums::new(&self.times, series.values.iter().copied()).lines(boundaries);
         DrawnSeries {
             means: self.drawn_grid.means(&series.values),
             unit: series.unit.clone(),
             boundaries: boundaries.iter().map(border).collect(),
+            lines: lines
+                .into_iter()
+                .map(|ends| ends.map(|(time, value)| (place(time), value)))
+                .collect(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::align::RankedRun;
 use super::correlators::{Correlator, Sign};
 use super::error::LeftOut;
 use super::table::NamedSeries;
+use super::windows::RowTimes;
 use crate::answer::Answer;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,12 +27,14 @@ pub struct RankedMetrics {
     /// Column of times. Without one, times are row numbers from 1, or for runs, seconds since the first sample of the
     /// first run.
     pub time: Option<String>,
-    /// Number of rows in the window, or of slices.
+    /// Number of rows or slices in the windows.
     pub rows: usize,
     /// Time of the first row; 0 without rows.
     pub from: f64,
     /// Time of the last row.
     pub to: f64,
+    /// First and last time of each window with rows; windows that overlap or follow each other are one.
+    pub windows: Vec<[f64; 2]>,
     /// Number of segments of the target.
     pub splits: usize,
     /// Number of shifts of the target from which p is computed.
@@ -59,7 +62,7 @@ impl RankedMetrics {
     pub const LEAST_ROWS: usize = 4;
 
     pub(super) fn new(
-        times: &[f64],
+        times: &RowTimes,
         (target, by): (&str, Option<Correlator>),
         time: Option<String>,
     ) -> Self {
@@ -68,9 +71,10 @@ impl RankedMetrics {
             by,
             runs: Vec::new(),
             time,
-            rows: times.len(),
-            from: times.first().copied().unwrap_or(0.0),
-            to: times.last().copied().unwrap_or(0.0),
+            rows: times.all.len(),
+            from: times.all.first().copied().unwrap_or(0.0),
+            to: times.all.last().copied().unwrap_or(0.0),
+            windows: times.windows.clone(),
             splits: 0,
             shifts: 0,
             metrics: Vec::new(),
@@ -153,8 +157,10 @@ pub(crate) struct DrawnSeries {
     pub(crate) means: Vec<f64>,
     /// Unit of the values, if they have one.
     pub(crate) unit: Option<String>,
-    /// Times of the boundaries between the segments of the series.
+    /// Boundaries between the segments of the series, in stretches from the first.
     pub(crate) boundaries: Vec<f64>,
+    /// Ends of the segments' regression lines: place, in stretches from the first, and value.
+    pub(crate) lines: Vec<[(f64, f64); 2]>,
 }
 
 impl RankedMetric {

@@ -3,9 +3,10 @@
 use super::align::{AlignedRun, MAX_ALIGNED, RankedRun, find_path};
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
 use super::grid::is_same;
-use super::rank::{CorrelateOptions, rank, within};
+use super::rank::{CorrelateOptions, rank};
 use super::result::RankedMetrics;
 use super::table::NamedSeries;
+use super::windows::within;
 use crate::timeline::{self, Formula, Grid, RunOverTime, TimelineError};
 use crate::tree::Subject;
 use std::collections::BTreeSet;
@@ -136,7 +137,7 @@ pub(crate) fn correlate_runs(
         }
         false
     });
-    let (times, mut series) = within(grid.times(), all, options);
+    let (times, mut series) = within(&grid.times(), all, &options.windows);
     let mut ranked = RankedMetrics::new(&times, (&target.name, options.by), None);
     ranked.runs = ranked_runs;
     ranked.unranked = unranked;

@@ -83,14 +83,36 @@ impl Sums<'_> {
     /// Returns the total error of the segments with these boundaries; 0 if it is a rounding error.
     pub(super) fn error_of(&self, boundaries: &[usize]) -> f64 {
         let points = self.sums.len() - 1;
-        let firsts = std::iter::once(&0).chain(boundaries);
-        let ends = boundaries.iter().chain([&points]);
-        let error: f64 = firsts.zip(ends).map(|(&a, &b)| self.error(a..b)).sum();
+        let error: f64 = self.segments(boundaries).map(|of| self.error(of)).sum();
         if error > ROUNDING * points as f64 {
             error
         } else {
             0.0
         }
+    }
+
+    /// Returns the regression line of each segment, as its ends: time and value.
+    pub(super) fn lines(&self, boundaries: &[usize]) -> Vec<[(f64, f64); 2]> {
+        let segments = self.segments(boundaries);
+        segments.map(|segment| self.line(&segment)).collect()
+    }
+
+    fn line(&self, stretch: &Range<usize>) -> [(f64, f64); 2] {
+        let count = stretch.len() as f64;
+        let [t, tt] = difference(&self.times.sums, stretch);
+        let [y, _, ty] = difference(&self.sums, stretch);
+        let (tt, ty) = (tt - t * t / count, ty - t * y / count);
+        let slope = if tt > 0.0 { ty / tt } else { 0.0 };
+        [stretch.start, stretch.end - 1].map(|ix| {
+            let value = y / count + slope * (self.times.scaled(ix) - t / count);
+            (self.times.all[ix], value)
+        })
+    }
+
+    fn segments(&self, boundaries: &[usize]) -> impl Iterator<Item = Range<usize>> {
+        let firsts = std::iter::once(&0).chain(boundaries);
+        let ends = boundaries.iter().copied().chain([self.sums.len() - 1]);
+        firsts.zip(ends).map(|(&first, end)| first..end)
     }
 
     /// Splits the series greedily into at most `most` segments, and stops early if nothing is gained. Returns the
@@ -195,6 +217,13 @@ mod tests {
         assert!((sums.error_of(&[3]) - (37.5 - 22.5 * 22.5 / 17.5)).abs() < 1e-12);
         assert!(sums.boundaries(1).is_empty());
         assert_eq!(sums.boundaries(2), [3]);
+        // The line of 9 9 9 4 4 4 falls by 22.5 / 17.5 for each step.
+        let [flat, [(3.0, first), (8.0, last)]] = sums.lines(&[3])[..] else {
+            panic!("{:?}", sums.lines(&[3]));
+        };
+        assert_eq!(flat, [(0.0, 0.0), (2.0, 0.0)]);
+        let half = 2.5 * 22.5 / 17.5;
+        assert!((first - 6.5 - half).abs() < 1e-12 && (last - 6.5 + half).abs() < 1e-12);
         assert_eq!(sums.boundaries(9), [3, 6], "nothing is left to gain");
         assert_eq!(distance(&times, &[3, 6], &[4, 4]), 3.0);
         assert_eq!(distance(&times, &[4], &[]), 8.0);

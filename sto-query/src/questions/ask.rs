@@ -3,6 +3,7 @@
 use super::calls::{outliers, waits};
 use super::correlate::{align, correlate};
 use super::drawings::{diff, flame};
+use super::export::export;
 use super::histories::{
     bottlenecks, evolve, expand, occurrences, regressions_over_time, series, suspects,
 };
@@ -12,20 +13,40 @@ use super::phases::phases;
 use super::source::source;
 use super::stacks::{calibrate, potential, show, top, tree};
 use super::stores::{builds, labels, runs};
-use super::timeline::{call_timeline, timeline};
+use super::timeline::{call_timeline, call_trace, timeline, timelines};
 use super::*;
 use crate::QueryError;
+#[cfg(feature = "schemas")]
+use crate::answer::schema;
 use crate::answer::{Answer, Named};
+use crate::calls::{CallTimeline, CallTrace, Outliers, Waits};
 use crate::check::{Check, CheckRequest, check};
+use crate::commits::CommitLog;
+use crate::commits::bisect::Bisection;
 use crate::commits::bisect::bisect;
 use crate::commits::log;
-use crate::results::*;
+use crate::compare::{Calibration, CurveCalibration};
+use crate::correlate::{Alignment, Bottlenecks, RankedMetrics};
+use crate::expand::Expansion;
+use crate::history::{Evolution, Occurrences};
+use crate::hot::{Blame, HotSpots};
+use crate::listing::{BuildList, LabelList, RunList};
+use crate::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
+use crate::phases::Phases;
+use crate::potential::Potentials;
+use crate::series::{FunctionSeries, Scores};
+use crate::show::ShownBuild;
+use crate::source::FunctionSource;
 use crate::sources::{Context, Sources};
+use crate::suspects::Suspects;
+use crate::timeline::Timeline;
+use crate::tree::{CallTree, Top};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A question about [`Sources`]: a request with a known kind of answer.
 ///
-/// This crate implements it for every request; each is also a variant of [`AnyQuestion`].
+/// This crate implements it for every request. Each is also a variant of [`AnyQuestion`], except those whose answers only
+/// renderers read: [`ExportRequest`], [`TimelinesRequest`] and [`CallTraceRequest`].
 pub trait Question {
     /// The answer.
     type Answer;
@@ -83,16 +104,26 @@ pub fn ask<Q: Question>(
     }
 }
 
-/// Lists every question: its name in [`AnyQuestion`], the function that answers it, its request, and its answer.
-macro_rules! questions {
-    ($($(#[$doc:meta])* $name:ident: $answer_fn:ident($request:ty) -> $answer:ty,)*) => {
-        $(impl Question for $request {
+macro_rules! question {
+    ($answer_fn:ident($request:ty) -> $answer:ty) => {
+        impl Question for $request {
             type Answer = $answer;
 
             fn answer(&self, sources: &Sources) -> Result<$answer, QueryError> {
                 $answer_fn(sources, self)
             }
-        })*
+        }
+    };
+}
+
+question!(call_trace(CallTraceRequest) -> CallTrace);
+question!(export(ExportRequest) -> Exported);
+question!(timelines(TimelinesRequest) -> Timelines);
+
+/// Lists every question: its name in [`AnyQuestion`], the function that answers it, its request, and its answer.
+macro_rules! questions {
+    ($($(#[$doc:meta])* $name:ident: $answer_fn:ident($request:ty) -> $answer:ty,)*) => {
+        $(question!($answer_fn($request) -> $answer);)*
 
         /// Any question. In JSON, `question` has its name, and the other fields are those of its request.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -41,7 +41,9 @@ pub enum ExportFormat {
     Perun,
 }
 
-/// Request for an export.
+/// Request for the data to write in the format of another tool.
+///
+/// It is an error if the format is Perfetto and the run has no calls, or if it is Perun and no run has x.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -82,13 +84,7 @@ pub enum ExportedData {
     Models(CostModels),
 }
 
-/// Loads the data to write in the format of another tool.
-///
-/// # Errors
-///
-/// Returns an error if [`Sources::view`] does; for Perfetto, if the run has no calls; for Perun, if
-/// no run has x.
-pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
+pub(super) fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest {
         named,
         filter,

@@ -48,7 +48,7 @@ pub use calls::{OutliersRequest, WaitsRequest};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
-pub use export::{ExportFormat, ExportRequest, Exported, ExportedData, export};
+pub use export::{ExportFormat, ExportRequest, Exported, ExportedData};
 pub use histories::{
     BottlenecksRequest, EvolveRequest, ExpandRequest, JudgedRequest, OccurrencesRequest,
     RegressionsRequest, SeriesRequest, SuspectsRequest,
@@ -69,4 +69,6 @@ pub use stores::{
     MergeRequest, PruneRequest, RunsRequest, SymbolizeRequest, TagRequest, annotate, average,
     export_store, merge, prune, symbolize, tag,
 };
-pub use timeline::{CallTimelineRequest, TimelineRequest, Timelines, call_trace, timelines};
+pub use timeline::{
+    CallTimelineRequest, CallTraceRequest, TimelineRequest, Timelines, TimelinesRequest,
+};

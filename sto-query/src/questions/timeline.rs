@@ -64,13 +64,17 @@ pub struct Timelines {
     pub omitted_metrics: usize,
 }
 
-/// Like [`timeline()`], with rows for functions, modules, threads and labels. Without metrics in
-/// the request, the event and the recorded metrics are used.
+/// Request for a run over time with rows for functions, modules, threads and labels, for a page.
 ///
-/// # Errors
-///
-/// Returns an error if [`timeline()`] does.
-pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelines, QueryError> {
+/// Without metrics in the request, the event and the recorded metrics are used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimelinesRequest(pub TimelineRequest);
+
+pub(super) fn timelines(
+    sources: &Sources,
+    request: &TimelinesRequest,
+) -> Result<Timelines, QueryError> {
+    let TimelinesRequest(request) = request;
     let (run, sample_type, phases) = request.run(sources)?;
     let mut metrics = request.metrics.clone();
     let mut omitted_metrics = 0;
@@ -129,20 +133,22 @@ pub(super) fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,
 ) -> Result<CallTimeline, QueryError> {
-    let run = call_trace(sources, request)?;
+    let run = call_trace(sources, &CallTraceRequest(request.clone()))?;
     Ok(calls::call_timeline(&run, request.limit))
 }
 
-/// Loads the run of a request for its calls over time, for a page.
+/// Request for a run with the calls of its threads, for a page.
 ///
-/// # Errors
-///
-/// Returns an error if [`Sources::call_trace`] does, calls of a stored run are to be recompressed
-/// but were not kept, or there is no such part of the time.
-pub fn call_trace(
+/// It is an error if the run is no trace of calls, calls of a stored run are to be recompressed but were not kept, or
+/// there is no such part of the time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallTraceRequest(pub CallTimelineRequest);
+
+pub(super) fn call_trace(
     sources: &Sources,
-    request: &CallTimelineRequest,
+    request: &CallTraceRequest,
 ) -> Result<CallTrace, QueryError> {
+    let CallTraceRequest(request) = request;
     sources.call_trace_with_roots(&request.named, &request.filter, request.thresholds)
 }
 

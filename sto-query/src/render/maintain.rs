@@ -4,7 +4,7 @@ use crate::annotate::AnnotatedRuns;
 use crate::average::StoredAverage;
 use crate::maintain::{ExportedStore, TagAction, TagEntry, TagList};
 use crate::prune::Pruned;
-use crate::text::{Style, bytes, display_width, format_count, printable};
+use crate::text::{Style, bytes, display_width, format_count, group_digits, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::store::Rewritten;
@@ -32,7 +32,7 @@ pub fn annotate(report: &AnnotatedRuns, _: Style) -> String {
     }
 }
 
-/// Returns the report of a stored average: `demo@history: the mean of 12 profiles, 2,716 samples on
+/// Returns the report of a stored average: `demo@history: the mean of 12 profiles, 2,716.33 samples on
 /// 57 stacks`.
 pub fn average(report: &StoredAverage, style: Style) -> String {
     let name = name(&report.executable, &report.build);
@@ -45,9 +45,18 @@ pub fn average(report: &StoredAverage, style: Style) -> String {
         "{}: the mean of {}, {} on {}{stored}\n",
         style.bold(&name),
         format_count(report.of as u64, "profile"),
-        format_count(report.samples, "sample"),
+        mean_samples(report.samples),
         format_count(report.nodes as u64, "stack"),
     )
+}
+
+/// Formats `2,716.33 samples`, or a whole number.
+fn mean_samples(samples: f64) -> String {
+    let hundredths = (samples * 100.0).round() as u64;
+    match (hundredths / 100, hundredths % 100) {
+        (whole, 0) => format_count(whole, "sample"),
+        (whole, part) => format!("{}.{part:02} samples", group_digits(whole)),
+    }
 }
 
 /// Returns the sizes of a store before and after it was compacted.

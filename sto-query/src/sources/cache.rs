@@ -1,18 +1,18 @@
 //! Loaded views that are kept for further questions.
 
-use super::Filter;
-use crate::tree::View;
+use crate::tree::{View, Window};
 use std::sync::{Arc, Mutex, PoisonError};
 use sto_core::id::ProfileId;
 use sto_core::units::Bytes;
 
 /// What a view was loaded from. Ids of profiles are digests of their content, so that equal keys mean equal views of one
 /// state of a store.
-#[derive(Clone, PartialEq)]
+#[derive(PartialEq)]
 pub(super) struct ViewKey {
     pub(super) profiles: Vec<ProfileId>,
-    pub(super) filter: Filter,
-    pub(super) without_inlined: bool,
+    pub(super) event: Option<String>,
+    pub(super) window: Option<Window>,
+    pub(super) inlined: bool,
 }
 
 /// The most recently used views that fit into the memory limit.
@@ -26,7 +26,7 @@ impl ViewCache {
     pub(super) fn new(limit: Bytes) -> ViewCache {
         ViewCache {
             limit,
-            views: Mutex::default(),
+            views: Mutex::new(Vec::new()),
         }
     }
 

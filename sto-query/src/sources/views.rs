@@ -66,8 +66,9 @@ impl Sources {
         let profiles = located.selection.profiles.iter();
         let key = ViewKey {
             profiles: profiles.map(|stored| stored.id).collect(),
-            filter: filter.clone(),
-            without_inlined: !inlined,
+            event: filter.event.clone(),
+            window: filter.window,
+            inlined,
         };
         if let Some(kept) = cache.and_then(|cache| cache.get(&key)) {
             return Ok(kept);

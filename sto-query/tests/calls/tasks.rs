@@ -1,11 +1,12 @@
 //! Tasks T1 to T3 of the user study on NonSequitur (section 5.5 of the paper), answered only from the page.
 
 use super::page::{assert_has, open};
+use crate::ask;
 use crate::browser;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_query::questions::{CallTimelineRequest, call_trace};
+use sto_query::questions::{CallTimelineRequest, CallTraceRequest};
 use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{BuildRef, Sources};
 use sto_query::text::Words;
@@ -117,7 +118,7 @@ fn page_of(trace: &Path) -> String {
     let sources = Sources::from_folder(Path::new("there is no store"));
     let mut request = CallTimelineRequest::default();
     request.named = BuildRef::File(PathBuf::from(trace));
-    let run = call_trace(&sources, &request).unwrap();
+    let run = ask(&sources, &CallTraceRequest(request)).unwrap();
     calls::html(&run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 

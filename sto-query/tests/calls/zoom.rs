@@ -2,6 +2,7 @@
 
 use super::page::{assert_has, open};
 use super::tasks::Trace;
+use crate::ask;
 use crate::browser;
 use serde_json::json;
 use std::fmt::Write;
@@ -10,7 +11,7 @@ use sto_core::Hint;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
-use sto_query::questions::{CallTimelineRequest, Window, call_trace};
+use sto_query::questions::{CallTimelineRequest, CallTraceRequest, Window};
 use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{BuildRef, Sources};
 use sto_query::text::Words;
@@ -59,7 +60,7 @@ fn page_of_named(sources: &Sources, named: BuildRef, window: Option<(u64, u64)>)
         to: Some(Nanoseconds(to)),
     });
     let part = |run: Option<_>| opens(run.map_or("file".to_owned(), |_| "run".to_owned()).as_str());
-    let run = call_trace(sources, &request).unwrap();
+    let run = ask(sources, &CallTraceRequest(request)).unwrap();
     calls::html(&run, WORDS(), &part).unwrap()
 }
 

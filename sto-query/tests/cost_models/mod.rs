@@ -19,7 +19,7 @@ use sto_query::QueryError;
 use sto_query::error::ModelError;
 use sto_query::questions::{
     CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, TwoNumberModelRequest,
-    export, model_table,
+    model_table,
 };
 use sto_query::render;
 use sto_query::results::{SideModel, Verdict, json};
@@ -152,7 +152,7 @@ fn draws_points_and_best_curve_of_one_function() {
     });
     assert_golden("model.json", &json(&found).unwrap());
     assert_golden("model.svg", &render::models::svg(&found, false, 1));
-    assert_golden("model.html", &render::models::html(&found, 1));
+    assert_golden("model.html", &render::models::html(&found, 1, false));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn reports_functions_without_a_curve_that_perun_knows() {
     request.named = BuildRef::from("app@v1");
     request.format = ExportFormat::Perun;
     request.x = "n".to_owned();
-    let exported = export(&sources(), &request).unwrap();
+    let exported = ask(&sources(), &request).unwrap();
     let sentence = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
     assert_eq!(
         render::export::missing_models_warning(&exported).as_deref(),
@@ -206,7 +206,7 @@ fn reports_functions_without_a_curve_that_perun_knows() {
     let text = String::from_utf8(written(&exported)).unwrap();
     assert!(text.contains("\"quadratic\"") && !text.contains("\"linearithmic\""));
     request.format = ExportFormat::Folded;
-    let exported = export(&sources(), &request).unwrap();
+    let exported = ask(&sources(), &request).unwrap();
     assert_eq!(render::export::missing_models_warning(&exported), None);
 }
 
@@ -463,7 +463,7 @@ fn logarithmic_axes_are_offered_if_an_outlier_flattens_the_rest() {
     let style = Style::default();
     for (last, is_offered) in [(5_000, true), (51, false)] {
         let found = modelled(last);
-        let page = render::models::html(&found, 1);
+        let page = render::models::html(&found, 1, false);
         assert_eq!(
             page.contains("id=\"logarithms\" checked"),
             is_offered,

@@ -101,7 +101,7 @@ fn curves_and_their_parts_are_written_as_text_and_drawn() {
         "compare-models.svg",
         &render::models::changes_svg(&found, false),
     );
-    let page = render::models::changes_html(&found);
+    let page = render::models::changes_html(&found, false);
     assert!(
         page.contains("<figure") && page.contains("moving average of 5 points"),
         "{page}"

@@ -1,6 +1,7 @@
 //! Calls over time, exported as Perfetto traces and read again.
 
 use super::written;
+use crate::ask;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::trace::{CallRecord, CallThread};
 use sto_core::units::Nanoseconds;
-use sto_query::questions::{ExportFormat, ExportRequest, Window, export};
+use sto_query::questions::{ExportFormat, ExportRequest, Window};
 use sto_query::sources::{BuildRef, Sources};
 
 fn stored(trace: &Path, keep: bool) -> Store {
@@ -29,7 +30,7 @@ fn exported(sources: &Sources, named: BuildRef, window: Option<Window>) -> Vec<u
     request.named = named;
     request.filter.window = window;
     request.format = ExportFormat::Perfetto;
-    written(&export(sources, &request).unwrap())
+    written(&ask(sources, &request).unwrap())
 }
 
 /// A thread's calls: depth, functions, begin and end, in nanoseconds since the first call of the run.

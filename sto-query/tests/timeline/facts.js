@@ -107,5 +107,11 @@ async function facts() {
   field.value = '0.5:3,1:2';
   field.dispatchEvent(new Event('change'));
   seen.written = [field.validationMessage, option.textContent];
+
+  const heights = () => ['.line', '.pattern'].map((name) => plot.querySelector(`.metric ${name}`).getBoundingClientRect().height);
+  const enlarge = plot.querySelector('.metric .name input');
+  seen.enlarged = [enlarge.tabIndex, heights()];
+  enlarge.click();
+  seen.enlarged.push(heights());
   return seen;
 }

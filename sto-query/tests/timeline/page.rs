@@ -1,11 +1,12 @@
 //! The page of a timeline in a browser.
 
 use super::{FLAT, four_seconds, sources};
+use crate::ask;
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use crate::words::WORDS;
 use serde_json::{Value, json};
-use sto_query::questions::{TimelineRequest, timelines};
+use sto_query::questions::{TimelineRequest, TimelinesRequest};
 use sto_query::render;
 use sto_query::sources::BuildRef;
 use sto_query::text::Command;
@@ -24,7 +25,11 @@ fn page_of(script: &str, metrics: &[&str]) -> String {
     let ranking = Command {
         words: ["sto", "correlate", "v1"].map(str::to_owned).to_vec(),
     };
-    render::timeline::html(&timelines(&sources(), &request).unwrap(), WORDS, &ranking)
+    render::timeline::html(
+        &ask(&sources(), &TimelinesRequest(request)).unwrap(),
+        WORDS,
+        &ranking,
+    )
 }
 
 fn open(script: &str, width: u32) -> Value {
@@ -68,6 +73,15 @@ fn metrics_are_lines_with_the_resolution_of_correlate() {
         !lines[0].contains('V') && lines[1].contains('V'),
         "{lines:?}"
     );
+}
+
+#[test]
+fn names_of_metrics_are_not_shortened() {
+    const SYMBOL: &str = "void Orders.main(java.lang.String[], java.util.concurrent.Executor)";
+    let metric = format!("self:{SYMBOL}");
+    let page = page_of(&four_seconds().replace("compute", SYMBOL), &[&metric]);
+    assert!(page.contains(&format!(">{metric}</")), "{page}");
+    assert!(page.contains(">Orders.main</"), "{page}");
 }
 
 #[test]
@@ -178,6 +192,7 @@ fn window_shows_functions_in_it_and_in_the_rest() {
             facts["written"],
             json!(["", format!("{drawn}'0.50:3,1.00:2'")])
         );
+        assert_eq!(facts["enlarged"], json!([0, [40, 40], [80, 80]]));
         for state in ["all", "dragged", "threads"] {
             assert_eq!(facts[state]["overflow"], 0, "{state} at {width}");
         }

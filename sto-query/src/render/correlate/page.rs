@@ -44,7 +44,7 @@ fn ranking(ranked: &RankedMetrics) -> Markup {
         section.kept {
             .metric {
                 p { code { (ranked.target) } }
-                (plot(ranked, &ranked.target, &ranked.drawn, true))
+                (plot(&ranked.target, &ranked.drawn, true))
             }
             p.ends { span { (from) } span { (to) } }
             ol.pinned {}
@@ -56,7 +56,7 @@ fn ranking(ranked: &RankedMetrics) -> Markup {
         p.soft {
             span.target { "The target" } " is drawn behind each metric. Dashed lines are the borders of its segments, which \
             the correlator same-splits tries on each metric; solid lines are the borders of the metric's own segments, \
-            which best-splits compares with them."
+            which best-splits compares with them. The straight line in each segment is its linear regression."
         }
         ol.metrics { @for metric in &ranked.metrics { (row(ranked, metric)) } }
         @if ranked.omitted > 0 { p.soft { (format_count(ranked.omitted as u64, "more metric")) " not shown." } }
@@ -80,7 +80,7 @@ fn row(ranked: &RankedMetrics, metric: &RankedMetric) -> Markup {
                     @if let Some(run) = run.filter(|_| ranked.runs.len() > 1) { ", in " (full_name(&run.run.subject)) }
                 }
             }
-            (plot(ranked, &metric.name, &metric.drawn, false))
+            (plot(&metric.name, &metric.drawn, false))
             details {
                 summary { "Scores" }
                 table {
@@ -95,12 +95,9 @@ fn row(ranked: &RankedMetrics, metric: &RankedMetric) -> Markup {
 }
 
 /// Draws a series with the borders of its segments; a metric over the drawing of the target.
-fn plot(ranked: &RankedMetrics, name: &str, series: &DrawnSeries, is_target: bool) -> Markup {
+fn plot(name: &str, series: &DrawnSeries, is_target: bool) -> Markup {
     let line = Line::from_values(series.means.clone(), series.unit.clone());
     let count = series.means.len();
-    let step = (ranked.to - ranked.from) / (count - 1) as f64;
-    // A time is in the middle of its stretch.
-    let place = |time: f64| Px((time - ranked.from) / step + 0.5);
     html! {
         .plot {
             svg.series viewBox={ "0 0 " (count) " " (LINE) } preserveAspectRatio="none" width="100%" height=(LINE)
@@ -108,7 +105,12 @@ fn plot(ranked: &RankedMetrics, name: &str, series: &DrawnSeries, is_target: boo
                 @if !is_target { use href={ "#" (TARGET) } {} }
                 g id=[is_target.then_some(TARGET)] class=[is_target.then_some("target")] {
                     path d=(line.path()) {}
-                    @for x in series.boundaries.iter().copied().map(place) { line x1=(x) x2=(x) y2=(LINE) {} }
+                    path.fit d={
+                        @for [(from, first), (to, last)] in &series.lines {
+                            "M" (Px(*from)) " " (Px(line.y(*first))) "L" (Px(*to)) " " (Px(line.y(*last)))
+                        }
+                    } {}
+                    @for x in series.boundaries.iter().copied().map(Px) { line x1=(x) x2=(x) y2=(LINE) {} }
                 }
             }
             .range { span { (line.most()) } span { (line.least()) } }

@@ -165,7 +165,10 @@ pub(super) fn score_by(by: Correlator, score: f64) -> String {
 
 /// Describes the rows that were compared and the metrics that were left out.
 pub(super) fn basis(ranked: &RankedMetrics) -> String {
-    let rows = format_count(ranked.rows as u64, noun(ranked));
+    let mut rows = format_count(ranked.rows as u64, noun(ranked));
+    if ranked.windows.len() > 1 {
+        rows += &format!(" in {} windows", ranked.windows.len());
+    }
     let mut text = match (&ranked.runs[..], &ranked.time) {
         ([], Some(time)) => format!(
             "{rows}, {} from {} to {}.",

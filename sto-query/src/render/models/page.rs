@@ -17,8 +17,8 @@ const FORMULAS: usize = 4;
 pub(super) const PAGE_STYLE: &str = concat!(include_str!("curves.css"), include_str!("models.css"));
 
 /// Returns the models of one function as a self-contained HTML page, with linear and logarithmic
-/// axes to choose from. Draws `curves` curves, or a few if there is only one.
-pub fn html(report: &CostModel, curves: usize) -> String {
+/// axes to choose from; `by_logarithm` shows the latter at first. Draws `curves` curves, or a few if there is only one.
+pub fn html(report: &CostModel, curves: usize, by_logarithm: bool) -> String {
     let curves = curves.clamp(FORMULAS, CURVES);
     let title = heading(report);
     let page = Page {
@@ -26,11 +26,12 @@ pub fn html(report: &CostModel, curves: usize) -> String {
         style: PAGE_STYLE,
         script: "",
     };
-    page.render(&content(report, &title, curves))
+    page.render(&content(report, &title, curves, by_logarithm))
 }
 
-fn content(report: &CostModel, title: &str, curves: usize) -> Markup {
+fn content(report: &CostModel, title: &str, curves: usize, by_logarithm: bool) -> Markup {
     let function = &report.function;
+    let is_flat = is_flattened(function.points.iter().map(|point| point.y));
     let unit = unit(&report.of);
     html! {
         header {
@@ -46,7 +47,7 @@ fn content(report: &CostModel, title: &str, curves: usize) -> Markup {
             }
         }
         main {
-            (choice_of_axes(is_flattened(function.points.iter().map(|point| point.y))))
+            (choice_of_axes(by_logarithm || is_flat))
             (by_both_axes(|by_logarithm| picture(report, by_logarithm, curves, None)))
             (legend(report, curves))
             @if !function.left_out.is_empty() {

@@ -54,8 +54,8 @@ pub fn changes_svg(report: &ModelChanges, by_logarithm: bool) -> String {
 }
 
 /// Returns the changed functions as a self-contained HTML page, with linear and logarithmic axes to
-/// choose from.
-pub fn changes_html(report: &ModelChanges) -> String {
+/// choose from. `by_logarithm` shows the latter at first.
+pub fn changes_html(report: &ModelChanges, by_logarithm: bool) -> String {
     let title = head(report);
     let page = Page {
         title: &title,
@@ -67,7 +67,7 @@ pub fn changes_html(report: &ModelChanges) -> String {
     page.render(&html! {
         header { h1 { (title) } }
         main {
-            (choice_of_axes(is_flat))
+            (choice_of_axes(by_logarithm || is_flat))
             @for change in shown(report) {
                 p.reason { (word(change)) ": " (change.reason) }
                 @for figure in Figure::all(change) {

@@ -1,9 +1,10 @@
 //! A run over time as a page: heat maps with metrics above them, and a flame graph of a selected
 //! time window.
 
-use super::axis::{format_value, rate, ticks};
+use super::axis::{rate, ticks};
 use super::heat::{HeatMap, ROW, legend};
-use super::text::{means, seconds};
+use super::line::Line;
+use super::text::seconds;
 use crate::correlate::slices_for;
 use crate::questions::Timelines;
 use crate::render::flame::{FrameLabels, change_legend, draw_frames};
@@ -11,7 +12,7 @@ use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
 use crate::text::{Command, Words, format_count, group_digits, percent, printable};
-use crate::timeline::{Grid, RowsBy, StacksOverTime, Timeline, TimelineMetric};
+use crate::timeline::{Grid, RowsBy, StacksOverTime, Timeline};
 use crate::tree::Order;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -34,8 +35,6 @@ const NAME_WIDTH: usize = 30;
 const TOP: usize = 20;
 /// Maximum number of ticks on the time axis.
 const TICKS: f64 = 6.0;
-/// Height of a metric's line in pixels.
-pub(in crate::render) const LINE: usize = 40;
 
 /// Returns a run over time as a self-contained HTML page that loads nothing and runs only its own
 /// scripts. Without scripts, everything but the time window can be read.
@@ -225,7 +224,10 @@ impl<'a> TimePage<'a> {
                 @let line = Line::new(metric, self.own, lines);
                 @let (least, most) = line.ends.unwrap_or_default();
                 .row.metric data-metric=(metric.name) data-least=(least) data-most=(most) {
-                    .name title=(metric.name) { (shorten_name(&printable(&metric.name), NAME_WIDTH)) }
+                    label.name title=(metric.name) {
+                        input type="checkbox" aria-label={ "Enlarge " (metric.name) };
+                        (printable(&metric.name))
+                    }
                     (line.svg(&metric.name))
                     .range { span { (line.most()) } span { (line.least()) } }
                 }
@@ -450,86 +452,5 @@ fn shown_name(symbol: &str) -> String {
     match symbol {
         "" => "[unknown]".to_owned(),
         symbol => short_name(symbol),
-    }
-}
-
-/// A metric as a line.
-pub(in crate::render) struct Line {
-    values: Vec<f64>,
-    ends: Option<(f64, f64)>,
-    unit: Option<String>,
-}
-
-impl Line {
-    fn new(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
-        Line::from_values(means(&metric.values, own, grid), metric.unit.clone())
-    }
-
-    /// Creates the line of one value for each slice; NaN if missing.
-    pub(in crate::render) fn from_values(values: Vec<f64>, unit: Option<String>) -> Line {
-        let known = || values.iter().copied().filter(|value| value.is_finite());
-        let least = known().reduce(f64::min);
-        Line {
-            ends: least.zip(known().reduce(f64::max)),
-            unit,
-            values,
-        }
-    }
-
-    fn svg(&self, name: &str) -> Markup {
-        let about = match self.ends {
-            Some(_) => format!("{name}: {} to {}", self.least(), self.most()),
-            None => format!("{name}: no value"),
-        };
-        html! {
-            svg.line role="img" aria-label=(about) viewBox={ "0 0 " (self.values.len()) " " (LINE) }
-                preserveAspectRatio="none" width="100%" height=(LINE) {
-                path d=(self.path()) {}
-            }
-        }
-    }
-
-    /// Returns a path with a step for each slice and gaps where the metric has no value.
-    pub(in crate::render) fn path(&self) -> String {
-        let Some((least, most)) = self.ends else {
-            return String::new();
-        };
-        let room = (LINE - 4) as f64;
-        let part = |value: f64| {
-            if most > least {
-                (value - least) / (most - least)
-            } else {
-                0.5
-            }
-        };
-        let mut path = String::new();
-        let mut before = f64::NAN;
-        for (slice, &value) in self.values.iter().enumerate() {
-            if value.is_finite() {
-                let y = 2.0 + room * (1.0 - part(value));
-                let command = match (before.is_finite(), before == value) {
-                    (false, _) => format!("M{slice} {y:.1}h1"),
-                    (true, true) => "h1".to_owned(),
-                    (true, false) => format!("V{y:.1}h1"),
-                };
-                path += &command;
-            }
-            before = value;
-        }
-        path
-    }
-
-    /// Formats the least value.
-    pub(in crate::render) fn least(&self) -> String {
-        self.ends.map_or(String::new(), |(least, _)| {
-            format_value(least, self.unit.as_deref())
-        })
-    }
-
-    /// Formats the largest value.
-    pub(in crate::render) fn most(&self) -> String {
-        self.ends.map_or(String::new(), |(_, most)| {
-            format_value(most, self.unit.as_deref())
-        })
     }
 }
