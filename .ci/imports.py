@@ -12,20 +12,20 @@ from pathlib import Path
 
 # The crates, each with its folders from below to above: a folder imports only those before it.
 FLOORS = {
-    "sto-core/model": "bytes text printable tls number cancel hint system files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
+    "sto-core/model": "manual bytes text printable tls number cancel hint system files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
     "sto-core/binary": None,
     "sto-core/formats": None,
     "sto-core/store": None,
-    "sto-core": "symbolize intern ingest",
+    "sto-core": "manual symbolize intern ingest",
     "sto-query/stats": None,
-    "sto-query/lake": "places exchange lake",
-    "sto-query": "keys text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
+    "sto-query/lake": "manual places exchange lake",
+    "sto-query": "manual keys text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results guide internal",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
 # The crates that other tools link, and how many names they have at their root at most.
 FACES = ("sto-core", "sto-query")
-FACE = 40
+FACE = 41
 
 # What only some operating systems have.
 SYSTEM = re.compile(r"\bstd::os::\w+|\brustix::|\btarget_os\b|\bcfg\(.*(?:unix|windows)\b")

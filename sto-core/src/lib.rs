@@ -118,6 +118,7 @@
 
 pub mod ingest;
 mod intern;
+pub mod manual;
 mod symbolize;
 
 pub use ingest::{IngestError, IngestOptions, IngestOutcome, Input, Stage, ingest, prepare};

@@ -69,6 +69,7 @@ pub mod internal;
 mod keys;
 mod listing;
 mod maintain;
+pub mod manual;
 mod models;
 mod phases;
 pub mod policy;

@@ -1,5 +1,6 @@
 //! Selects profiles by the names that users type.
-#![doc = include_str!("select/select.md")]
+//!
+//! See [the manual](crate::manual::select).
 
 mod ancestry;
 mod benchmark;

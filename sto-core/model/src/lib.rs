@@ -12,6 +12,7 @@ mod frame;
 mod hint;
 pub mod id;
 pub mod limits;
+pub mod manual;
 pub mod memory;
 mod metric_series;
 mod module;

@@ -16,7 +16,8 @@
 //!     }
 //! }
 //! ```
-#![doc = include_str!("expand.md")]
+//!
+//! See [the manual](crate::manual::expand).
 
 mod branch;
 mod expansion;

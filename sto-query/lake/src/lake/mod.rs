@@ -11,7 +11,8 @@
 //! questions    SQL queries for engines
 //! counts       results of such queries for comparing two builds
 //! ```
-#![doc = include_str!("lake.md")]
+//!
+//! See [the manual](crate::manual::lake).
 
 #[cfg(feature = "lake")]
 mod columns;

@@ -18,7 +18,8 @@
 //!         v
 //! change between two curves    changes
 //! ```
-#![doc = include_str!("models.md")]
+//!
+//! See [the manual](crate::manual::models).
 
 mod bins;
 mod candidates;
