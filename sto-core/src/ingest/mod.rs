@@ -73,7 +73,6 @@ pub struct Prepared {
 
 /// A profile that was ingested.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Ingested {
     /// The profile's content id.
     pub id: ProfileId,
@@ -100,7 +99,6 @@ pub struct Ingested {
 /// The slices of time of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct IngestedSlices {
     /// Number of slices.
     pub count: u32,
@@ -129,7 +127,6 @@ pub struct IngestedMetrics {
 /// Calls over time that were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct IngestedCalls {
     /// Number of threads with calls.
     pub threads: usize,
@@ -145,7 +142,6 @@ pub struct IngestedCalls {
 
 /// The outcome of [`ingest`].
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct IngestOutcome {
     /// The profiles: one, or with `split_processes` one for each program, most samples first.
     pub profiles: Vec<Ingested>,

@@ -93,7 +93,6 @@ impl Symbols {
 
 /// The outcome of symbolizing the locations of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ModuleSymbols {
     /// The module.
     pub module: ModuleIx,

@@ -230,6 +230,7 @@ impl Seek for ByteWindow<'_> {
 mod tests {
     use super::*;
     use crate::files::Links;
+    use std::fs::File;
 
     #[test]
     fn reads_at_every_offset() {

@@ -59,7 +59,6 @@ pub struct Merged {
 /// can know which one is right, and a run must count once, so the profile in this store stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Conflict {
     /// The profile in the other store.
     pub there: ProfileId,

@@ -19,7 +19,6 @@ use sto_model::units::Bytes;
 /// Bytes and counts of a store's parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct StoreStats {
     /// Size of the file. For a store in memory, the approximate size that a file would have.
     #[serde(rename = "file_bytes")]
@@ -56,7 +55,6 @@ pub struct StoreStats {
 /// A part of a store's file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct StorePart {
     /// The part's name: a kind of packed columns (`frames`, `nodes`, `costs`, `lines`, `modules`, `sums`, `slices`,
     /// `metrics`, `calls`, `kept calls`), a kind of records (`profile records`), `keys`, `checksums`, `free pages`, ...
@@ -72,7 +70,6 @@ pub struct StorePart {
 /// An executable in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ExecutableStats {
     /// The executable's name.
     #[serde(rename = "executable")]

@@ -14,7 +14,6 @@ use sto_model::limits::{MAX_LABELS, MAX_USER_STRING};
 /// The result of adding metrics to profiles, or the expected result if metrics with other values may not be
 /// replaced. Each metric counts once.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct Annotated {
     /// Metrics that their profiles did not have.
     pub new: usize,
@@ -27,7 +26,6 @@ pub struct Annotated {
 
 /// A metric that a profile has with another value than the new one.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct OtherValue {
     /// The profile.
     pub profile: ProfileId,

@@ -10,7 +10,6 @@ use sto_model::memory::MemoryLimitExceeded;
 /// Corruption found in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Corruption {
     /// The location: a table and a record or column in it, or the redb file.
     #[serde(rename = "place")]

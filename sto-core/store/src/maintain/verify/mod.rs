@@ -45,7 +45,6 @@ pub use corruptions::{Concerns, Corruption};
 /// The result of verifying a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Verification {
     /// Whether the store is undamaged.
     pub sound: bool,
@@ -60,7 +59,6 @@ pub struct Verification {
 /// The number of things of each kind that were found and checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Checked {
     /// Number of executables.
     pub executables: u64,
