@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the imports between the modules of each crate.
 
-Fails if files import each other in a circle, if a folder imports one that FLOORS puts above it, or if a library has
-more than FACE names at its root. `.ci/imports.py CRATE FROM TO` prints the imports of one folder from another. Tests
+Fails if files import each other in a circle, if a folder imports one that FLOORS puts above it, if a library names an
+operating system outside of sto-model's module `system`, or if it has more than FACE names at its root. `.ci/imports.py CRATE FROM TO` prints the imports of one folder from another. Tests
 and re-exports of a `mod.rs` do not count.
 """
 
@@ -12,20 +12,25 @@ from pathlib import Path
 
 # The crates, each with its folders from below to above: a folder imports only those before it.
 FLOORS = {
-    "sto-core/model": "bytes text printable tls number cancel hint files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
+    "sto-core/model": "manual bytes text printable tls number cancel hint system files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
     "sto-core/binary": None,
     "sto-core/formats": None,
     "sto-core/store": None,
-    "sto-core": "symbolize intern ingest",
+    "sto-core": "manual symbolize intern ingest",
     "sto-query/stats": None,
-    "sto-query/lake": "places exchange lake",
-    "sto-query": "keys text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
-    "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results internal",
+    "sto-query/lake": "manual places exchange lake",
+    "sto-query": "manual keys text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
+    "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results guide internal",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
 # The crates that other tools link, and how many names they have at their root at most.
 FACES = ("sto-core", "sto-query")
-FACE = 40
+FACE = 41
+
+# What only some operating systems have.
+SYSTEM = re.compile(r"\bstd::os::\w+|\brustix::|\btarget_os\b|\bcfg\(.*(?:unix|windows)\b")
+# Files besides those of `system` that may name it.
+SYSTEM_FILES = {("sto-core/binary", "lazy_file")}
 
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]*);", re.M)
 TESTS = re.compile(r"#\[cfg\(test\)\]\n(?:pub\(crate\) )?mod tests")
@@ -122,6 +127,14 @@ class Crate:
         return sorted((below, above, files) for (below, above), files in arrows.items())
 
 
+def systems(name, crate):
+    """(file, name that only some operating systems have) of a library."""
+    for module, text in crate.text.items():
+        found = name != "sto-cli" and module[:1] != ("system",) and (name, show(module)) not in SYSTEM_FILES
+        for match in SYSTEM.finditer(text if found else ""):
+            yield module, match[0]
+
+
 def expand(tree, prefix):
     """(path, name) of each leaf of a `use` tree."""
     depth, parts = 0, [""]
@@ -173,6 +186,9 @@ def main():
         for ring in crate.rings():
             bad += 1
             print(f"{name}: {len(ring)} files import each other: {', '.join(map(show, ring))}")
+        for module, what in systems(name, crate):
+            bad += 1
+            print(f"{name}: {show(module)} names {what}: use sto-model's module `system`")
         names = list(face(root / name / "src/lib.rs")) if name in FACES else []
         if len(names) > FACE:
             bad += 1

@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A digest that identifies the run, as there is no file with its bytes.
     let run = RecordingDigest::hash_bytes(b"run 1 of the example");
-    let recording = profiler.builder.finish(Format::Folded, run, Bytes(0));
+    let recording = profiler.builder.finish(Format::Own("spans"), run, Bytes(0));
     let store = Store::in_memory()?;
     let options = IngestOptions {
         version: Some("v1".to_owned()),

@@ -84,27 +84,45 @@
 //! store ends the program. The program's panic hook is called before; a hook may ignore panics whose location is in
 //! redb.
 //!
-//! [`RecordingBuilder`] makes a profile that is not in a file from frames, stacks and costs. They are checked like those
-//! of a file.
+//! [`RecordingBuilder`] makes a profile that is not in a file from frames, stacks, samples and metrics. They are checked
+//! like those of a file.
 //!
 //! ```
 //! use std::path::Path;
 //! use sto_core::id::RecordingDigest;
-//! use sto_core::units::Bytes;
+//! use sto_core::model::{LabelValue, MetricKind, MetricSeries, SampleLabel};
+//! use sto_core::recording::Sample;
+//! use sto_core::units::{Bytes, Nanoseconds};
 //! use sto_core::{Cost, Format, Frame, FrameKind, IngestOptions, RecordingBuilder, Store, Unit, ingest};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut builder = RecordingBuilder::default();
 //! let process = builder.process(1, "demo");
-//! let thread = builder.thread(process, 1, "main")?;
+//! let request = SampleLabel { key: "request".to_owned(), value: LabelValue::Text("login".to_owned()) };
+//! let thread = builder.thread_with_labels(process, 1, "main", vec![request])?;
 //! let allocated = builder.sample_type("allocated", Unit::Bytes);
 //! let [main, read] = ["main", "read"].map(|symbol| {
 //!     builder.frame(Frame { module: "demo", symbol, kind: FrameKind::User, file: "", line: 0 })
 //! });
 //! let stack = builder.stack(&[main?, read?])?;
-//! builder.add(thread, allocated, stack, Cost { samples: 2, value: 4096 })?;
+//! for time in [10_000_000, 30_000_000] {
+//!     builder.add_sample(Sample {
+//!         stack,
+//!         thread,
+//!         sample_type: allocated,
+//!         time: Some(Nanoseconds(time)),
+//!         cost: Cost { samples: 1, value: 2048 },
+//!         truncated: false,
+//!     })?;
+//! }
+//! // Costs without a time are added up.
+//! builder.add(thread, allocated, stack, Cost { samples: 1, value: 1024 })?;
+//! let times = [0, 40_000_000].map(Nanoseconds);
+//! let heap = MetricSeries::new("heap", MetricKind::Level, times.into(), vec![0.0, 5120.0])?;
+//! builder.add_metric(heap);
 //! // A digest that identifies the run, as the digest of its bytes identifies a file.
-//! let recording = builder.finish(Format::Folded, RecordingDigest::hash_bytes(b"run 1"), Bytes(0));
+//! let run = RecordingDigest::hash_bytes(b"run 1");
+//! let recording = builder.finish(Format::Own("allocations of demo"), run, Bytes(0));
 //!
 //! let store = Store::in_memory()?;
 //! let options = IngestOptions {
@@ -112,18 +130,21 @@
 //!     ..IngestOptions::default()
 //! };
 //! let report = ingest(&store, (Path::new("demo"), recording), &options, &mut |_stage| {})?;
-//! assert_eq!(report.profiles[0].totals, [Cost { samples: 2, value: 4096 }]);
+//! assert_eq!(report.profiles[0].totals, [Cost { samples: 3, value: 5120 }]);
+//! assert_eq!(report.profiles[0].profile.format, "allocations of demo");
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! The most common types are at the root of the crate, the others in its modules.
 //!
-//! The crate never prints, exits or reads the environment: paths, revisions and folders are arguments.
+//! The crate never prints, exits or reads the environment: paths, revisions and folders are arguments. Only
+//! [`SymbolOptions::system`](ingest::SymbolOptions::system) asks the system for the user's home.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod ingest;
 mod intern;
+pub mod manual;
 mod symbolize;
 
 pub use ingest::{IngestError, IngestOptions, IngestOutcome, Input, Stage, ingest, prepare};

@@ -1,5 +1,6 @@
 //! The mean of several profiles, as a profile.
-#![doc = include_str!("average.md")]
+//!
+//! See [the manual](crate::manual::average).
 
 use crate::answer::Answer;
 use crate::functions::KeyOptions;

@@ -24,8 +24,8 @@ pub mod correlate {
 
 pub mod expand {
     pub use crate::expand::{
-        Branch, CorrelationSelection, GreedySelection, InformedSelection, PositiveSelection,
-        Selection, expand, expansion,
+        Branch, BranchSelection, CorrelationSelection, GreedySelection, InformedSelection,
+        PositiveSelection, expand, expansion,
     };
 }
 

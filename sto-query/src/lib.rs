@@ -1,5 +1,28 @@
 //! Analyses of stored profiles: the most expensive functions, regressions between two builds, and more.
 //!
+//! This program asks whether a new build is slower than the last one, as `sto find-regressions` does:
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::Arc;
+//! use sto_query::check::{Baseline, CheckRequest};
+//! use sto_query::results::Verdict;
+//! use sto_query::sources::{BuildRef, Context, Sources, Surroundings};
+//!
+//! // A store, which need not exist for questions about files.
+//! let sources = Sources::from_folder(Path::new(".sto"));
+//! let sources = sources.with_environment(Arc::new(Surroundings::from_git(Path::new("."))));
+//! let mut request = CheckRequest::default();
+//! request.baseline = Some(Baseline::Any(BuildRef::File("v1.perf.data".into())));
+//! request.candidate = BuildRef::File("v2.perf.data".into());
+//! let check = sto_query::ask(&sources, &request, &Context::default())?;
+//! println!("{}", check.reason);
+//! std::process::exit((check.verdict == Verdict::Regression).into());
+//! # Ok::<(), sto_query::QueryError>(())
+//! ```
+//!
+//! The [`guide`] goes on from here.
+//!
 //! ```text
 //! builds, profiles          select       selection of runs
 //!         |  Selection
@@ -38,6 +61,7 @@ pub mod error;
 mod exchange;
 mod expand;
 mod functions;
+pub mod guide;
 mod history;
 mod hot;
 #[doc(hidden)]
@@ -45,6 +69,7 @@ pub mod internal;
 mod keys;
 mod listing;
 mod maintain;
+pub mod manual;
 mod models;
 mod phases;
 pub mod policy;

@@ -3,7 +3,8 @@
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), chapter 5. Their *code path
 //! potential* is the potential of degree 0, their *subtree potential* is the potential of degree n with the correction
 //! for recursion.
-#![doc = include_str!("potential.md")]
+//!
+//! See [the manual](crate::manual::potential).
 
 use crate::answer::{Answer, truncate};
 use crate::functions::KeyOptions;

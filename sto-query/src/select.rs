@@ -1,5 +1,6 @@
 //! Selects profiles by the names that users type.
-#![doc = include_str!("select/select.md")]
+//!
+//! See [the manual](crate::manual::select).
 
 mod ancestry;
 mod benchmark;
@@ -17,7 +18,7 @@ pub(crate) use by_commit::group_by_commit;
 pub use error::{NoBuildInRange, NoBuildOfCommit, SelectError};
 pub use newest::first_recorded;
 pub(crate) use newest::oldest_first;
-pub use revision::{Commit, Described};
+pub use revision::{Described, TaggedCommit};
 pub(crate) use revision::{select_runs, shortened as shortened_revision};
 
 use crate::text::printable;
@@ -40,9 +41,9 @@ pub struct Selector {
     /// The build, tag, revision, or id of a build or profile.
     pub name: String,
     /// The commit that the git revision was resolved to.
-    pub(crate) commit: Option<Commit>,
+    pub(crate) commit: Option<TaggedCommit>,
     /// The commits that the range of git revisions was resolved to.
-    pub(crate) range: Option<Vec<Commit>>,
+    pub(crate) range: Option<Vec<TaggedCommit>>,
 }
 
 /// Profiles of one build.
@@ -117,7 +118,7 @@ impl Selector {
 
     /// Sets the commit that the revision was resolved to.
     #[must_use]
-    pub fn with_commit(self, commit: Commit) -> Self {
+    pub fn with_commit(self, commit: TaggedCommit) -> Self {
         Selector {
             commit: Some(commit),
             ..self

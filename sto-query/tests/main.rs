@@ -72,6 +72,7 @@ mod reports;
 mod runs_over_time;
 mod select;
 mod series;
+mod surroundings;
 mod suspects;
 mod tables;
 mod text;

@@ -3,7 +3,7 @@
 use crate::views::{profile_id, stored_build};
 use sto_core::store::StoredBuild;
 use sto_core::units::UnixSeconds;
-use sto_query::select::{Commit, SelectError, Selection, Selector, select_from};
+use sto_query::select::{SelectError, Selection, Selector, TaggedCommit, select_from};
 
 fn builds() -> Vec<StoredBuild> {
     vec![
@@ -264,7 +264,7 @@ fn selects_builds_by_commit() {
     }
     let at = |text: &str, id: &str, tags: &[&str]| {
         let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-        let commit = Commit {
+        let commit = TaggedCommit {
             id: id.to_owned(),
             tags,
         };

@@ -17,7 +17,8 @@ use sto_query::statistics::models::changes::{
     linear_check, local_statistics, polynomial_check,
 };
 use sto_query::statistics::models::{
-    Average, Bandwidth, Buckets, Decay, Estimator, Fit, Kernel, Middle, Models, Points, Window,
+    Average, Bandwidth, Buckets, Decay, Estimator, Fit, Kernel, Middle, Models, Points,
+    RollingWindow,
 };
 
 /// Time models of points and detectors of changes
@@ -47,11 +48,11 @@ fn fits() -> Vec<(&'static str, Fit)> {
         ("regressogram, median", buckets(Middle::Median)),
         (
             "moving average of 4",
-            Fit::MovingAverage(Average::Simple(Window::new(4, true))),
+            Fit::MovingAverage(Average::Simple(RollingWindow::new(4, true))),
         ),
         (
             "moving median of 4",
-            Fit::MovingAverage(Average::Median(Window::new(4, true))),
+            Fit::MovingAverage(Average::Median(RollingWindow::new(4, true))),
         ),
         (
             "exponential average",

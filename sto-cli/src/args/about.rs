@@ -41,7 +41,7 @@ impl About {
     /// Rejects a label or metric with two values, and warns about a revision that git does not know.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         if let Some(revision) = &self.revision
-            && git::describe(revision).is_none()
+            && git::here().describe_revision(revision).is_none()
         {
             let text = format!("git knows no revision `{revision}` here: it is stored as written");
             ui::print_message("warning", &text);
@@ -77,8 +77,8 @@ impl About {
     /// The ingestion options for these arguments, with the work tree's revision and commit by default.
     pub(crate) fn options(&self) -> IngestOptions {
         let described = match &self.revision {
-            None => git::describe_work_tree(),
-            Some(revision) => git::describe(revision),
+            None => git::here().describe(),
+            Some(revision) => git::here().describe_revision(revision),
         };
         let (revision, commit) = match described {
             Some(known) => (Some(known.revision), known.commit),

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 use sto_query::statistics::models::{
-    Average, Bandwidth, Buckets, Decay, Estimator, Fit, Kernel, Middle, ModelKind, Window,
+    Average, Bandwidth, Buckets, Decay, Estimator, Fit, Kernel, Middle, ModelKind, RollingWindow,
     WindowFunction,
 };
 
@@ -199,9 +199,9 @@ impl CurveArgs {
         }
     }
 
-    fn moving(&self, average: impl Fn(Window) -> Average) -> Fit {
+    fn moving(&self, average: impl Fn(RollingWindow) -> Average) -> Fit {
         let is_centred = self.align.as_deref() != Some("before");
-        let mut window = Window::new(self.window.unwrap_or(1) as usize, is_centred);
+        let mut window = RollingWindow::new(self.window.unwrap_or(1) as usize, is_centred);
         window.least = self.min_points.unwrap_or(1) as usize;
         match self.window {
             Some(_) => Fit::MovingAverage(average(window)),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AnnotateArgs, store_path: &StorePath) -> Result<Outcome
             source,
         })?;
     request.may_replace = args.force;
-    let annotated = annotate(&store_path.open()?, &Machine, &request);
+    let annotated = annotate(&store_path.open()?, &Machine::here(), &request);
     let annotated = annotated.map_err(|error| match error {
         QueryError::Annotate(source) => CliError::Annotate {
             path: path(),

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &AverageArgs, store_path: &StorePath) -> Result<Outcome,
     request.benchmarks.clone_from(&args.benchmark.benchmarks);
     request.build.clone_from(&args.build);
     request.matching = args.matching.options();
-    let stored = average(&store_path.open()?, &Machine, &request)?;
+    let stored = average(&store_path.open()?, &Machine::here(), &request)?;
     args.format.print(&stored, render::maintain::average)?;
     Ok(Outcome::Clean)
 }

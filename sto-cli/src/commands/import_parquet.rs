@@ -39,9 +39,15 @@ pub(crate) fn run(args: &ImportParquetArgs, store_path: &StorePath) -> Result<Ou
     request.selectors.clone_from(&args.selectors);
     let store = store_path.open_or_create()?;
     let progress = Progress::for_store("importing", &args.dataset);
-    let merges = import_lake(&store, &Machine, &request, &machine(), &mut |merged| {
-        progress.merged(merged.processed(), merged.profiles);
-    });
+    let merges = import_lake(
+        &store,
+        &Machine::here(),
+        &request,
+        &machine(),
+        &mut |merged| {
+            progress.merged(merged.processed(), merged.profiles);
+        },
+    );
     drop(progress);
     let report = InStore {
         store: store_path.folder.display().to_string(),

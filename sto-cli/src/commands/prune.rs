@@ -79,7 +79,7 @@ pub(crate) fn run(args: &PruneArgs, store_path: &StorePath) -> Result<Outcome, C
     options.dry_run = args.dry_run;
     let store = store_path.open()?;
     let progress = Progress::for_store("pruning", &store_path.folder);
-    let pruned = prune(&store, &Machine, &request)?;
+    let pruned = prune(&store, &Machine::here(), &request)?;
     drop(progress);
     args.format.print(&pruned, render::maintain::prune)?;
     Ok(Outcome::Clean)

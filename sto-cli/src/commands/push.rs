@@ -57,7 +57,7 @@ pub(crate) fn run(args: &PushArgs, store_path: &StorePath) -> Result<Outcome, Cl
     let store = store_path.open()?;
     let progress = Progress::for_store("sending to", Path::new(&place.to_string()));
     let show = |done, profiles| progress.merged(done, profiles);
-    let pushed = push(&store, &Machine, &place, &request, &show);
+    let pushed = push(&store, &Machine::here(), &place, &request, &show);
     drop(progress);
     let pushed = pushed?;
     args.format.print(&pushed, render::exchange::push)?;

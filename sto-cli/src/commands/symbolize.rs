@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SymbolizeArgs, store_path: &StorePath) -> Result<Outcom
     };
     let store = store_path.open()?;
     let progress = Progress::for_store("symbolizing", &store_path.folder);
-    let symbolized = symbolize(&store, &Machine, &request, &hints::notice_text)?;
+    let symbolized = symbolize(&store, &Machine::here(), &request, &hints::notice_text)?;
     drop(progress);
     let report = InStore {
         store: store_path.folder.display().to_string(),

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &TagArgs, store_path: &StorePath) -> Result<Outcome, Cli
         (_, _, Some(name)) => TagRequest::Delete { name: name.clone() },
         _ => TagRequest::List,
     };
-    let tags = tag(&store_path.open()?, &Machine, &request)?;
+    let tags = tag(&store_path.open()?, &Machine::here(), &request)?;
     args.format.print(&tags, render::maintain::tag)?;
     Ok(Outcome::Clean)
 }

@@ -52,7 +52,7 @@ impl Document {
             return None;
         }
         let index = &costs.index;
-        let find = || index.text_when_built(&Machine, path, files);
+        let find = || index.text_when_built(&Machine::here(), path, files);
         let built = self.built.get_or_insert_with(find);
         let text = self.text.as_str();
         let shown = || index.map_to_text(files, built.as_deref(), text);

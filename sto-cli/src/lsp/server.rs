@@ -10,8 +10,8 @@ use super::settings::Settings;
 use super::wire::Failure;
 use super::worker::{Job, Page, Report, Wanted, Worker};
 use super::{calls, commands, findings, hints, hovers, lenses, symbols, uri};
-use crate::runtime::environment::source_folder;
 use crate::runtime::error::sentence;
+use crate::runtime::git;
 use crate::runtime::source_choices::Choices;
 use crate::runtime::{CliError, Outcome, StorePath, panics};
 use gen_lsp_types::json_rpc::Id;
@@ -77,7 +77,7 @@ impl Server {
         let client = Client::new(params);
         let mut outgoing = Outgoing::new();
         outgoing.respond(id, Ok(client.server()));
-        let root = source_folder();
+        let root = git::here().source_folder();
         let (jobs, waiting) = mpsc::channel();
         let choices = match find() {
             Ok(store) => {

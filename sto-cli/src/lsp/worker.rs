@@ -342,5 +342,5 @@ impl<R: Fn(Report)> Worker<R> {
 }
 
 fn sources(snapshot: Snapshot) -> Sources {
-    Sources::from_snapshot(snapshot).with_environment(Arc::new(Machine))
+    Sources::from_snapshot(snapshot).with_environment(Arc::new(Machine::here()))
 }

@@ -1,18 +1,14 @@
 //! Gives the libraries access to the user and the machine.
 
-use crate::runtime::changes::Changes;
 use crate::runtime::{Progress, git, interrupt, ui};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use sto_core::files::User;
 use sto_core::ingest::{
     Debuginfod, IngestError, IngestOptions, IngestOutcome, SymbolOptions, ingest,
 };
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::select::Commit;
-use sto_query::sources::{Environment, FileAges};
+use sto_query::sources::{Environment, WorkTree};
 
 /// The debuginfod servers at these URLs, separated by spaces, with the settings and the cache of elfutils
 /// (debuginfod-client-config(7)); `None` without servers or without a folder for the cache.
@@ -53,9 +49,6 @@ fn split_symbol_file(named: &Path) -> Option<(String, PathBuf)> {
 
 /// Returns the options for finding symbols of a recording on this machine: `named` folders and files (`FILE=PATH`) first.
 pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptions {
-    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
-    let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());
-    let found = recording.metadata().ok();
     SymbolOptions {
         symbol_files: named
             .iter()
@@ -66,35 +59,23 @@ pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptio
             .filter(|named| split_symbol_file(named).is_none())
             .cloned()
             .collect(),
-        recording_dir: recording.parent().map(|folder| match folder.as_os_str() {
-            name if name.is_empty() => PathBuf::from("."),
-            _ => folder.to_owned(),
-        }),
-        recording_modified: found.as_ref().and_then(|file| file.modified().ok()),
-        perf_cache: home.map(|home| PathBuf::from(home).join(".debug")),
-        debug_dirs: vec![PathBuf::from("/usr/lib/debug")],
-        kallsyms: existing("/proc/kallsyms"),
-        kernel_notes: existing("/sys/kernel/notes"),
-        perf_maps: Some(PathBuf::from("/tmp")),
-        // The owner of the recording is trusted, too.
-        trusted_users: [User::ROOT, User::current()]
-            .into_iter()
-            .chain(found.map(|file| User(file.uid())))
-            .collect(),
-        ..SymbolOptions::default()
+        ..SymbolOptions::system().for_recording(recording)
     }
 }
 
 /// The user's machine, for queries.
-pub(crate) struct Machine;
+pub(crate) struct Machine(WorkTree);
+
+impl Machine {
+    /// The machine, with the work tree that contains the working directory.
+    pub(crate) fn here() -> Machine {
+        Machine(git::here())
+    }
+}
 
 impl Environment for Machine {
-    fn commit(&self, revision: &str) -> Option<Commit> {
-        git::commit(revision)
-    }
-
-    fn commits(&self, range: &str) -> Option<Vec<Commit>> {
-        git::commits(range)
+    fn work_tree(&self) -> Option<&WorkTree> {
+        Some(&self.0)
     }
 
     fn read(
@@ -127,29 +108,6 @@ impl Environment for Machine {
         let fits = format!("`{name}` matches {} functions", functions.len());
         ui::print_list(&fits, functions);
     }
-
-    fn source_folder(&self) -> Option<PathBuf> {
-        Some(source_folder())
-    }
-
-    fn revision(&self, folder: &Path) -> Option<String> {
-        git::revision_of(folder)
-    }
-
-    fn text_at(&self, path: &Path, revision: &str) -> Option<String> {
-        git::text_at(path, revision)
-    }
-
-    fn changes(&self, recorded: Option<UnixSeconds>) -> FileAges {
-        let changes = Changes::before(recorded);
-        Box::new(move |file| changes.age(file))
-    }
-}
-
-/// The folder of source files: the top of the current work tree, otherwise the working directory.
-pub(crate) fn source_folder() -> PathBuf {
-    let working = std::env::current_dir().unwrap_or_default();
-    git::work_tree(&working).unwrap_or(working)
 }
 
 /// The current time.

@@ -2,7 +2,6 @@
 //! and the mapping of errors to exit statuses.
 
 pub(crate) mod browser;
-pub(crate) mod changes;
 pub(crate) mod config;
 pub(crate) mod destination;
 pub(crate) mod environment;

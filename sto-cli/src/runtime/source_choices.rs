@@ -1,7 +1,7 @@
 //! The user's choices between several source files that match one file of the profiles. They are saved in the store's
 //! folder.
 
-use super::environment::source_folder;
+use super::git;
 use super::{CliError, StorePath, output};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl Choices {
 
 /// The choices for the current source folder.
 pub(crate) fn chosen(store: &StorePath) -> Chosen {
-    Choices::load(Some(&store.folder), &source_folder()).chosen
+    Choices::load(Some(&store.folder), &git::here().source_folder()).chosen
 }
 
 /// The content of the file; empty if it is not a JSON object.

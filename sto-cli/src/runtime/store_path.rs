@@ -28,7 +28,7 @@ impl StorePath {
     pub(crate) fn sources(&self) -> Sources {
         let folder = self.folder.clone();
         let open = move || Snapshot::open(&folder, options());
-        Sources::with_opener(open).with_environment(Arc::new(Machine))
+        Sources::with_opener(open).with_environment(Arc::new(Machine::here()))
     }
 
     /// Answers a question about the store and files.
@@ -39,7 +39,7 @@ impl StorePath {
     /// Like [`StorePath::sources`], with the store's current state. Creates the store if it does not exist.
     pub(crate) fn sources_or_empty(&self) -> Result<Sources, StoreError> {
         let snapshot = self.open_or_create()?.snapshot()?;
-        Ok(Sources::from_snapshot(snapshot).with_environment(Arc::new(Machine)))
+        Ok(Sources::from_snapshot(snapshot).with_environment(Arc::new(Machine::here())))
     }
 
     /// Opens the store, which must exist.

@@ -13,7 +13,9 @@ fn links_between_documents_lead_to_a_file_and_a_heading() {
     assert!(documents.len() > 30, "{:?}", documents.keys());
     let mut broken = Vec::new();
     for (path, text) in &documents {
-        for link in links(text) {
+        let defined = definitions_in(text).map(|(_, target)| target);
+        let defined = defined.filter(|target| !target.contains("::") && !target.contains("://"));
+        for link in links(text).chain(defined) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = match file {
                 "" => path.clone(),
@@ -29,6 +31,65 @@ fn links_between_documents_lead_to_a_file_and_a_heading() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn links_in_rustdoc_lead_to_a_document_and_a_heading() {
+    let manuals = manuals();
+    assert!(manuals.values().flatten().count() > 50, "{manuals:?}");
+    let mut broken = Vec::new();
+    for (name, documents) in &manuals {
+        let definitions = fs::read_to_string(documents["links"].as_path()).unwrap_or_default();
+        let definitions: BTreeMap<_, _> = definitions_in(&definitions).collect();
+        for (label, target) in &definitions {
+            // `crate::manual::NAME#HEADING` or `https://docs.rs/.../CRATE/manual/NAME/index.html#HEADING`.
+            let (page, heading) = target.split_once('#').unwrap_or((target, ""));
+            let words: Vec<&str> = page.split(['/', ':']).collect();
+            let at = words.iter().position(|&word| word == "manual").unwrap();
+            let [of, page] = match words[at - 1] {
+                "" => [name, words[at + 2]],
+                of => [of, words[at + 1]],
+            };
+            let text = fs::read_to_string(&manuals[of][page]).unwrap();
+            if !heading.is_empty() && !anchors(&text).contains(heading) {
+                broken.push(format!("{label}: {target}"));
+            }
+        }
+        for path in documents.values() {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            let inline = links(&text).filter(|link| !link.starts_with('#'));
+            let labels = definitions_in(&text).map(|(label, _)| label);
+            let undefined = labels.filter(|label| !definitions.contains_key(label));
+            let dead = inline.chain(undefined);
+            broken.extend(dead.map(|link| format!("{}: {link}", path.display())));
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// The documents that rustdoc shows: by crate and module, with the definitions of links as the module `links`.
+fn manuals() -> BTreeMap<String, BTreeMap<String, PathBuf>> {
+    let folders = [
+        "sto-core",
+        "sto-core/model",
+        "sto-core/formats",
+        "sto-core/store",
+        "sto-query",
+        "sto-query/stats",
+        "sto-query/lake",
+    ];
+    let manuals = folders.map(|folder| {
+        let name = format!("sto_{}", folder.rsplit(['/', '-']).next().unwrap());
+        let folder = repository().join(folder).join("src/manual");
+        let code = fs::read_to_string(folder.join("mod.rs")).unwrap();
+        let documents = code.lines().filter_map(|line| {
+            let (name, path) = line.trim().strip_suffix("\",")?.split_once(" = \"")?;
+            Some((name.to_owned(), folder.join(path)))
+        });
+        let links = ("links".to_owned(), folder.join("links.md"));
+        (name, documents.chain([links]).collect())
+    });
+    manuals.into_iter().collect()
 }
 
 #[test]
@@ -67,6 +128,11 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
         .flat_map(|line| line.split("](").skip(1))
         .filter_map(|rest| rest.split(')').next())
         .filter(|link| !link.contains("://") && !link.contains("::") && !link.contains(' '))
+}
+
+/// The definitions of links in a document, `[LABEL]: TARGET`.
+fn definitions_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    prose(text).filter_map(|line| line.strip_prefix('[')?.split_once("]: "))
 }
 
 /// The lines outside of fenced blocks.

@@ -6,15 +6,15 @@
 use super::elf::ElfFile;
 use super::found::Artifact;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use sto_model::Debuginfod;
 use sto_model::GnuBuildId;
 use sto_model::files::Folder;
+use sto_model::system::create_private_folders;
 use sto_model::tls_config;
 use ureq::Agent;
 
@@ -75,7 +75,7 @@ impl Client<'_> {
             Some(problem) => Err(problem),
             None => {
                 // An empty file records the miss; without it, the next search asks again.
-                let _ = make_folder(&folder).and_then(|()| File::create(&cached));
+                let _ = create_private_folders(&folder).and_then(|()| File::create(&cached));
                 Ok(None)
             }
         }
@@ -133,7 +133,7 @@ impl Client<'_> {
                 folder.display()
             ))
         };
-        make_folder(folder).map_err(unwritable)?;
+        create_private_folders(folder).map_err(unwritable)?;
         let opened = Arc::new(Folder::open(folder).map_err(unwritable)?);
         let prefix = format!("{name}.");
         let temporary = self
@@ -224,8 +224,4 @@ impl Artifact {
 fn open_with_build_id(path: &Path, build_id: &GnuBuildId) -> Option<ElfFile> {
     let file = ElfFile::open(path).ok().flatten();
     file.filter(|file| file.build_id.as_ref() == Some(build_id))
-}
-
-fn make_folder(path: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

@@ -6,15 +6,14 @@ use flate2::read::ZlibDecoder;
 use gimli::RunTimeEndian;
 use object::{CompressionFormat, Object, ObjectSection, ObjectSegment, SectionFlags, elf};
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_model::GnuBuildId;
 use sto_model::files::{Links, ReadAt, RegularFile};
+use sto_model::system::{file_id, os_string_from_bytes};
 
 /// A parsed ELF file.
 pub type Elf<'data> = object::File<'data, &'data LazyFile>;
@@ -98,9 +97,9 @@ impl ElfFile {
                 detail_of(&elf),
                 elf.sections()
                     .any(|section| is_executable(&section) && !is_empty(&section)),
-                link.map(|(name, _)| OsStr::from_bytes(name).to_owned()),
+                link.map(|(name, _)| os_string_from_bytes(name)),
                 alt_link.and_then(|(path, build_id)| {
-                    let path = PathBuf::from(OsStr::from_bytes(path));
+                    let path = PathBuf::from(os_string_from_bytes(path));
                     Some((path, GnuBuildId::from_bytes(build_id)?))
                 }),
             ))
@@ -113,7 +112,7 @@ impl ElfFile {
         Ok(Some(ElfFile {
             path: path.to_owned(),
             build_id,
-            inode: metadata.ino(),
+            inode: file_id(&metadata).inode,
             written: metadata.modified().ok(),
             detail,
             has_code,

@@ -2,10 +2,10 @@
 
 use super::jit_dump::JitDump;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sto_model::SymbolOptions;
 use sto_model::files::{Links, RegularFile, User, own_id_of_process, user_of_process_since};
+use sto_model::system::file_id;
 use sto_model::{Hint, Notice};
 
 /// Returns the path and the process id of the jitdump that a mapped file is (`jit-PID.dump`), or from which
@@ -70,7 +70,7 @@ fn open_recorded(
         io::ErrorKind::NotFound => "it no longer exists".to_owned(),
         _ => format!("it cannot be read: {error}"),
     })?;
-    if inode != Some(file.metadata.ino()) {
+    if inode != Some(file_id(&file.metadata).inode) {
         return Err("the path has another file now".to_owned());
     }
     if !is_trusted_owner(file.owner(), pid, options) {
@@ -93,7 +93,7 @@ fn open_in_container(
     in_container.find_map(|id| {
         let path = path_in_process(id, path)?;
         let file = RegularFile::open(&path, Links::Refuse).ok()?;
-        let is_recorded = inode == Some(file.metadata.ino());
+        let is_recorded = inode == Some(file_id(&file.metadata).inode);
         (is_recorded && is_owned_by_process(file.owner(), id, options))
             .then(|| JitDump::open(&file, &path, own_id))?
     })

@@ -1,13 +1,12 @@
 //! A file in memory that is read on demand.
 
-use memmap2::{Advice, MmapOptions, MmapRaw};
+use memmap2::{MmapOptions, MmapRaw};
 use object::ReadRef;
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::Errno;
 use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
 use sto_model::files::{ReadAt, RegularFile};
+use sto_model::system;
 
 /// A file whose blocks are read into memory on first use.
 ///
@@ -36,7 +35,8 @@ impl LazyFile {
             .no_reserve_swap()
             .map_anon()?;
         // Page faults dominate the time of reading, and huge pages need fewer. Not every system has them.
-        let _ = memory.advise(Advice::HugePage);
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::HugePage);
         Ok(LazyFile {
             file,
             memory: memory.into(),
@@ -81,11 +81,7 @@ impl LazyFile {
 
     /// Returns `true` if a part of the file is a hole: it was never written, and reads as zeros.
     fn is_hole(&self, start: u64, end: u64) -> bool {
-        let is_hole = match seek(&self.file.file, SeekFrom::Data(start)) {
-            Ok(data) => data >= end,
-            Err(error) => error == Errno::NXIO,
-        };
-        is_hole && self.file.truncation_error().is_none()
+        system::is_hole(&self.file.file, start, end) && self.file.truncation_error().is_none()
     }
 }
 

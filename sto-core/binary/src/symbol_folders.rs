@@ -4,8 +4,8 @@ use super::elf::ElfFile;
 use hashbrown::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sto_model::system::file_id;
 use sto_model::{GnuBuildId, SymbolOptions};
 
 /// Depth of folders up to which files are searched.
@@ -22,7 +22,9 @@ pub(super) fn files_with_build_id<'o>(
     let list = || {
         let mut files = HashMap::new();
         for dir in &options.symbol_dirs {
-            let device = dir.metadata().map_or(0, |metadata| metadata.dev());
+            let device = dir
+                .metadata()
+                .map_or(0, |metadata| file_id(&metadata).device);
             list(dir, device, MAX_DEPTH, &mut files);
         }
         files
@@ -41,7 +43,7 @@ fn list(dir: &Path, device: u64, depth: usize, files: &mut HashMap<GnuBuildId, V
         if entry.file_type().is_ok_and(|file_type| file_type.is_dir()) {
             let is_on_device = entry
                 .metadata()
-                .is_ok_and(|metadata| metadata.dev() == device);
+                .is_ok_and(|metadata| file_id(&metadata).device == device);
             if depth > 0 && is_on_device {
                 list(&path, device, depth - 1, files);
             }

@@ -3,7 +3,7 @@
 //! They are written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many
 //! others. There is no specification; the rules of this reader are below.
 //!
-#![doc = include_str!("folded.md")]
+//! See [the manual](crate::manual::folded).
 
 use crate::names::{NamedFrame, is_unresolved};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};

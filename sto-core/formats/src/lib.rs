@@ -3,7 +3,7 @@
 //!
 //! Tools link `sto-core`, which re-exports this crate's public items.
 //!
-#![doc = include_str!("formats.md")]
+//! See [the manual](crate::manual::formats).
 // Without `symbols`, parts of the recording and of file access that only readers of native programs
 // need are unused.
 #![cfg_attr(not(feature = "symbols"), allow(dead_code, unused_imports))]
@@ -12,6 +12,7 @@
 mod compressed;
 mod encoding;
 mod error;
+pub mod manual;
 mod read;
 mod registry;
 mod source;

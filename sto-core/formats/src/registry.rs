@@ -40,10 +40,11 @@ use sto_model::files::ReadAt;
 macro_rules! rows {
     ($($(#[$doc:meta])* $format:ident = $name:literal $(if $feature:tt)?: $matches:expr, $reader:expr;)*) => {
         /// Returns the function that recognises a format and its reader, or `None` if this program
-        /// was built without it.
+        /// was built without it or the format has no files.
         fn row(format: Format) -> Option<(Matches, Reader)> {
             Some(match format {
                 $($(#[cfg(feature = $feature)])? Format::$format => ($matches, $reader),)*
+                Format::Own(_) => return None,
                 #[cfg(not(feature = "symbols"))]
                 _ => return None,
             })
@@ -108,7 +109,7 @@ pub(super) fn format_of(head: &Head<'_>) -> Option<Format> {
     // A line of JSON may contain text by which a line-based format is recognised.
     let is_json = head.is_json();
     Format::all()
-        .filter(|&format| !is_json || (format as usize) < FIRST_OF_LINES as usize)
+        .take_while(|&format| !is_json || format != FIRST_OF_LINES)
         .find(|&format| row(format).is_some_and(|(matches, _)| matches(head)))
 }
 

@@ -1,6 +1,6 @@
 //! Text reports of profilers, read line by line.
 //!
-#![doc = include_str!("reports.md")]
+//! See [the manual](crate::manual::reports).
 
 use crate::error::{At, DecodeError, Decoded, Salvage};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};

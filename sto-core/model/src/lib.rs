@@ -12,6 +12,7 @@ mod frame;
 mod hint;
 pub mod id;
 pub mod limits;
+pub mod manual;
 pub mod memory;
 mod metric_series;
 mod module;
@@ -21,6 +22,8 @@ mod profile;
 mod source;
 mod source_path;
 mod symbol_options;
+#[doc(hidden)]
+pub mod system;
 mod text;
 mod timings;
 #[cfg(feature = "tls")]

@@ -1,6 +1,6 @@
 //! Limits on profiles and files.
 //!
-#![doc = include_str!("limits.md")]
+//! See [the manual](crate::manual::limits).
 
 use crate::units::Bytes;
 

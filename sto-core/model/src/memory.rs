@@ -3,7 +3,7 @@
 //! A few kilobytes of packed data can unpack to gigabytes, so the declared size of everything that a query unpacks
 //! is checked first. This module does not count allocations: the command does that in its allocator.
 //!
-#![doc = include_str!("memory.md")]
+//! See [the manual](crate::manual::memory).
 
 use crate::units::Bytes;
 use std::fmt;

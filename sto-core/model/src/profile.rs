@@ -14,6 +14,7 @@ use std::sync::Arc;
 )]
 #[repr(u8)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Granularity {
     /// A frame is a function. Costs of lines are stored next to the tree.
     #[default]

@@ -3,7 +3,7 @@
 use crate::files::{TemporaryFiles, User};
 use crate::{GnuBuildId, Granularity};
 use hashbrown::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
@@ -39,6 +39,39 @@ pub struct SymbolOptions {
     /// The files in `symbol_dirs` and below by build id, listed when they are first needed.
     #[doc(hidden)]
     pub files_in_symbol_dirs: Arc<OnceLock<HashMap<GnuBuildId, Vec<PathBuf>>>>,
+}
+
+impl SymbolOptions {
+    /// The places where the command `sto` searches: perf's cache in the user's home, debug files of the system, the running
+    /// kernel, and perf maps in `/tmp` of this user and root.
+    ///
+    /// Asks the system for the user's home, which the environment variable `HOME` names on Unix.
+    pub fn system() -> SymbolOptions {
+        let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());
+        SymbolOptions {
+            perf_cache: std::env::home_dir().map(|home| home.join(".debug")),
+            debug_dirs: vec![PathBuf::from("/usr/lib/debug")],
+            kallsyms: existing("/proc/kallsyms"),
+            kernel_notes: existing("/sys/kernel/notes"),
+            perf_maps: Some(PathBuf::from("/tmp")),
+            trusted_users: vec![User::ROOT, User::current()],
+            ..SymbolOptions::default()
+        }
+    }
+
+    /// Adds what a recording's file tells: files next to it are searched, files that are newer are not the recorded ones,
+    /// and its owner is trusted.
+    pub fn for_recording(mut self, file: &Path) -> SymbolOptions {
+        self.recording_dir = file.parent().map(|folder| match folder.as_os_str() {
+            name if name.is_empty() => PathBuf::from("."),
+            _ => folder.to_owned(),
+        });
+        if let Ok(found) = file.metadata() {
+            self.recording_modified = found.modified().ok();
+            self.trusted_users.push(User::owner_of(&found));
+        }
+        self
+    }
 }
 
 /// debuginfod servers, which provide files by build id. Clones share the list of unreachable servers.

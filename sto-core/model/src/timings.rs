@@ -1,6 +1,6 @@
 //! The stages of ingestion, and the time that they take.
 
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use crate::system::{ProcessorClock, processor_time};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,7 +83,7 @@ impl Timings {
         if self.0.is_none() {
             return work();
         }
-        let start = Moment::now(ClockId::ProcessCPUTime);
+        let start = Moment::now(ProcessorClock::Process);
         let done = work();
         self.add(stage, start.elapsed());
         done
@@ -96,7 +96,7 @@ impl Timings {
             return work();
         }
         let outer = NESTED.take();
-        let start = Moment::now(ClockId::ThreadCPUTime);
+        let start = Moment::now(ProcessorClock::Thread);
         let done = work();
         let all = start.elapsed();
         let nested = NESTED.replace(StageTime {
@@ -126,30 +126,25 @@ impl Timings {
 /// A point in time on the wall clock and a processor clock.
 struct Moment {
     wall: Instant,
-    clock: ClockId,
+    clock: ProcessorClock,
     processor: Duration,
 }
 
 impl Moment {
-    fn now(clock: ClockId) -> Moment {
+    fn now(clock: ProcessorClock) -> Moment {
         Moment {
             wall: Instant::now(),
             clock,
-            processor: read(clock),
+            processor: processor_time(clock),
         }
     }
 
     fn elapsed(&self) -> StageTime {
         StageTime {
             wall: self.wall.elapsed(),
-            processor: read(self.clock).saturating_sub(self.processor),
+            processor: processor_time(self.clock).saturating_sub(self.processor),
         }
     }
-}
-
-fn read(clock: ClockId) -> Duration {
-    let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
-    Duration::new(tv_sec.unsigned_abs(), tv_nsec.unsigned_abs() as u32)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ impl Bytes {
 /// The unit of a sample type's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Unit {
     /// The number of samples, as in folded stacks without a unit.
     Samples = 0,

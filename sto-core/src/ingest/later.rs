@@ -20,6 +20,7 @@ use sto_store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Wr
 
 /// The outcome of [`symbolize_again`] for a profile.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Symbolized {
     /// The profile that replaces it, and the packed size of the data written; `None` if nothing was found.
     pub replaced_by: Option<(ProfileId, Bytes)>,

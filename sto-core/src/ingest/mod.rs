@@ -100,6 +100,7 @@ pub struct IngestedSlices {
 /// Metrics over time that were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IngestedMetrics {
     /// Number of metrics that were read.
     pub count: usize,
@@ -139,6 +140,7 @@ pub struct IngestOutcome {
 /// The input of [`ingest`].
 ///
 /// Errors contain the input's name, and the program is named after it if the data has no name.
+#[non_exhaustive]
 pub enum Input<'a> {
     /// A file.
     Path(&'a Path),

@@ -29,7 +29,7 @@ pub(super) fn other_build_id(known: &Build, new: &Build) -> Option<Notice> {
 pub(super) fn replaced_profile((replaced, from): &(ProfileId, ProfileOrigin)) -> String {
     let from = match from {
         ProfileOrigin::Store(path) => format!("came from {}", excerpt(path.as_bytes())),
-        ProfileOrigin::Exported | ProfileOrigin::ReadHere => "came with this store".to_owned(),
+        _ => "came with this store".to_owned(),
     };
     format!(
         "This profile replaces profile {} of the same recording, which {from} and had other contents: \

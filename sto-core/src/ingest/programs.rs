@@ -1,6 +1,6 @@
 //! The programs of a recording, and the builds of its profiles.
 //!
-#![doc = include_str!("naming.md")]
+//! See [the manual](crate::manual::naming).
 
 use super::{IngestError, IngestOptions};
 use std::cmp::Reverse;

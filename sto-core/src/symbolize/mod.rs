@@ -18,7 +18,7 @@
 //!
 //! The rules:
 //!
-#![doc = include_str!("symbols.md")]
+//! See [the manual](crate::manual::symbols).
 
 #[cfg(feature = "symbols")]
 mod lookup;

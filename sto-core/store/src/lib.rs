@@ -29,6 +29,7 @@ mod file;
 mod guard;
 mod kept;
 mod maintain;
+pub mod manual;
 mod numbers;
 mod read;
 mod tables;

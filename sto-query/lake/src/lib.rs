@@ -12,4 +12,5 @@
 
 pub mod exchange;
 pub mod lake;
+pub mod manual;
 pub mod places;

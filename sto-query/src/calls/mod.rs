@@ -1,5 +1,6 @@
 //! Calls of a run's threads over time: long calls individually, shorter ones in expressions.
-#![doc = include_str!("calls.md")]
+//!
+//! See [the manual](crate::manual::calls).
 
 mod frames;
 mod nesting;

@@ -39,7 +39,8 @@
 //!
 //! The unit of evidence is the run. Each side has one or more runs, and the variation between the
 //! runs of a side decides how significant a difference between the sides is.
-#![doc = include_str!("compare.md")]
+//!
+//! See [the manual](crate::manual::compare).
 
 mod blame;
 mod calibrate;

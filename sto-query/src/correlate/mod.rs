@@ -3,8 +3,10 @@
 //! Sources: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), sections 5.3 and 6.2 and
 //! appendix A.2; M. Hauswirth, P. F. Sweeney, A. Diwan and M. Mozer, Automating Vertical Profiling (OOPSLA 2005),
 //! section 5.
-#![doc = include_str!("correlate.md")]
-#![doc = include_str!("metrics.md")]
+//!
+//! See [the manual](crate::manual::correlate).
+//!
+//! See [the manual](crate::manual::metrics).
 
 mod align;
 mod bottlenecks;

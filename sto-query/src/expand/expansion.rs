@@ -1,7 +1,7 @@
 //! Result of expanding a function.
 
 use crate::answer::Answer;
-use crate::expand::{Branch, Direction, GreedySelection, Selection};
+use crate::expand::{Branch, BranchSelection, Direction, GreedySelection};
 use crate::history::{FunctionIx, History, HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold_tree};
@@ -111,7 +111,7 @@ pub fn expansion(
     direction: Direction,
     method: Method,
     greedy: &GreedySelection,
-    selection: &dyn Selection,
+    selection: &dyn BranchSelection,
 ) -> Expansion {
     let function = |ix: FunctionIx| history.functions[ix.get()].clone();
     let contexts = branches.iter().map(|branch| {

@@ -1,6 +1,6 @@
 //! Informed selection: score and further evidence.
 
-use super::{Branch, GreedySelection, Selection};
+use super::{Branch, BranchSelection, GreedySelection};
 use crate::history::{History, Judged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -83,7 +83,7 @@ impl<F: Fn(&str) -> Option<Duration>> InformedSelection<'_, F> {
     }
 }
 
-impl<F: Fn(&str) -> Option<Duration>> Selection for InformedSelection<'_, F> {
+impl<F: Fn(&str) -> Option<Duration>> BranchSelection for InformedSelection<'_, F> {
     fn rank(&self, branch: &Branch) -> f64 {
         let weights = [
             self.recency(branch),

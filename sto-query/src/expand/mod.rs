@@ -2,21 +2,22 @@
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.3 and algorithm 1. A
 //! [`Branch`] starts at a function and grows by one caller or callee at a time. A [`StopCriterion`] discards
-//! branches, and a [`Selection`] ranks extensions. Both are traits that can be implemented for other rules.
+//! branches, and a [`BranchSelection`] ranks extensions. Both are traits that can be implemented for other rules.
 //!
 //! ```
-//! use sto_query::internal::expand::{Branch, Selection};
+//! use sto_query::internal::expand::{Branch, BranchSelection};
 //!
 //! /// Pursues the extensions that have most samples in the newest run.
 //! struct Largest;
 //!
-//! impl Selection for Largest {
+//! impl BranchSelection for Largest {
 //!     fn rank(&self, branch: &Branch) -> f64 {
 //!         branch.last.last().copied().unwrap_or(0.0)
 //!     }
 //! }
 //! ```
-#![doc = include_str!("expand.md")]
+//!
+//! See [the manual](crate::manual::expand).
 
 mod branch;
 mod expansion;
@@ -40,7 +41,7 @@ pub trait StopCriterion {
 }
 
 /// Ranks the extensions of a branch; the highest are pursued.
-pub trait Selection {
+pub trait BranchSelection {
     /// Returns the rank of an extension among its siblings.
     fn rank(&self, branch: &Branch) -> f64;
 }
@@ -76,7 +77,7 @@ pub fn expand(
     function: FunctionIx,
     direction: Direction,
     criterion: &dyn StopCriterion,
-    selection: &dyn Selection,
+    selection: &dyn BranchSelection,
     reach: ExpandLimits,
 ) -> Vec<Branch> {
     let runs = BranchGrower::new(history, function, direction);

@@ -1,6 +1,6 @@
 //! Selection of branches by score, or by correlation with a metric.
 
-use super::{Branch, Selection, StopCriterion};
+use super::{Branch, BranchSelection, StopCriterion};
 use crate::correlate::pearson;
 use crate::history::{History, HistoryError, Judged};
 use crate::series::{Expected, score};
@@ -24,7 +24,7 @@ impl GreedySelection {
     }
 }
 
-impl Selection for GreedySelection {
+impl BranchSelection for GreedySelection {
     fn rank(&self, branch: &Branch) -> f64 {
         self.score(&branch.samples)
     }
@@ -81,14 +81,14 @@ impl CorrelationSelection {
     }
 }
 
-impl Selection for CorrelationSelection {
+impl BranchSelection for CorrelationSelection {
     fn rank(&self, branch: &Branch) -> f64 {
         self.coefficient(branch)
     }
 }
 
 /// Discards branches whose rank in a selection is not above zero.
-pub struct PositiveSelection<'s>(pub &'s dyn Selection);
+pub struct PositiveSelection<'s>(pub &'s dyn BranchSelection);
 
 impl StopCriterion for PositiveSelection<'_> {
     fn stops(&self, branch: &Branch) -> bool {

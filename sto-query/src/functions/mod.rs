@@ -10,7 +10,8 @@
 //!
 //! All features that involve several builds match functions by these keys: comparisons, histories,
 //! averages, and differences that are drawn or exported.
-#![doc = include_str!("functions.md")]
+//!
+//! See [the manual](crate::manual::functions).
 
 mod attribution;
 mod choice;

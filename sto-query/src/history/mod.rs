@@ -1,5 +1,6 @@
 //! The runs of all builds of a program over time.
-#![doc = include_str!("history.md")]
+//!
+//! See [the manual](crate::manual::history).
 
 mod costs;
 mod error;

@@ -13,7 +13,8 @@
 //!      v  blame         a file with the cost of each line
 //! HotSpots, Blame
 //! ```
-#![doc = include_str!("hot.md")]
+//!
+//! See [the manual](crate::manual::hot).
 
 mod blame;
 mod build;

@@ -122,7 +122,7 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
             kept,
             ..
         } => (false, Bytes(metrics.0 + calls.0 + kept.0)),
-        Added::AlreadyStored(_) => (false, Bytes(0)),
+        _ => (false, Bytes(0)),
     };
     IngestedProfile {
         build: ingested.build.clone(),

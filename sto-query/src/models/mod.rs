@@ -7,7 +7,8 @@
 //!         v
 //! regression, buckets, ...      statistics   models, best first
 //! ```
-#![doc = include_str!("models.md")]
+//!
+//! See [the manual](crate::manual::models).
 
 mod calls;
 mod change;

@@ -1,5 +1,6 @@
 //! Phases of a run: parts of its time with different composition of cost, and repetitions.
-#![doc = include_str!("phases.md")]
+//!
+//! See [the manual](crate::manual::phases).
 
 mod composition;
 mod find;

@@ -1,7 +1,8 @@
 //! A project's requirements on a release: thresholds, benchmarks, and functions to ignore.
 //!
 //! A policy is written in TOML. The caller reads the file and knows the date.
-#![doc = include_str!("policy.md")]
+//!
+//! See [the manual](crate::manual::policy).
 
 mod file;
 

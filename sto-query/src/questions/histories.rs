@@ -3,8 +3,8 @@
 use crate::QueryError;
 use crate::correlate::{self, BottleneckOptions, Bottlenecks};
 use crate::expand::{
-    self, CorrelationSelection, Direction, ExpandLimits, Expansion, GreedySelection,
-    InformedSelection, Method, PositiveSelection, Selection, StopCriterion,
+    self, BranchSelection, CorrelationSelection, Direction, ExpandLimits, Expansion,
+    GreedySelection, InformedSelection, Method, PositiveSelection, StopCriterion,
 };
 use crate::history::{
     self, Evolution, History, HistoryError, HistoryQuery, Judged, JudgedWindow, Occurrences,
@@ -253,7 +253,7 @@ pub(super) fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expan
         reach,
         ..
     } = *request;
-    let selection: Box<dyn Selection> = match method {
+    let selection: Box<dyn BranchSelection> = match method {
         Method::Greedy => Box::new(greedy.clone()),
         Method::Informed => {
             let recorded = history.runs[newest].profile.profile.origin.recorded;

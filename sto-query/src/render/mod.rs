@@ -4,7 +4,7 @@
 //! anything. Text and SVG escape them with [`printable`](crate::text::printable), JSON with its
 //! serializer.
 //!
-#![doc = include_str!("json.md")]
+//! See [the manual](crate::manual::json).
 
 pub mod align;
 pub mod bisect;

@@ -39,7 +39,6 @@ pub fn text(report: &InStore<Verification>, style: Style) -> String {
 
 fn sentence(concerns: &Concerns) -> String {
     match concerns {
-        Concerns::Everything => "This concerns everything in the store.".to_owned(),
         Concerns::Executable { executable } => format!("This concerns all of {executable}."),
         Concerns::Build {
             executable,
@@ -59,5 +58,6 @@ fn sentence(concerns: &Concerns) -> String {
             )
         }
         Concerns::Nothing => "This concerns no profile that is there.".to_owned(),
+        _ => "This concerns everything in the store.".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Selects builds by a range of commits: `git:v1.2..HEAD`.
 
 use super::error::NoBuildInRange;
-use super::revision::{Commit, Described, PREFIX, select_runs, shortened};
+use super::revision::{Described, PREFIX, TaggedCommit, select_runs, shortened};
 use super::{MAX_NAMED, SelectError, Selection, Selector, full_name};
 use std::collections::HashSet;
 use sto_core::store::StoredBuild;
@@ -11,12 +11,12 @@ const BETWEEN: &str = "..";
 
 /// A set of commits, with a fast lookup of full ids and a linear one of prefixes and tags.
 pub(crate) struct CommitSet<'a> {
-    commits: &'a [Commit],
+    commits: &'a [TaggedCommit],
     ids: HashSet<&'a str>,
 }
 
 impl<'a> CommitSet<'a> {
-    pub(crate) fn new(commits: &'a [Commit]) -> CommitSet<'a> {
+    pub(crate) fn new(commits: &'a [TaggedCommit]) -> CommitSet<'a> {
         CommitSet {
             ids: commits.iter().map(|commit| commit.id.as_str()).collect(),
             commits,
@@ -44,7 +44,7 @@ impl Selector {
 
     /// Sets the commits that the range was resolved to.
     #[must_use]
-    pub fn with_commits(self, commits: Vec<Commit>) -> Self {
+    pub fn with_commits(self, commits: Vec<TaggedCommit>) -> Self {
         Selector {
             range: Some(commits),
             ..self

@@ -13,7 +13,7 @@ pub(super) const PREFIX: &str = "git:";
 /// The library does not run git: the caller resolves `git:HEAD~1`, and sets the commit with
 /// [`Selector::with_commit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
+pub struct TaggedCommit {
     /// The commit's id in hexadecimal, or its first digits.
     pub id: String,
     /// The tags of the commit: `git describe` may have named a build only by its tag.
@@ -81,7 +81,7 @@ impl<'a> Described<'a> {
     }
 
     /// Whether the working tree was at this commit, regardless of uncommitted changes.
-    pub(super) fn is_at_commit(&self, commit: &Commit) -> bool {
+    pub(super) fn is_at_commit(&self, commit: &TaggedCommit) -> bool {
         match (self.commit, self.tag) {
             (Some(id), _) => commit.id.starts_with(id) || id.starts_with(&commit.id),
             (None, tag) => commit.tags.iter().any(|known| Some(known.as_str()) == tag),
@@ -113,7 +113,7 @@ pub(super) fn select(
 ) -> Result<Selection, SelectError> {
     let commit = match &selector.commit {
         Some(commit) => commit.clone(),
-        None if is_hex(revision) => Commit {
+        None if is_hex(revision) => TaggedCommit {
             id: revision.to_ascii_lowercase(),
             tags: Vec::new(),
         },

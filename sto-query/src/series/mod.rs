@@ -9,7 +9,8 @@
 //! causes                        functions that explain the change, by a comparison with the build before
 //! changes                       level shifts of a series
 //! ```
-#![doc = include_str!("series.md")]
+//!
+//! See [the manual](crate::manual::series).
 
 mod causes;
 mod changes;

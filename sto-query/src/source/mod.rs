@@ -6,7 +6,8 @@
 //!      v  files     the file itself, in folders given by the user
 //! FunctionSource
 //! ```
-#![doc = include_str!("source.md")]
+//!
+//! See [the manual](crate::manual::source).
 
 mod costs;
 mod files;

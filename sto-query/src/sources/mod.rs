@@ -6,17 +6,22 @@
 mod build_ref;
 mod cache;
 mod context;
+mod file_changes;
+mod surroundings;
 mod views;
+mod work_tree;
 
 pub use build_ref::{BuildRef, distinct_names};
 pub use context::{Context, OnStep};
+pub use surroundings::Surroundings;
 pub use views::{EVENT, Filter};
 pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
+pub use work_tree::{DescribedRevision, WorkTree};
 
 use crate::QueryError;
 use crate::select::{
-    Commit, SelectError, Selection, Selector, check_one_benchmark, full_name, oldest_first, select,
-    select_all_from, select_whole_build,
+    SelectError, Selection, Selector, TaggedCommit, check_one_benchmark, full_name, oldest_first,
+    select, select_all_from, select_whole_build,
 };
 use crate::tree::{View, WindowError};
 use build_ref::last_components;
@@ -35,14 +40,19 @@ use sto_core::units::{Bytes, UnixSeconds};
 
 /// Information about the environment that the library may request. The default methods know nothing.
 pub trait Environment: Send + Sync {
-    /// Returns the commit of a git revision such as `HEAD~1`; `None` if unknown.
-    fn commit(&self, _revision: &str) -> Option<Commit> {
+    /// The work tree that the other methods ask by default; `None` if there is none.
+    fn work_tree(&self) -> Option<&WorkTree> {
         None
     }
 
+    /// Returns the commit of a git revision such as `HEAD~1`; `None` if unknown.
+    fn commit(&self, revision: &str) -> Option<TaggedCommit> {
+        self.work_tree()?.commit(revision)
+    }
+
     /// Returns the commits of a range of git revisions such as `v1.2..HEAD`, newest first; `None` if unknown.
-    fn commits(&self, _range: &str) -> Option<Vec<Commit>> {
-        None
+    fn commits(&self, range: &str) -> Option<Vec<TaggedCommit>> {
+        self.work_tree()?.commits(range)
     }
 
     /// Reads a file named in a query into a store in memory. Implementations may choose symbol sources, show
@@ -65,23 +75,31 @@ pub trait Environment: Send + Sync {
 
     /// Folder in which source files are looked for by default, such as a work tree.
     fn source_folder(&self) -> Option<PathBuf> {
-        None
+        Some(self.work_tree()?.source_folder())
     }
 
     /// Returns the revision of the work tree that contains a folder, in the format of `git describe` with the full
     /// commit id, and `-dirty` if files were changed.
-    fn revision(&self, _folder: &Path) -> Option<String> {
-        None
+    fn revision(&self, folder: &Path) -> Option<String> {
+        self.work_tree()?;
+        WorkTree::containing(folder).revision()
     }
 
     /// Returns the text of a file in a work tree at a revision; `None` if unknown, or if it did not exist.
-    fn text_at(&self, _path: &Path, _revision: &str) -> Option<String> {
-        None
+    fn text_at(&self, path: &Path, revision: &str) -> Option<String> {
+        self.work_tree()?;
+        WorkTree::text_at(path, revision)
     }
 
     /// Returns the ages of source files at the time of a recording.
-    fn changes(&self, _recorded: Option<UnixSeconds>) -> FileAges {
-        Box::new(|_| None)
+    fn changes(&self, recorded: Option<UnixSeconds>) -> FileAges {
+        match self.work_tree() {
+            Some(work_tree) => {
+                let changes = work_tree.changes(recorded);
+                Box::new(move |file| changes.age(file))
+            }
+            None => Box::new(|_| None),
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and appendix B,
 //! which calls them candidates: functions that may have caused an observed change.
-#![doc = include_str!("suspects.md")]
+//!
+//! See [the manual](crate::manual::suspects).
 
 mod contexts;
 mod stacks;

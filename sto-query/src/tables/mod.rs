@@ -1,5 +1,6 @@
 //! A store as SQL tables, implemented as SQLite virtual tables.
-#![doc = include_str!("tables.md")]
+//!
+//! See [the manual](crate::manual::tables).
 
 mod analyses;
 mod build_tree;

@@ -81,7 +81,6 @@ pub(crate) fn bytes(bytes: u64) -> String {
 /// Formats a value in its unit: `1.23 s`, `36.1 MB`; `None` for samples.
 pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
     match (unit, value) {
-        (Unit::Samples, _) => None,
         (Unit::Bytes, _) => Some(bytes(value)),
         (Unit::Nanoseconds, 0..1_000) => Some(format!("{value} ns")),
         (Unit::Nanoseconds, _) => Some(scaled(value, &[" µs", " ms", " s"])),
@@ -95,6 +94,7 @@ pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
                 " trillion events",
             ],
         )),
+        _ => None,
     }
 }
 

@@ -209,7 +209,11 @@ mod tests {
 
     #[test]
     fn shell_parses_quoted_words_unchanged() {
-        if sto_test_support::missing(&["bash"]) {
+        if std::process::Command::new("bash")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
             return;
         }
         let long = "std::map<std::string, std::vector<int>>::find(const char*) ".repeat(5);

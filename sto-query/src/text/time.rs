@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 use sto_core::units::UnixSeconds;
 
 /// A day in UTC: `2026-03-01`. The order of days is correct up to the year 9999.
@@ -26,8 +27,23 @@ impl Date {
 impl TryFrom<String> for Date {
     type Error = &'static str;
 
-    /// Parses the output of [`Display`](fmt::Display).
     fn try_from(text: String) -> Result<Date, &'static str> {
+        text.parse()
+    }
+}
+
+impl FromStr for Date {
+    type Err = &'static str;
+
+    /// Parses the output of [`Display`](fmt::Display).
+    ///
+    /// ```
+    /// let day: sto_query::text::Date = "2026-03-01".parse()?;
+    /// assert_eq!(day.to_string(), "2026-03-01");
+    /// assert!("2026-3-1".parse::<sto_query::text::Date>().is_err());
+    /// # Ok::<(), &'static str>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Date, &'static str> {
         let day = text.parse().ok().map(Date::from_time);
         day.filter(|day| day.0 == text)
             .ok_or("expected a day such as 2026-03-01")

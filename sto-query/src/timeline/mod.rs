@@ -1,5 +1,6 @@
 //! A run over time: costs of functions, threads, modules and labels by slice, and metrics, on one grid.
-#![doc = include_str!("timeline.md")]
+//!
+//! See [the manual](crate::manual::timeline).
 
 mod error;
 mod formula;

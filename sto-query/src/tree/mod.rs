@@ -1,6 +1,6 @@
 //! Loaded stacks: totals, recursion, pruning, and roots for threads and labels.
 //!
-#![doc = include_str!("tree.md")]
+//! See [the manual](crate::manual::tree).
 
 mod call_tree;
 mod contexts;

@@ -32,7 +32,8 @@
 //! counts in `testdata/statistics`.
 //!
 //! [`warp`] aligns series over time, and [`models`] fits curves to points.
-#![doc = include_str!("statistics.md")]
+//!
+//! See [the manual](crate::manual::statistics).
 
 mod adjust;
 mod change_points;
@@ -40,6 +41,7 @@ mod design;
 mod exact;
 mod interval;
 mod levels;
+pub mod manual;
 pub mod models;
 mod negbin;
 mod period;

@@ -5,7 +5,7 @@ use sto_query::questions::{CompareModelsRequest, Detector, PointsTable, compare_
 use sto_query::render;
 use sto_query::results::json;
 use sto_query::statistics::models::{
-    Average, Bandwidth, Buckets, Estimator, Fit, Kernel, Middle, Window,
+    Average, Bandwidth, Buckets, Estimator, Fit, Kernel, Middle, RollingWindow,
 };
 
 /// Points of two sides, from `testdata/models`.
@@ -31,7 +31,7 @@ fn comparison_of_four_kinds() -> CompareModelsRequest {
             buckets: Buckets::Doane,
             middle: Middle::Mean,
         },
-        Fit::MovingAverage(Average::Simple(Window::new(5, true))),
+        Fit::MovingAverage(Average::Simple(RollingWindow::new(5, true))),
         Fit::KernelRegression {
             kernel: Kernel::Gaussian,
             estimator: Estimator::NadarayaWatson,

@@ -1,7 +1,7 @@
 //! Builds commits, each in a work tree of its own.
 
 use super::work_folder::WorkFolder;
-use crate::runtime::git::{self, Described, Repository, Worktree};
+use crate::runtime::git::{self, Repository, Worktree};
 use crate::runtime::perf::Perf;
 use crate::runtime::{CliError, error::status_of};
 use std::fs::{self, File};
@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use sto_core::model::CommitHash;
+use sto_query::sources::DescribedRevision;
 
 /// Builds commits.
 pub(crate) struct Checkouts<'a> {
@@ -32,7 +33,7 @@ pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     /// The commit's name, as git describes it.
     pub(crate) name: String,
-    pub(crate) described: Described,
+    pub(crate) described: DescribedRevision,
 }
 
 /// The reason why a commit could not be built, such as `its build ended with status 2`.
@@ -103,13 +104,13 @@ impl<'a> Checkouts<'a> {
             source,
         })?;
         let folder = folder.join(&id[..12]);
-        let known = git::describe(&id);
+        let known = git::here().describe_revision(&id);
         Ok(Built {
             worktree: self.repository.worktree(commit, &folder)?,
             place: Place {
                 folder,
                 name: git::short_name(&id).unwrap_or_else(|| id[..12].to_owned()),
-                described: known.unwrap_or(Described {
+                described: known.unwrap_or(DescribedRevision {
                     revision: id,
                     commit: None,
                 }),

@@ -27,12 +27,9 @@ impl WorkFolder {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         let start = format!("{}{}-", Self::PREFIX, std::process::id());
-        let made = random_name(OsStr::new(&start)).and_then(|name| {
-            let path = parent.join(name);
-            builder.create(&path)?;
-            Ok((open_folder(&path)?, path))
-        });
-        let (alive, path) = made.map_err(|source| CliError::WriteFile {
+        let path = parent.join(random_name(OsStr::new(&start)));
+        let made = builder.create(&path).and_then(|()| open_folder(&path));
+        let alive = made.map_err(|source| CliError::WriteFile {
             path: parent,
             source,
         })?;

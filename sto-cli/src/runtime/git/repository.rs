@@ -1,9 +1,9 @@
 //! A git repository that a command needs, with errors for the user.
 
-use super::{git, is_dirty};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use sto_query::sources::WorkTree;
 use sto_query::text::printable;
 
 /// An error from git.
@@ -97,7 +97,7 @@ impl Repository {
 
     /// A command of git in this repository, without its arguments.
     pub(super) fn git(&self) -> Command {
-        git(&self.folder)
+        WorkTree::containing(&self.folder).git()
     }
 
     /// Runs a git command and returns its output.
@@ -162,7 +162,7 @@ impl Repository {
 
     /// Returns an error if the work tree has uncommitted changes.
     pub(crate) fn check_clean(&self) -> Result<(), GitError> {
-        match is_dirty(&self.folder) {
+        match WorkTree::containing(&self.folder).is_dirty() {
             Some(true) => Err(GitError::Dirty),
             _ => Ok(()),
         }

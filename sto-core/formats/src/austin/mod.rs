@@ -1,6 +1,6 @@
 //! Austin's samples of Python stacks, in its binary format and as text.
 //!
-#![doc = include_str!("austin.md")]
+//! See [the manual](crate::manual::austin).
 //!
 //! Source: `src/mojo.h`, `src/events.h` and `README.md` of Austin.
 

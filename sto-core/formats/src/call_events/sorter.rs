@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use sto_model::system::{read_exact_at, write_all_at};
 
 /// A record: numbers, compared in order.
 pub(super) type Record<const N: usize> = [u64; N];
@@ -87,7 +87,7 @@ impl<const N: usize> Sorter<N> {
             bytes.clear();
             let numbers = records.iter().flatten();
             bytes.extend(numbers.flat_map(|number| number.to_le_bytes()));
-            file.write_all_at(&bytes, end)?;
+            write_all_at(&file, &bytes, end)?;
             end += bytes.len() as u64;
         }
         self.held.clear();
@@ -141,7 +141,7 @@ impl<const N: usize> Reading<N> {
             let most = (PIECE / (N * 8) * N * 8) as u64;
             let length = most.min(run.end - run.start);
             buffer.resize(length as usize, 0);
-            run.file.read_exact_at(buffer, run.start)?;
+            read_exact_at(&run.file, buffer, run.start)?;
             run.start += length;
             *at = 0;
         }

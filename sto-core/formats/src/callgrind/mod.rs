@@ -4,7 +4,7 @@
 //! Source: *Callgrind Format Specification* in Valgrind's manual. The format has a call graph, not
 //! stacks; `stacks` derives them.
 //!
-#![doc = include_str!("callgrind.md")]
+//! See [the manual](crate::manual::callgrind).
 
 mod events;
 mod flow;

@@ -3,7 +3,7 @@
 //!
 //! Source: Linux, `Documentation/trace/ftrace.rst`.
 //!
-#![doc = include_str!("ftrace.md")]
+//! See [the manual](crate::manual::ftrace).
 
 mod layout;
 mod line;

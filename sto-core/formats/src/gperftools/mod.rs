@@ -9,7 +9,7 @@
 //! Source: `docs/cpuprofile-fileformat.html` and `docs/heapprofile.html` of <https://github.com/gperftools/gperftools>;
 //! `jemalloc(3)`; `runtime/pprof` of Go.
 //!
-#![doc = include_str!("gperftools.md")]
+//! See [the manual](crate::manual::gperftools).
 
 mod cpu;
 mod mappings;

@@ -16,7 +16,7 @@
 //! Source: <https://github.com/openjdk/jdk>, `src/jdk.jfr/share/classes/jdk/jfr/internal/consumer` and
 //! `src/hotspot/share/jfr`; <https://github.com/async-profiler/async-profiler>, `src/flightRecorder.cpp`.
 //!
-#![doc = include_str!("jfr.md")]
+//! See [the manual](crate::manual::jfr).
 
 mod chunk;
 mod cursor;

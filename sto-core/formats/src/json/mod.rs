@@ -1,6 +1,6 @@
 //! Shared code of the JSON formats.
 //!
-#![doc = include_str!("json.md")]
+//! See [the manual](crate::manual::json).
 
 mod nested;
 mod spans;

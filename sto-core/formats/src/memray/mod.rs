@@ -1,6 +1,6 @@
 //! memray recordings of Python programs: all allocations with stacks, or the memory in use at the peak and at the end.
 //!
-#![doc = include_str!("memray.md")]
+//! See [the manual](crate::manual::memray).
 //!
 //! Source: `src/memray/_memray/record_writer.cpp` and `records.h` of <https://github.com/bloomberg/memray>.
 

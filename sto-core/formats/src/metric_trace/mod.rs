@@ -1,6 +1,6 @@
 //! Traces: files with metrics over time that belong to a recording.
 //!
-#![doc = include_str!("trace.md")]
+//! See [the manual](crate::manual::trace).
 
 mod json_lines;
 mod perf_stat;

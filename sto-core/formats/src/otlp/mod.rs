@@ -20,7 +20,7 @@
 //! <https://github.com/open-telemetry/opentelemetry-proto>, and the semantic conventions of
 //! <https://opentelemetry.io/docs/specs/semconv/>.
 //!
-#![doc = include_str!("otlp.md")]
+//! See [the manual](crate::manual::otlp).
 
 mod attributes;
 mod exports;

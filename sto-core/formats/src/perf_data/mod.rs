@@ -4,7 +4,7 @@
 //! located on all cores. linux-perf-data reads the header. Records are documented in `perf_event_open(2)`, the file
 //! in `tools/perf/Documentation/perf.data-file-format.txt`.
 //!
-#![doc = include_str!("perf_data.md")]
+//! See [the manual](crate::manual::perf_data).
 
 mod attributes;
 mod check;

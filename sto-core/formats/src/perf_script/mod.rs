@@ -5,7 +5,7 @@
 //!
 //! Source: `tools/perf/builtin-script.c` and `tools/perf/util/evsel_fprintf.c` of Linux 6.1.
 //!
-#![doc = include_str!("perf_script.md")]
+//! See [the manual](crate::manual::perf_script).
 
 mod call;
 mod header;

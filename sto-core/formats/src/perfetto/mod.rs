@@ -1,7 +1,7 @@
 //! Perfetto traces in Protocol Buffers: track events, written by the SDKs of Perfetto and Chrome,
 //! and samples of call stacks.
 //!
-#![doc = include_str!("perfetto.md")]
+//! See [the manual](crate::manual::perfetto).
 
 mod arguments;
 mod calls;

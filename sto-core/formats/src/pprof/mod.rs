@@ -11,7 +11,7 @@
 //!
 //! Source: `proto/profile.proto` and `proto/README.md` of <https://github.com/google/pprof>.
 //!
-#![doc = include_str!("pprof.md")]
+//! See [the manual](crate::manual::pprof).
 
 pub(super) mod columns;
 mod dropped;

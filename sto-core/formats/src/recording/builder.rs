@@ -9,12 +9,13 @@ use super::parts::{
 use super::samples::Samples;
 use super::{Format, LoggedCalls, Recording, RecordingParts, Stacks};
 use hashbrown::HashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use sto_model::id::RecordingDigest;
 use sto_model::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, max_frames};
 use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
-use sto_model::{FrameKind, FrameTable, MetricSeries, Origin};
+use sto_model::{FrameKind, FrameTable, MetricSeries, Origin, SampleLabel};
 
 /// Builds a [`Recording`].
 ///
@@ -34,7 +35,7 @@ pub struct RecordingBuilder {
     pub(crate) lost: u64,
     pub(crate) warnings: Vec<String>,
     process_of: HashMap<(u32, String), ProcessIx>,
-    thread_of: HashMap<(ProcessIx, u32, String), ThreadIx>,
+    thread_of: HashMap<Thread, ThreadIx>,
     /// Sum of the added costs by sample type.
     sums: HashMap<SampleTypeIx, Cost>,
     metrics: Vec<MetricSeries>,
@@ -145,8 +146,23 @@ impl RecordingBuilder {
         tid: u32,
         name: &str,
     ) -> Result<ThreadIx, RecordingError> {
+        self.thread_with_labels(process, tid, name, Vec::new())
+    }
+
+    /// Like [`RecordingBuilder::thread`], for samples of the thread with these labels, such as the kind of a request.
+    ///
+    /// # Errors
+    /// Returns an error if the process is from another builder.
+    pub fn thread_with_labels(
+        &mut self,
+        process: ProcessIx,
+        tid: u32,
+        name: &str,
+        labels: Vec<SampleLabel>,
+    ) -> Result<ThreadIx, RecordingError> {
         check_index("a thread", process.0, ("processes", self.processes.len()))?;
-        Ok(self.thread_unchecked(process, tid, name))
+        let labels = BTreeSet::from_iter(labels).into_iter().collect();
+        Ok(self.find_or_add_thread(process, tid, name, labels))
     }
 
     /// Like [`RecordingBuilder::thread`], without a check of the process.
@@ -156,13 +172,29 @@ impl RecordingBuilder {
         tid: u32,
         name: &str,
     ) -> ThreadIx {
-        let key = (process, tid, process_name(name.as_bytes()));
-        if let Some(&known) = self.thread_of.get(&key) {
+        self.find_or_add_thread(process, tid, name, Arc::default())
+    }
+
+    fn find_or_add_thread(
+        &mut self,
+        process: ProcessIx,
+        tid: u32,
+        name: &str,
+        labels: Arc<[SampleLabel]>,
+    ) -> ThreadIx {
+        let thread = Thread {
+            tid,
+            name: process_name(name.as_bytes()),
+            process,
+            labels,
+        };
+        if let Some(&known) = self.thread_of.get(&thread) {
             return known;
         }
-        let thread = self.new_thread(process, tid, name);
-        self.thread_of.insert(key, thread);
-        thread
+        let next = ThreadIx(self.threads.len() as u32);
+        self.threads.push(thread.clone());
+        self.thread_of.insert(thread, next);
+        next
     }
 
     /// Adds a thread, even if one with its id and name exists.
@@ -256,11 +288,42 @@ impl RecordingBuilder {
         stack: StackIx,
         cost: Cost,
     ) -> Result<(), RecordingError> {
+        self.check_indices(thread, sample_type, stack)?;
+        self.add_cost(thread, sample_type, stack, cost)
+    }
+
+    /// Adds a sample, which has a time if costs over time are wanted.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`RecordingBuilder::add`].
+    pub fn add_sample(&mut self, sample: Sample) -> Result<(), RecordingError> {
+        self.check_indices(sample.thread, sample.sample_type, sample.stack)?;
+        self.count_cost(sample.sample_type, sample.cost)?;
+        self.push_sample(sample);
+        Ok(())
+    }
+
+    fn check_indices(
+        &self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        stack: StackIx,
+    ) -> Built<()> {
         let sample_types = ("sample_types", self.sample_types.len());
         check_index("a cost", thread.0, ("threads", self.threads.len()))?;
         check_index("a cost", sample_type.0, sample_types)?;
-        check_index("a cost", stack.0, ("stacks", self.stacks.len()))?;
-        self.add_cost(thread, sample_type, stack, cost)
+        check_index("a cost", stack.0, ("stacks", self.stacks.len()))
+    }
+
+    /// Adds to the sum of a sample type.
+    fn count_cost(&mut self, sample_type: SampleTypeIx, cost: Cost) -> Built<()> {
+        let sum = self.sums.entry(sample_type).or_default();
+        *sum = sum.checked_add(cost).ok_or_else(|| {
+            RecordingError::new(
+                "the costs up to here add up to more than 2^64 - 1; was the file edited?",
+            )
+        })?;
+        Ok(())
     }
 
     /// Like [`RecordingBuilder::add`], without a check of the indices, which may be added later.
@@ -274,12 +337,7 @@ impl RecordingBuilder {
         if cost.is_zero() {
             return Ok(());
         }
-        let sum = self.sums.entry(sample_type).or_default();
-        *sum = sum.checked_add(cost).ok_or_else(|| {
-            RecordingError::new(
-                "the costs up to here add up to more than 2^64 - 1; was the file edited?",
-            )
-        })?;
+        self.count_cost(sample_type, cost)?;
         self.samples.add((thread, sample_type, stack), cost);
         Ok(())
     }
@@ -306,8 +364,8 @@ impl RecordingBuilder {
         self.samples.push(sample);
     }
 
-    /// Adds a metric over time. If its name is taken, it gets a number: `heap (2)`.
-    pub(crate) fn add_metric(&mut self, metric: MetricSeries) {
+    /// Adds a metric over time, by the clock of the samples. If its name is taken, it gets a number: `heap (2)`.
+    pub fn add_metric(&mut self, metric: MetricSeries) {
         if self.metrics.len() == MAX_RECORDED_METRICS {
             self.more_metrics += 1;
             return;

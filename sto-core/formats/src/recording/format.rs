@@ -134,11 +134,24 @@ macro_rules! formats {
         #[non_exhaustive]
         pub enum Format {
             $($(#[$doc])* $format,)*
+            /// No file: a program made the recording with a [`RecordingBuilder`](super::RecordingBuilder). The name is
+            /// stored with profiles; it should differ from those of all other formats.
+            Own(&'static str),
         }
 
         /// Every format with its name and whether this program was built with its reader.
         const NAMES: &[(Format, &str, bool)] =
             &[$((Format::$format, $name, cfg!(all($(feature = $feature)?))),)*];
+
+        impl Format {
+            /// The name in output and stored profiles: `perf.data`, `perf script`, `folded`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Format::$format => $name,)*
+                    Format::Own(name) => name,
+                }
+            }
+        }
     };
 }
 each_format!(formats);
@@ -148,11 +161,6 @@ impl Format {
     pub fn all() -> impl Iterator<Item = Format> {
         let read = NAMES.iter().filter(|(.., is_read)| *is_read);
         read.map(|&(format, ..)| format)
-    }
-
-    /// The name in output and stored profiles: `perf.data`, `perf script`, `folded`.
-    pub fn name(self) -> &'static str {
-        NAMES[self as usize].1
     }
 
     /// The name as one word, as [`Format::from_str`](std::str::FromStr) takes it: `perf-script`.

@@ -94,7 +94,7 @@ pub struct Process {
 
 /// A thread of a recording. A thread whose samples have different labels has one entry per set of
 /// labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Thread {
     /// Thread id.
     pub tid: u32,

@@ -1,6 +1,6 @@
 //! The data folder of `uftrace record`, version 4 of its files.
 //!
-#![doc = include_str!("uftrace.md")]
+//! See [the manual](crate::manual::uftrace).
 
 mod arguments;
 mod names;

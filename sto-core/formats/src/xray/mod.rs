@@ -1,7 +1,7 @@
 //! Call logs of LLVM XRay: basic mode, versions 1 to 3, and flight data recorder, versions 1 to 5;
 //! and logs converted by `llvm-xray convert -f yaml`.
 //!
-#![doc = include_str!("xray.md")]
+//! See [the manual](crate::manual::xray).
 
 mod basic;
 mod fdr;

@@ -1,36 +1,18 @@
 //! Open folders.
 
-use super::acl::Acl;
-use super::open::{Links, RegularFile};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, statat, unlinkat};
-use rustix::io::retry_on_intr;
+use super::open::RegularFile;
+use crate::system::{AccessRights, FolderHandle};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// An open folder. Operations on its files are not affected if its path is renamed or replaced by a link.
 #[derive(Debug)]
 pub struct Folder {
-    handle: OwnedFd,
+    pub(super) handle: FolderHandle,
     path: PathBuf,
 }
-
-/// The owner, group, mode and ACL of a file, which a file that replaces it should keep.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessRights {
-    pub(super) user: u32,
-    pub(super) group: u32,
-    pub(super) mode: u32,
-    pub(super) acl: Acl,
-}
-
-/// On Linux, folders are opened without the right to list them, so that write permission is enough.
-#[cfg(target_os = "linux")]
-const OPEN_FLAGS: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const OPEN_FLAGS: OFlags = OFlags::RDONLY;
 
 impl Folder {
     /// Opens a folder.
@@ -40,7 +22,7 @@ impl Folder {
     #[doc(hidden)]
     pub fn open(path: &Path) -> io::Result<Folder> {
         Ok(Folder {
-            handle: open_folder(CWD, path, OPEN_FLAGS)?,
+            handle: FolderHandle::open(path)?,
             path: path.to_owned(),
         })
     }
@@ -73,7 +55,7 @@ impl Folder {
     /// Returns an error if the user has no permission to list the folder.
     #[doc(hidden)]
     pub fn open_as_file(&self) -> io::Result<File> {
-        Ok(open_folder(self, Path::new("."), OFlags::RDONLY)?.into())
+        self.handle.open_as_file()
     }
 
     /// Syncs the folder, so that new names in it survive a power failure. Errors are ignored, because not every
@@ -89,7 +71,7 @@ impl Folder {
     /// Returns the same errors as [`RegularFile::open`].
     #[doc(hidden)]
     pub fn open_file(&self, name: &OsStr) -> io::Result<RegularFile> {
-        RegularFile::open_at(self, Path::new(name), Links::Refuse)
+        RegularFile::new(self.handle.open_file(name)?)
     }
 
     /// The access rights of a regular file in the folder, or `None` if there is no regular file of this name.
@@ -97,14 +79,7 @@ impl Folder {
     /// # Errors
     /// Returns an error if the system cannot read the file's metadata.
     pub fn access_rights(&self, name: &OsStr) -> io::Result<Option<AccessRights>> {
-        let is_file = |found: &Stat| FileType::from_raw_mode(found.st_mode).is_file();
-        let found = self.stat_if_exists(name)?.filter(is_file);
-        Ok(found.map(|found| AccessRights {
-            user: found.st_uid,
-            group: found.st_gid,
-            mode: found.st_mode & 0o777,
-            acl: Acl::read(self, name),
-        }))
+        Ok(if_exists(self.handle.access_rights(name))?.flatten())
     }
 
     /// Returns `true` if the folder has an entry of this name, which may be a dangling link.
@@ -113,38 +88,13 @@ impl Folder {
     /// Returns an error if the system cannot read the entry's metadata.
     #[doc(hidden)]
     pub fn contains(&self, name: &OsStr) -> io::Result<bool> {
-        Ok(self.stat_if_exists(name)?.is_some())
-    }
-
-    /// The metadata of an entry. Symbolic links are not followed.
-    pub(super) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
-        Ok(retry_on_intr(|| {
-            statat(self, name, AtFlags::SYMLINK_NOFOLLOW)
-        })?)
-    }
-
-    fn stat_if_exists(&self, name: &OsStr) -> io::Result<Option<Stat>> {
-        match self.stat(name) {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        Ok(retry_on_intr(|| unlinkat(self, name, AtFlags::empty()))?)
+        Ok(if_exists(self.handle.file_id(name))?.is_some())
     }
 }
 
-impl AsFd for Folder {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
+fn if_exists<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
     }
-}
-
-fn open_folder(parent: impl AsFd, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(retry_on_intr(|| {
-        openat(&parent, path, flags, Mode::empty())
-    })?)
 }

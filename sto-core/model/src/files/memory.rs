@@ -1,16 +1,14 @@
 //! Files in memory.
 
-use rustix::fs::{MemfdFlags, memfd_create};
-use std::fs::{File, Permissions};
+use crate::system::{self, AnonymousFile};
+use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process;
 
-/// An anonymous file in memory (`memfd_create`), which is deleted when it is closed.
+/// An anonymous file, which is deleted when it is closed: in memory on Linux, in the folder for temporary files on other
+/// systems.
 #[derive(Debug)]
-pub struct MemoryFile(File);
+pub struct MemoryFile(AnonymousFile);
 
 impl MemoryFile {
     /// Creates an empty file.
@@ -18,13 +16,12 @@ impl MemoryFile {
     /// # Errors
     /// Returns an error if the system cannot create the file.
     pub fn new() -> io::Result<MemoryFile> {
-        let file = memfd_create("sto", MemfdFlags::CLOEXEC)?;
-        Ok(MemoryFile(file.into()))
+        Ok(MemoryFile(AnonymousFile::new()?))
     }
 
     /// The file, open for reading and writing.
     pub fn file(&self) -> &File {
-        &self.0
+        &self.0.0
     }
 
     /// Sets the mode to 0644, so that copies of the file have the mode of an ordinary file.
@@ -32,12 +29,11 @@ impl MemoryFile {
     /// # Errors
     /// Returns an error if the system cannot change the mode.
     pub fn set_readable_by_all(&self) -> io::Result<()> {
-        self.0.set_permissions(Permissions::from_mode(0o644))
+        system::set_mode(self.file(), 0o644)
     }
 
-    /// The path by which processes of the same user can open the file while it is open in this process
-    /// (proc_pid_fd(5)).
+    /// The path by which processes of the same user can open the file while it is open in this process.
     pub fn path(&self) -> PathBuf {
-        format!("/proc/{}/fd/{}", process::id(), self.0.as_raw_fd()).into()
+        self.0.path()
     }
 }

@@ -13,7 +13,6 @@
 //! put a link, pipe or device there under a name that sto is about to open, even between two system calls.
 //! Therefore each name is looked up only once, and checks and changes of owner and mode use the descriptor.
 
-mod acl;
 mod folder;
 mod memory;
 mod open;
@@ -21,7 +20,8 @@ mod pieces;
 mod temporary;
 mod users;
 
-pub use folder::{AccessRights, Folder};
+pub use crate::system::AccessRights;
+pub use folder::Folder;
 pub use memory::MemoryFile;
 pub use open::{Links, RegularFile, too_large_error};
 pub use pieces::{ByteWindow, ReadAt, SharedBytes, unused_buffer};

@@ -1,12 +1,9 @@
 //! Safe opening of files that another user may have placed.
 
 use super::users::User;
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::retry_on_intr;
+use crate::system;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Whether a file may be opened through a symbolic or hard link.
@@ -34,23 +31,15 @@ impl RegularFile {
     /// Returns an error if the file does not exist, cannot be opened, or is a link that `links` refuses. The kind
     /// is [`io::ErrorKind::InvalidInput`] for refused links and files that are not regular.
     pub fn open(path: &Path, links: Links) -> io::Result<RegularFile> {
-        let opened = RegularFile::open_at(CWD, path, links)?;
-        if links == Links::Refuse && opened.metadata.nlink() > 1 {
+        let file = system::open_regular(path, links == Links::Follow)?;
+        let opened = RegularFile::new(file)?;
+        if links == Links::Refuse && system::link_count(&opened.metadata) > 1 {
             return Err(refused("it has a second name (a hard link)"));
         }
         Ok(opened)
     }
 
-    pub(super) fn open_at(folder: impl AsFd, path: &Path, links: Links) -> io::Result<RegularFile> {
-        let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        if links == Links::Refuse {
-            flags |= OFlags::NOFOLLOW;
-        }
-        let opened = retry_on_intr(|| openat(&folder, path, flags, Mode::empty()));
-        let file = File::from(opened.map_err(|error| match error {
-            rustix::io::Errno::LOOP if links == Links::Refuse => refused("it is a symbolic link"),
-            error => error.into(),
-        })?);
+    pub(super) fn new(file: File) -> io::Result<RegularFile> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(refused("it is not a regular file"));
@@ -60,7 +49,7 @@ impl RegularFile {
 
     /// The user who owns the file.
     pub fn owner(&self) -> User {
-        User(self.metadata.uid())
+        User::owner_of(&self.metadata)
     }
 
     /// Copies the content of the file.
@@ -119,7 +108,8 @@ mod tests {
     fn refuses_files_that_are_not_regular() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
-        rustix::fs::mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+        use rustix::fs::{CWD, Mode, mkfifoat};
+        mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
         let socket = folder.path().join("socket");
         let _listener = UnixListener::bind(&socket).unwrap();
         for path in [

@@ -4,11 +4,10 @@
 //! SIGBUS, whereas reading returns an error.
 
 use super::RegularFile;
+use crate::system;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Deref, Range};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 /// A source of bytes with random access.
@@ -52,7 +51,7 @@ impl ReadAt for RegularFile {
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let filled = File::read_exact_at(&self.file, buffer, offset);
+        let filled = system::read_exact_at(&self.file, buffer, offset);
         filled.map_err(|error| self.truncation_error().unwrap_or(error))
     }
 }
@@ -246,6 +245,7 @@ impl Seek for ByteWindow<'_> {
 mod tests {
     use super::*;
     use crate::files::Links;
+    use std::fs::File;
 
     #[test]
     fn reads_at_every_offset() {

@@ -4,17 +4,13 @@
 //! another file can only be opened by their user until then. A program that is asked to exit removes its
 //! temporary files with [`TemporaryFiles::remove_all_at_exit`].
 
-use super::acl::Acl;
-use super::folder::{AccessRights, Folder};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with};
-use rustix::io::{Errno, retry_on_intr};
-use rustix::rand::{GetRandomFlags, getrandom};
+use super::folder::Folder;
+use crate::system::{AccessRights, copy_access_rights, file_id, random_number};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io;
 use std::mem;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The temporary files of a program, which it can remove when it is asked to exit. Clones share the files.
@@ -52,25 +48,22 @@ impl TemporaryFiles {
     }
 
     fn create(&self, folder: &Arc<Folder>, prefix: &OsStr, mode: u32) -> io::Result<TemporaryFile> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(mode);
         let mut files = self.files();
         loop {
-            let name = random_name(prefix)?;
-            match retry_on_intr(|| openat(folder, &name, flags, mode)) {
+            let name = random_name(prefix);
+            match folder.handle.create_new(&name, mode) {
                 Ok(file) => {
                     files.insert(name.clone(), Arc::clone(folder));
                     return Ok(TemporaryFile {
                         folder: Arc::clone(folder),
                         name,
-                        file: file.into(),
+                        file,
                         all: self.clone(),
                     });
                 }
                 // Try another of the 2^64 names.
-                Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
         }
     }
@@ -97,7 +90,7 @@ impl TemporaryFiles {
 
 fn remove_all(files: MutexGuard<'_, BTreeMap<OsString, Arc<Folder>>>) {
     for (name, folder) in files.iter() {
-        let _ = folder.remove(name);
+        let _ = folder.handle.remove(name);
     }
     // Keep the lock, so that no thread creates another file.
     mem::forget(files);
@@ -120,7 +113,7 @@ impl TemporaryFile {
     /// Returns an error if the file cannot be unlinked.
     #[doc(hidden)]
     pub fn into_unlinked(self) -> io::Result<File> {
-        match self.folder.remove(&self.name) {
+        match self.folder.handle.remove(&self.name) {
             // Another process may have removed it as a leftover.
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => self.file.try_clone(),
@@ -134,7 +127,7 @@ impl TemporaryFile {
     /// Returns an error if the file cannot be renamed, or if another user with write access to the folder
     /// replaced the temporary file. In the second case, the file with the final name is not this file.
     pub fn replace(self, name: &OsStr, old: AccessRights) -> io::Result<()> {
-        self.copy_access_rights(old)?;
+        copy_access_rights(&self.file, &old)?;
         self.persist(name)
     }
 
@@ -144,7 +137,7 @@ impl TemporaryFile {
     /// Returns the same errors as [`TemporaryFile::replace`].
     pub fn persist(self, name: &OsStr) -> io::Result<()> {
         self.check_is_at(&self.name)?;
-        retry_on_intr(|| renameat(&self.folder, &self.name, &self.folder, name))?;
+        self.folder.handle.rename(&self.name, name)?;
         self.check_is_at(name)
     }
 
@@ -155,40 +148,13 @@ impl TemporaryFile {
     /// [`TemporaryFile::replace`].
     pub fn persist_noclobber(self, name: &OsStr) -> io::Result<()> {
         self.check_is_at(&self.name)?;
-        let (folder, own) = (&self.folder, &self.name);
-        match retry_on_intr(|| linkat(folder, own, folder, name, AtFlags::empty())) {
-            Ok(()) => {}
-            Err(Errno::EXIST) => return Err(Errno::EXIST.into()),
-            // Some file systems have no hard links, or cannot rename without replacing.
-            Err(_) => match renameat_with(folder, own, folder, name, RenameFlags::NOREPLACE) {
-                Err(Errno::INVAL | Errno::NOSYS) => renameat(folder, own, folder, name)?,
-                renamed => renamed?,
-            },
-        }
+        self.folder.handle.rename_noclobber(&self.name, name)?;
         self.check_is_at(name)
-    }
-
-    /// Copies the owner (if this process runs as root), group, mode and ACL. If the group or ACL cannot be
-    /// kept, the group only gets the rights that everybody has.
-    fn copy_access_rights(&self, old: AccessRights) -> io::Result<()> {
-        let group_is_kept = fchown(&self.file, Some(old.user), Some(old.group))
-            .or_else(|_| fchown(&self.file, None, Some(old.group)));
-        let mode = match (group_is_kept, &old.acl) {
-            (Ok(()), Acl::None) => old.mode,
-            _ => old.mode & (0o707 | (old.mode & 0o007) << 3),
-        };
-        self.file.set_permissions(Permissions::from_mode(mode))?;
-        let own = self.file.metadata()?;
-        if (own.uid(), own.gid()) == (old.user, old.group) {
-            old.acl.apply_to(&self.file);
-        }
-        Ok(())
     }
 
     /// Checks that this file has the name.
     fn check_is_at(&self, name: &OsStr) -> io::Result<()> {
-        let (own, found) = (self.file.metadata()?, self.folder.stat(name)?);
-        if (own.dev(), own.ino()) == (found.st_dev, found.st_ino) {
+        if file_id(&self.file.metadata()?) == self.folder.handle.file_id(name)? {
             return Ok(());
         }
         Err(io::Error::other(
@@ -208,7 +174,7 @@ impl Folder {
     #[doc(hidden)]
     pub fn remove_temporary_files(&self, prefix: &OsStr) {
         for name in self.temporaries(prefix) {
-            let _ = self.remove(&name);
+            let _ = self.handle.remove(&name);
         }
     }
 
@@ -229,21 +195,16 @@ impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let mut files = self.all.files();
         // Fails if the file was renamed. Other errors do no harm.
-        let _ = self.folder.remove(&self.name);
+        let _ = self.folder.handle.remove(&self.name);
         files.remove(&self.name);
     }
 }
 
 /// Creates a name that nobody can guess: the prefix and 16 random hexadecimal digits.
-///
-/// # Errors
-/// Returns an error if the system has no random numbers.
-pub fn random_name(prefix: &OsStr) -> io::Result<OsString> {
-    let mut random = [0; 8];
-    retry_on_intr(|| getrandom(&mut random, GetRandomFlags::empty()))?;
+pub fn random_name(prefix: &OsStr) -> OsString {
     let mut name = prefix.to_owned();
-    name.push(format!("{:016x}", u64::from_le_bytes(random)));
-    Ok(name)
+    name.push(format!("{:016x}", random_number()));
+    name
 }
 
 /// Whether [`random_name`] could have created the name with this prefix.
@@ -256,8 +217,10 @@ fn is_random_name(name: &OsStr, prefix: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::linux::Acl;
+    use std::fs::Permissions;
     use std::io::Write;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use std::path::Path;
 
     fn folder(path: &Path) -> Arc<Folder> {
@@ -334,7 +297,7 @@ mod tests {
         let list = Acl::List(acl_with_second_user());
         list.apply_to(&File::options().write(true).open(&path).unwrap());
         if rights(&folder).acl != list {
-            sto_test_support::skip("the file system has no access control lists");
+            eprintln!("skipped: the file system has no access control lists");
             return;
         }
         assert_eq!(mode(&path), 0o660, "the ACL's mask");

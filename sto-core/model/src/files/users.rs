@@ -1,9 +1,8 @@
 //! Users of this machine and of its processes.
 
-use rustix::param::clock_ticks_per_second;
-use rustix::process::geteuid;
+use crate::system::{clock_ticks_per_second, current_user, owner};
 use std::fmt;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::time::SystemTime;
 
 /// A user id.
@@ -14,9 +13,14 @@ impl User {
     /// The superuser.
     pub const ROOT: User = User(0);
 
+    /// The user who owns a file.
+    pub fn owner_of(file: &Metadata) -> User {
+        User(owner(file))
+    }
+
     /// The effective user of this process.
     pub fn current() -> User {
-        User(geteuid().as_raw())
+        User(current_user())
     }
 }
 

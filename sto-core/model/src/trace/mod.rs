@@ -3,9 +3,9 @@
 //! Source: A. Wong, P. Bucci, I. Beschastnikh, A. Fedorova, "Making Sense of Multi-threaded Application Performance at
 //! Scale with NonSequitur", OOPSLA 2024, <https://doi.org/10.1145/3689793>.
 //!
-#![doc = include_str!("calls.md")]
+//! See [the manual](crate::manual::calls).
 //!
-#![doc = include_str!("regtime.md")]
+//! See [the manual](crate::manual::regtime).
 
 #[doc(hidden)]
 pub mod arguments;

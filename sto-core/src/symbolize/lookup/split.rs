@@ -4,12 +4,11 @@ use super::section::{Section, section};
 use gimli::{Dwarf, DwarfFileType, DwarfSections, DwoId, EndianSlice, Reader, Section as _};
 use object::Object;
 use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::PathBuf;
 use sto_binary::elf::{ElfFile, endian_of};
 use sto_binary::find::dwo_paths;
 use sto_model::SymbolOptions;
+use sto_model::system::os_string_from_bytes;
 
 /// The `.dwo` files of a module, with the ids of their units.
 #[derive(Default)]
@@ -59,8 +58,7 @@ impl SplitFiles {
                     .is_some_and(|&address| address < range.end);
             }
             if is_used {
-                let path =
-                    |text: &Section<'_>| Path::new(OsStr::from_bytes(text.slice())).to_owned();
+                let path = |text: &Section<'_>| PathBuf::from(os_string_from_bytes(text.slice()));
                 let folder = unit.comp_dir.as_ref().map(path);
                 let paths = dwo_paths(file, &path(&name), folder.as_deref(), options);
                 let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);

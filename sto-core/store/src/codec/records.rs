@@ -44,6 +44,7 @@ pub(crate) struct ReadingRecord {
 /// The origin of a profile in a store. It is not part of the profile and is not copied to other
 /// stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ProfileOrigin {
     /// The source was read for this store.
     ReadHere,

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use sto_model::files::{Folder, TemporaryFiles};
-#[cfg(target_os = "linux")]
 use sto_model::files::{User, user_of_process};
+use sto_model::system::{FileId, file_id};
 
 /// How long an operation waits without any change to the store's file before it gives up.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -175,14 +175,11 @@ fn last_change(file: &Path) -> Option<SystemTime> {
 /// The processes that hold a lock on a file, like `process 123 (sto)`, with the user if it is
 /// another one; `None` if the system does not tell.
 ///
-/// Linux lists them in `/proc/locks` (proc_locks(5)), by the file's device and inode.
-#[cfg(target_os = "linux")]
+/// Linux lists them in `/proc/locks` (proc_locks(5)), by the file's device and inode; other systems do not.
 fn holders(path: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    let file = fs::metadata(path).ok()?;
-    let (dev, inode) = (file.dev(), file.ino());
-    let major = ((dev >> 32) & !0xfff) | ((dev >> 8) & 0xfff);
-    let minor = ((dev >> 12) & !0xff) | (dev & 0xff);
+    let FileId { device, inode } = file_id(&fs::metadata(path).ok()?);
+    let major = ((device >> 32) & !0xfff) | ((device >> 8) & 0xfff);
+    let minor = ((device >> 12) & !0xff) | (device & 0xff);
     let name = format!("{major:02x}:{minor:02x}:{inode}");
     let locks = fs::read_to_string("/proc/locks").ok()?;
     let mut holders: Vec<u32> = locks
@@ -210,10 +207,4 @@ fn holders(path: &Path) -> Option<String> {
         })
         .collect();
     (!holders.is_empty()).then(|| holders.join(", "))
-}
-
-/// Other systems do not list the holders of a lock.
-#[cfg(not(target_os = "linux"))]
-fn holders(_: &Path) -> Option<String> {
-    None
 }

@@ -12,7 +12,7 @@
 //! temporary     temporary files next to the store
 //! ```
 //!
-#![doc = include_str!("file.md")]
+//! See [the manual](crate::manual::file).
 
 pub(crate) mod access;
 pub(crate) mod lock;

@@ -3,20 +3,20 @@
 use crate::error::{InternalError, Result};
 use crate::file::lock::{Turn, is_writer_waiting, locked};
 use crate::file::reading::{OpenForReading, ReadState, builder};
-use crate::file::space::{Reserve, compact, compact_small, reserve_after_file};
+use crate::file::space::{compact, compact_small, reserve_after_file};
 use crate::file::state::{self, StateId};
 use crate::guard::guarded;
 use redb::{Database, DatabaseError, WriteTransaction};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+use sto_model::system::{FileId, Reserve, file_id};
 
 /// A file that this process reads or writes.
 pub(crate) struct SharedFile {
-    device_and_inode: (u64, u64),
+    id: FileId,
     // Also keeps the inode number from being used again.
     file: File,
     session: Mutex<Option<Session>>,
@@ -43,16 +43,15 @@ impl SharedFile {
     /// Returns the file at a path. Paths of one file have the same result.
     pub(crate) fn at(path: &Path) -> io::Result<Arc<SharedFile>> {
         let file = File::open(path)?;
-        let found = file.metadata()?;
-        let device_and_inode = (found.dev(), found.ino());
+        let id = file_id(&file.metadata()?);
         let mut files = lock(&FILES);
         files.retain(|file| file.strong_count() > 0);
         let mut known = files.iter().filter_map(Weak::upgrade);
-        if let Some(known) = known.find(|file| file.device_and_inode == device_and_inode) {
+        if let Some(known) = known.find(|file| file.id == id) {
             return Ok(known);
         }
         let new = Arc::new(SharedFile {
-            device_and_inode,
+            id,
             file,
             session: Mutex::default(),
             newest: Mutex::default(),

@@ -1,10 +1,9 @@
 //! Free space in a store's file, and disk space reserved after its end.
 
 use redb::Database;
-use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use std::fs::{self, File};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use sto_model::system::{Reserve, open_existing_for_writing, reserve_after_end};
 
 /// Gives back the free space of a small file.
 ///
@@ -22,30 +21,15 @@ pub(super) fn compact(database: &mut Database) {
     let _ = database.compact();
 }
 
-/// An operation on the disk space reserved after the end of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reserve {
-    Keep,
-    Release,
-}
-
 /// Reserves disk space after the end of the file or releases it, so that profiles can be removed when the
 /// disk is full. Errors are ignored. Release it only while no other process can write to the file.
 pub(crate) fn reserve(file: &File, what: Reserve) {
-    let how = match what {
-        Reserve::Keep => FallocateFlags::KEEP_SIZE,
-        Reserve::Release => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
-    };
-    if let Ok(found) = file.metadata() {
-        let _ = fallocate(file, how, found.len(), RESERVED_BYTES);
-    }
+    let _ = reserve_after_end(file, RESERVED_BYTES, what);
 }
 
 /// Like [`reserve`], for the file at this path.
 pub(crate) fn reserve_after_file(path: &Path, what: Reserve) {
-    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
-    let file = File::options().write(true).custom_flags(no_link).open(path);
-    let _ = file.map(|file| reserve(&file, what));
+    let _ = open_existing_for_writing(path).map(|file| reserve(&file, what));
 }
 
 /// Bytes that removing a profile takes before it frees any.

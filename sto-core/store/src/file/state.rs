@@ -13,8 +13,8 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::{Bound, Range};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
+use sto_model::system::read_exact_at;
 
 /// The id of a store's state, such as for an HTTP `ETag`.
 ///
@@ -55,7 +55,7 @@ impl StateId {
     /// belong to no state.
     pub(crate) fn read(file: &File) -> io::Result<StateId> {
         let mut header = [0; HEADER_LEN];
-        file.read_exact_at(&mut header, 0)?;
+        read_exact_at(file, &mut header, 0)?;
         let slot = SLOTS + usize::from(header[GOD_BYTE] & 1) * SLOT_LEN;
         Ok(StateId(digest(&[&header[slot..][USER_ROOT]])))
     }

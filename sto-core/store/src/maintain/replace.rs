@@ -10,7 +10,7 @@ use crate::file::access::Backing;
 use crate::file::lock::lock_folder;
 use crate::file::names::name_of;
 use crate::file::open;
-use crate::file::space::{Reserve, reserve};
+use crate::file::space::reserve;
 use crate::file::temporary::{remove_leftovers, temporary_to_publish, temporary_to_replace};
 use crate::guard::guarded;
 use crate::maintain::rewrite::rewrite;
@@ -24,12 +24,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 use sto_model::files::{Folder, MemoryFile};
 use sto_model::id::ProfileId;
+use sto_model::system::{Reserve, file_id};
 use sto_model::units::Bytes;
 
 /// The sizes of a store's file before and after it was rewritten.
@@ -151,7 +151,7 @@ impl Store {
             let name = name_of(file);
             let before = locked.folder.open_file(name)?.metadata;
             let read = file.symlink_metadata()?;
-            if (read.dev(), read.ino()) != (before.dev(), before.ino()) {
+            if file_id(&read) != file_id(&before) {
                 return Err(moved().into());
             }
             let written = || -> Result<Bytes, InternalError> {

@@ -1,6 +1,6 @@
 //! Bytes and counts of a store's parts.
 //!
-#![doc = include_str!("sizes.md")]
+//! See [the manual](crate::manual::sizes).
 
 use crate::codec::{BuildRecord, CHECKSUM_LEN, ExecutableRecord, ProfileRecord};
 use crate::error::Result;

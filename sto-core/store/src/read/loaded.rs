@@ -9,6 +9,7 @@ use sto_model::{Build, Commit, FrameTable, GnuBuildId, Profile, SourceFileDigest
 
 /// The result of adding a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Added {
     /// The profile is new.
     New {

@@ -28,6 +28,7 @@ pub struct Tag {
 
 /// The result of setting a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Tagged {
     /// The tag is new.
     New,

@@ -1,5 +1,6 @@
 //! Exchange of profiles between stores: each profile is a file at a place that all of them can access.
-#![doc = include_str!("exchange.md")]
+//!
+//! See [the manual](crate::manual::exchange).
 
 mod error;
 mod layout;

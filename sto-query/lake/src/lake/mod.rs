@@ -11,7 +11,8 @@
 //! questions    SQL queries for engines
 //! counts       results of such queries for comparing two builds
 //! ```
-#![doc = include_str!("lake.md")]
+//!
+//! See [the manual](crate::manual::lake).
 
 #[cfg(feature = "lake")]
 mod columns;
@@ -39,7 +40,7 @@ pub use counts::Counts;
 pub use dataset::{Dataset, DatasetProfile};
 #[cfg(feature = "lake")]
 pub use error::LakeError;
-pub use questions::{QUESTIONS, Question};
+pub use questions::{EngineQuestion, QUESTIONS};
 #[cfg(feature = "lake")]
 pub use sample::ProfileToAdd;
 

@@ -4,14 +4,14 @@
 /// Spark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Question {
+pub struct EngineQuestion {
     /// Name of the query.
     pub name: &'static str,
     /// SQL text, which begins with comments that describe the query. Lines ending in `<-` contain values to adapt.
     pub sql: &'static str,
 }
 
-impl Question {
+impl EngineQuestion {
     /// Returns the first line of the description.
     pub fn about(&self) -> &'static str {
         let first = self.sql.lines().next().unwrap_or_default();
@@ -22,7 +22,7 @@ impl Question {
 macro_rules! questions {
     ($($name:literal),* $(,)?) => {
         /// The queries, sorted by name.
-        pub const QUESTIONS: &[Question] = &[$(Question {
+        pub const QUESTIONS: &[EngineQuestion] = &[$(EngineQuestion {
             name: concat!("lake/", $name),
             sql: include_str!(concat!("questions/", $name, ".sql")),
         }),*];

@@ -5,10 +5,10 @@ use super::{FailureReason, ListedFile, ListedNames, Machine, UNFINISHED};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_model::files::{Folder, Links, RegularFile, TemporaryFiles};
+use sto_model::system::read_exact_at;
 use sto_model::units::Bytes;
 
 /// A folder, which may not exist yet.
@@ -88,7 +88,7 @@ impl super::Files for Files {
             return Ok(None);
         };
         let mut end = vec![0; len];
-        file.read_exact_at(&mut end, begin)?;
+        read_exact_at(&file, &mut end, begin)?;
         Ok(Some(end))
     }
 

@@ -9,9 +9,6 @@ use super::address::Remote;
 use super::error::{Advice, Refusal};
 use super::folder::join_name;
 use super::{FailureReason, ListedFile, ListedNames, UNFINISHED};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
@@ -19,6 +16,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sto_model::files::{MemoryFile, random_name};
+use sto_model::system::{Resource, limit_process, wait_for_data};
 use sto_model::units::Bytes;
 
 /// Interval of keep-alive messages in seconds.
@@ -60,7 +58,8 @@ struct Session {
 /// Output of `sftp` and of the `ssh` it runs. Reading fails if the server sends nothing for too long.
 struct Output {
     pipe: PipeReader,
-    sftp: Pid,
+    /// The process id of `sftp`.
+    sftp: u32,
     timeout: Duration,
 }
 
@@ -199,7 +198,7 @@ impl super::Files for Files {
         let get = format!("get {path} {}", quoted(&to.path().to_string_lossy()));
         let got = self.with_session(|session| {
             // A server can send more than it lists; this ends `sftp`.
-            session.limit(Resource::Fsize, Bytes(most.0 + 1))?;
+            session.limit(Resource::FileSize, Bytes(most.0 + 1))?;
             succeeded(&session.ask(&get, &mut |_| Ok(()))?)
         });
         let mut file = to.file();
@@ -222,7 +221,7 @@ impl super::Files for Files {
         from.set_readable_by_all()?;
         let from = quoted(&from.path().to_string_lossy());
         let (folder, _) = name.rsplit_once('/').unwrap_or_default();
-        let unfinished = random_name(OsStr::new(UNFINISHED))?;
+        let unfinished = random_name(OsStr::new(UNFINISHED));
         let unfinished = join_name(folder, &unfinished.to_string_lossy());
         if self.put(&from, &unfinished).is_err() {
             let why = self.make_folders(name)?;
@@ -291,7 +290,7 @@ impl Session {
             .ok_or_else(|| Refusal::other("sftp takes no commands"))?;
         let output = BufReader::new(Output {
             pipe: output,
-            sftp: Pid::from_child(&child),
+            sftp: child.id(),
             timeout,
         });
         let session = Session {
@@ -299,25 +298,14 @@ impl Session {
             input,
             output,
         };
-        session.limit(Resource::As, SFTP_MEMORY)?;
+        session.limit(Resource::Memory, SFTP_MEMORY)?;
         Ok(session)
     }
 
     /// Limits a resource of `sftp`, or raises the limit again.
     fn limit(&self, resource: Resource, most: Bytes) -> Result<(), Refusal> {
-        let maximum = getrlimit(resource).maximum;
-        let limit = Rlimit {
-            current: Some(maximum.map_or(most.0, |maximum| maximum.min(most.0))),
-            maximum,
-        };
-        let limited = prlimit(Some(self.output.get_ref().sftp), resource, limit);
-        match limited {
-            // `sftp` exited, and its output explains why.
-            Err(Errno::SRCH) => Ok(()),
-            limited => limited
-                .map(drop)
-                .map_err(|error| io::Error::from(error).into()),
-        }
+        // If `sftp` exited, its output explains why.
+        Ok(limit_process(&self.child, resource, most.0)?)
     }
 
     /// Sends a command, passes each line of its output to `on_line`, and returns the first lines.
@@ -364,14 +352,10 @@ impl Session {
 
 impl Read for Output {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let timeout = Timespec::try_from(self.timeout).map_err(io::Error::other)?;
         let mut transferred = self.transferred();
         loop {
-            let mut pipe = [PollFd::new(&self.pipe, PollFlags::IN)];
-            match poll(&mut pipe, Some(&timeout)) {
-                Ok(0) => {}
-                Ok(_) => return self.pipe.read(buffer),
-                Err(error) => return Err(error.into()),
+            if wait_for_data(&self.pipe, self.timeout)? {
+                return self.pipe.read(buffer);
             }
             let before = transferred;
             transferred = self.transferred();
@@ -387,7 +371,7 @@ impl Output {
     /// The number of bytes that `sftp` has read, which prints nothing during a transfer (proc_pid_io(5)); `None` if it
     /// is unknown.
     fn transferred(&self) -> Option<u64> {
-        let counters = fs::read_to_string(format!("/proc/{}/io", self.sftp.as_raw_pid())).ok()?;
+        let counters = fs::read_to_string(format!("/proc/{}/io", self.sftp)).ok()?;
         let read = counters
             .lines()
             .find_map(|line| line.strip_prefix("rchar: "));

@@ -1,5 +1,6 @@
 //! Search for the commit that introduced a finding.
-#![doc = include_str!("bisect.md")]
+//!
+//! See [the manual](crate::manual::bisect).
 
 mod evidence;
 mod posterior;

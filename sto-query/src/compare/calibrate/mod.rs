@@ -13,7 +13,8 @@
 //!         v
 //! Calibration                thin         how much functions must grow to be detected
 //! ```
-#![doc = include_str!("calibrate.md")]
+//!
+//! See [the manual](crate::manual::calibrate).
 
 mod curves;
 mod judge;

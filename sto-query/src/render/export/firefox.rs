@@ -275,7 +275,7 @@ fn thread<'t>(view: &View, sample_type: usize, tables: &'t Tables<'t>) -> Thread
             ("tracing-ms", Weights::Milliseconds(milliseconds))
         }
         Unit::Bytes => ("bytes", Weights::Whole(values.collect())),
-        Unit::Samples | Unit::Events => ("samples", Weights::Whole(values.collect())),
+        _ => ("samples", Weights::Whole(values.collect())),
     };
     let about = json!({
         "name": view.sample_types[sample_type].event,

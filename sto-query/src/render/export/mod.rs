@@ -4,7 +4,7 @@
 //! keeps the time slices of profiles, their labels and metrics, or the costs of single lines. Only
 //! pprof and OTLP keep threads and labels of samples.
 //!
-#![doc = include_str!("exports.md")]
+//! See [the manual](crate::manual::exports).
 
 mod callgrind;
 mod csv;

@@ -151,6 +151,6 @@ fn unit(sample_type: &SampleType, is_alone: bool) -> &'static str {
         Unit::Samples if is_alone && event == "samples" => "count",
         Unit::Samples => "samples",
         Unit::Events if event.ends_with("sample") || event.ends_with("samples") => "events",
-        Unit::Events => "count",
+        _ => "count",
     }
 }

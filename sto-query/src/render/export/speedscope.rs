@@ -68,7 +68,7 @@ fn profile(view: &View, sample_type: usize, writer: &mut impl Write) -> io::Resu
     let unit = match weight.unit(view, sample_type) {
         Unit::Nanoseconds => "nanoseconds",
         Unit::Bytes => "bytes",
-        Unit::Samples | Unit::Events => "none",
+        _ => "none",
     };
     let whole = weight.get(costs.iter().copied().sum());
     write!(writer, "{{\"type\":\"evented\",\"name\":")?;

@@ -130,7 +130,7 @@ impl Scale {
             Some(MetricUnit::Event(Unit::Nanoseconds)) => &["ns", "µs", "ms", "s"],
             Some(MetricUnit::Event(Unit::Bytes)) => &["B", "kB", "MB", "GB", "TB"],
             Some(MetricUnit::Event(Unit::Events)) => &["events", "k", "M", "G", "T"],
-            Some(MetricUnit::Event(Unit::Samples)) => &["samples"],
+            Some(MetricUnit::Event(_)) => &["samples"],
             Some(MetricUnit::Seconds) => &["s"],
             None => &[""],
         };

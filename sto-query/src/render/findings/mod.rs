@@ -3,7 +3,7 @@
 //! All outputs except text contain any number of comparisons, one per benchmark, with a verdict
 //! over all of them.
 //!
-#![doc = include_str!("findings.md")]
+//! See [the manual](crate::manual::findings).
 
 mod curves;
 mod details;

@@ -4,7 +4,7 @@
 //! Without scripts, they show every frame except those that are too narrow. With scripts, they can
 //! be searched, zoomed, and navigated by keyboard.
 //!
-#![doc = include_str!("drawings.md")]
+//! See [the manual](crate::manual::drawings).
 
 mod drawing;
 mod figure;

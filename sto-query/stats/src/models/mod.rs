@@ -18,7 +18,8 @@
 //!         v
 //! change between two curves    changes
 //! ```
-#![doc = include_str!("models.md")]
+//!
+//! See [the manual](crate::manual::models).
 
 mod bins;
 mod candidates;
@@ -61,7 +62,7 @@ pub use points::{Points, PointsError};
 pub use quantiles::quantile;
 pub use regression::{regression, regression_with_certainty, weighted_regression};
 pub use regressogram::{Buckets, Middle, regressogram};
-pub use rolling::Window;
+pub use rolling::RollingWindow;
 pub use simpson::simpson;
 pub use surface::{Powers, Surface, SurfaceTerm, normal_form_of_two};
 pub use window_function::WindowFunction;

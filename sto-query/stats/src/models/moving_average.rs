@@ -3,7 +3,7 @@
 use super::curve::Curve;
 use super::model::{Fitness, Model, ModelKind};
 use super::points::Points;
-use super::rolling::{self, Window};
+use super::rolling::{self, RollingWindow};
 use super::sums::sums;
 use super::window_function::WindowFunction;
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,16 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub enum Average {
     /// Mean of a window.
-    Simple(Window),
+    Simple(RollingWindow),
     /// Weighted mean of a window.
     Weighted {
         /// The window.
-        window: Window,
+        window: RollingWindow,
         /// Weights of the points in the window.
         function: WindowFunction,
     },
     /// Median of a window.
-    Median(Window),
+    Median(RollingWindow),
     /// Exponentially weighted mean of the point and all earlier ones.
     Exponential(Decay),
 }
@@ -42,12 +42,12 @@ impl Average {
     /// Returns the same average of windows of another width, or with another span.
     fn with_width(self, width: usize) -> Average {
         match self {
-            Average::Simple(window) => Average::Simple(Window { width, ..window }),
+            Average::Simple(window) => Average::Simple(RollingWindow { width, ..window }),
             Average::Weighted { window, function } => Average::Weighted {
-                window: Window { width, ..window },
+                window: RollingWindow { width, ..window },
                 function,
             },
-            Average::Median(window) => Average::Median(Window { width, ..window }),
+            Average::Median(window) => Average::Median(RollingWindow { width, ..window }),
             Average::Exponential(_) => Average::Exponential(Decay::Span(width as f64)),
         }
     }
@@ -106,7 +106,7 @@ pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
         }
         _ => {}
     }
-    let own_of_equal = |window: Window| -> f64 {
+    let own_of_equal = |window: RollingWindow| -> f64 {
         let counts = (0..y.len()).map(|ix| window.range(ix, y.len()).len());
         let counts = counts.filter(|count| *count >= window.least);
         counts.map(|count| 1.0 / count as f64).sum()

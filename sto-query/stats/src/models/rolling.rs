@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A window of neighbouring points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Window {
+pub struct RollingWindow {
     /// Size in points.
     pub width: usize,
     /// Whether the window is centred at the point, with one more before if the width is even; otherwise it ends at
@@ -17,10 +17,10 @@ pub struct Window {
     pub least: usize,
 }
 
-impl Window {
+impl RollingWindow {
     /// Creates a window of `width` points that has a value wherever it has a point.
-    pub fn new(width: usize, centred: bool) -> Window {
-        Window {
+    pub fn new(width: usize, centred: bool) -> RollingWindow {
+        RollingWindow {
             width,
             centred,
             least: 1,
@@ -41,7 +41,7 @@ impl Window {
         end.saturating_sub(self.width)..end.min(size)
     }
 
-    /// Returns the weights of the points in [`Window::range`].
+    /// Returns the weights of the points in [`RollingWindow::range`].
     pub(super) fn weights_at(self, ix: usize, size: usize, weights: &[f64]) -> &[f64] {
         let range = self.range(ix, size);
         let first = self.width + range.start - (ix + self.after() + 1);
@@ -58,7 +58,7 @@ impl Window {
 const CHUNK: usize = 1 << 15;
 
 /// Returns the mean of the window at each number; NaN if the window has too few points.
-pub(super) fn mean(y: &[f64], window: Window) -> Vec<f64> {
+pub(super) fn mean(y: &[f64], window: RollingWindow) -> Vec<f64> {
     along(y, window, |at, values| {
         let mut range = window.range(at, y.len());
         let mut sum = Sum::default();
@@ -77,7 +77,7 @@ pub(super) fn mean(y: &[f64], window: Window) -> Vec<f64> {
 
 /// Returns the weighted mean of the window at each number; NaN if the window has too few points, or if all weights
 /// are 0.
-pub(super) fn weighted_mean(y: &[f64], window: Window, weights: &[f64]) -> Vec<f64> {
+pub(super) fn weighted_mean(y: &[f64], window: RollingWindow, weights: &[f64]) -> Vec<f64> {
     along(y, window, |at, values| {
         for (ix, value) in values.iter_mut().enumerate() {
             let weights = window.weights_at(at + ix, y.len(), weights);
@@ -91,7 +91,7 @@ pub(super) fn weighted_mean(y: &[f64], window: Window, weights: &[f64]) -> Vec<f
 }
 
 /// Returns the median of the window at each number; NaN if the window has too few points.
-pub(super) fn median(y: &[f64], window: Window) -> Vec<f64> {
+pub(super) fn median(y: &[f64], window: RollingWindow) -> Vec<f64> {
     along(y, window, |at, values| {
         let mut range = window.range(at, y.len());
         let mut sorted = y[range.clone()].to_vec();
@@ -136,7 +136,7 @@ pub(super) fn sum_own_weights(part: f64, size: usize) -> f64 {
 }
 
 /// Computes values in chunks, each by one thread.
-fn along(y: &[f64], window: Window, f: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
+fn along(y: &[f64], window: RollingWindow, f: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
     let mut values = vec![f64::NAN; y.len()];
     let chunk = CHUNK.max(4 * window.width);
     values

@@ -1,7 +1,7 @@
 //! The share of the variance that each kind of curve explains for a thousand points with a little noise.
 
 use sto_stats::models::{
-    Average, Bandwidth, Buckets, Estimator, Fit, Kernel, Middle, Points, Window,
+    Average, Bandwidth, Buckets, Estimator, Fit, Kernel, Middle, Points, RollingWindow,
 };
 
 /// Returns reproducible points on a curve, with noise of less than a hundredth of the variance.
@@ -36,7 +36,7 @@ fn r_square_agrees_with_published_values() {
             buckets: Buckets::Number(10),
             middle: Middle::Mean,
         },
-        Fit::MovingAverage(Average::Simple(Window::new(300, true))),
+        Fit::MovingAverage(Average::Simple(RollingWindow::new(300, true))),
         Fit::KernelRegression {
             kernel: Kernel::Epanechnikov,
             estimator: Estimator::NadarayaWatson,

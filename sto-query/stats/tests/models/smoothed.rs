@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::f64::consts::PI;
 use sto_stats::models::{
-    Average, Bandwidth, Bins, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points, Why,
-    Window, WindowFunction, cross_validation, hurvich, iterative_moving_average, kernel_regression,
-    kernel_ridge, moving_average, regressogram,
+    Average, Bandwidth, Bins, Buckets, Curve, Decay, Estimator, Kernel, Middle, Model, Points,
+    RollingWindow, Why, WindowFunction, cross_validation, hurvich, iterative_moving_average,
+    kernel_regression, kernel_ridge, moving_average, regressogram,
 };
 
 fn points(x: &[f64], y: &[f64]) -> Points {
@@ -132,7 +132,7 @@ fn weighted_moving_averages_agree_with_pandas() {
     let points = points(&x, &found.y);
     assert_eq!(found.cases.len(), 18 * 5);
     for case in found.cases {
-        let mut window = Window::new(case.width, case.centred);
+        let mut window = RollingWindow::new(case.width, case.centred);
         window.least = case.least;
         let function = case.function;
         let average = Average::Weighted { window, function };
@@ -148,13 +148,13 @@ fn weighted_moving_averages_agree_with_pandas() {
 #[test]
 fn boxcar_is_a_simple_moving_average() {
     let points = Points::new((0..40).map(|x| (f64::from(x), f64::from(x * x % 17)))).unwrap();
-    let window = Window::new(6, true);
+    let window = RollingWindow::new(6, true);
     let function = WindowFunction::Boxcar;
     let weighted = moving_average(&points, Average::Weighted { window, function }).unwrap();
     let simple = moving_average(&points, Average::Simple(window)).unwrap();
     same("R²", weighted.r_square, simple.r_square, 1.0);
     same("own weights", weighted.parameters, simple.parameters, 1.0);
-    let window = Window::new(usize::MAX / 2, true);
+    let window = RollingWindow::new(usize::MAX / 2, true);
     assert_eq!(
         moving_average(&points, Average::Weighted { window, function }),
         None
@@ -168,7 +168,7 @@ fn moving_averages_agree_with_pandas() {
     for case in cases {
         let points = points(&case.x, &case.y);
         for found in &case.windows {
-            let mut window = Window::new(found.width, found.centred);
+            let mut window = RollingWindow::new(found.width, found.centred);
             window.least = found.least;
             let model = moving_average(&points, Average::Simple(window)).unwrap();
             same_values("mean", &model, &found.mean);
@@ -195,7 +195,7 @@ fn window_narrows_until_r_square_suffices() {
     let y = |x: f64| (x / 40.0).sin() * 10.0 + (x * PI).cos();
     let all: Vec<f64> = (0..1000).map(f64::from).collect();
     let points = points(&all, &all.iter().map(|x| y(*x)).collect::<Vec<_>>());
-    let window = Window::new(1, true);
+    let window = RollingWindow::new(1, true);
     let model = iterative_moving_average(&points, Average::Simple(window)).unwrap();
     // A twentieth of the range is enough here.
     assert_eq!(model.smoothing, Some(49.0));

@@ -1,11 +1,11 @@
 //! Storage for chunks of bytes, in memory up to a limit and in a temporary file beyond it.
 
 use crate::files::{Folder, TemporaryFiles};
+use crate::system::{read_exact_at, write_all_at};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -80,7 +80,7 @@ impl Spool {
             return Ok(StoredChunk::Memory(chunk.into()));
         };
         let offset = self.file_size.fetch_add(length, Relaxed);
-        let written = self.file(folder)?.write_all_at(chunk, offset);
+        let written = write_all_at(self.file(folder)?, chunk, offset);
         written.map_err(|error| SpoolError::new(folder, error))?;
         Ok(StoredChunk::File {
             offset,
@@ -102,7 +102,7 @@ impl Spool {
             StoredChunk::File { offset, length } => {
                 buffer.resize(length as usize, 0);
                 let folder = self.folder.as_deref().unwrap_or(Path::new(""));
-                let read = self.file(folder)?.read_exact_at(buffer, offset);
+                let read = read_exact_at(self.file(folder)?, buffer, offset);
                 read.map_err(|error| SpoolError::new(folder, error))?;
             }
         }

@@ -8,8 +8,8 @@ use map::PerfMap;
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 use sto_binary::JitFunction;
 use sto_binary::find::find_files;
 use sto_binary::jit_files::{
@@ -190,5 +190,8 @@ fn was_written_during(file: &Metadata, recording: &Recording) -> bool {
     };
     let duration = recording.origin.duration.map_or(0, |duration| duration.0);
     let began = ended.saturating_sub(duration.div_ceil(1_000_000_000) + 1);
-    u64::try_from(file.mtime()).is_ok_and(|written| written >= began)
+    let written = file
+        .modified()
+        .map(|time| time.duration_since(SystemTime::UNIX_EPOCH));
+    matches!(written, Ok(Ok(written)) if written.as_secs() >= began)
 }

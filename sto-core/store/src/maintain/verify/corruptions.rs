@@ -25,6 +25,7 @@ pub struct Corruption {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "concerns", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Concerns {
     /// All profiles of the store.
     Everything,

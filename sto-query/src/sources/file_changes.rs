@@ -1,14 +1,12 @@
-//! When source files were last changed, according to the history of the work tree.
+//! When source files were last changed, according to the history of a work tree.
 
-use crate::runtime::git;
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::Duration;
 use sto_core::units::UnixSeconds;
 
 /// When each file was last changed, within [`LOOK_BACK`] before a given time.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct FileChanges {
     before: u64,
     /// By path within the work tree, in seconds since 1970.
     last: HashMap<String, u64>,
@@ -17,24 +15,27 @@ pub(crate) struct Changes {
 /// Ten times the `HALF_LIFE` of sto-query, in seconds: older changes count less than a thousandth.
 const LOOK_BACK: u64 = 150 * 86_400;
 
-impl Changes {
-    /// Reads the history of the current work tree before a run was recorded; empty if there
-    /// is no git or no work tree, or if the time of the run is unknown.
-    pub(crate) fn before(recorded: Option<UnixSeconds>) -> Changes {
+impl FileChanges {
+    /// Reads the history before a run was recorded; empty if there is no git or no work tree, or if the time of the run is
+    /// unknown. `git` runs git with arguments.
+    pub(super) fn read(
+        recorded: Option<UnixSeconds>,
+        git: impl Fn(&[&str]) -> Option<String>,
+    ) -> FileChanges {
         let Some(UnixSeconds(before)) = recorded else {
-            return Changes::default();
+            return FileChanges::default();
         };
         let since = format!("--since=@{}", before.saturating_sub(LOOK_BACK));
         let until = format!("--until=@{before}");
         // Only names of files are requested, so that git runs no external diff program.
         let log = ["log", "--format=@%ct", "--name-only", "-z"];
         let quiet = ["--no-ext-diff", "--no-textconv", &since, &until];
-        match git::trimmed_output(Path::new("."), &[&log[..], &quiet[..]].concat()) {
-            Some(log) => Changes {
+        match git(&[&log[..], &quiet[..]].concat()) {
+            Some(log) => FileChanges {
                 before,
                 last: last_changes(&log),
             },
-            None => Changes::default(),
+            None => FileChanges::default(),
         }
     }
 
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn uses_the_last_change_of_a_file() {
         let log = "@300\0\nsrc/a.rs\0src/b.rs\0\0@200\0\nsrc/a.rs\0lib/src/c.rs\0";
-        let changes = Changes {
+        let changes = FileChanges {
             before: 1000,
             last: last_changes(log),
         };
