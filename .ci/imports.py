@@ -12,7 +12,7 @@ from pathlib import Path
 
 # The crates, each with its folders from below to above: a folder imports only those before it.
 FLOORS = {
-    "sto-core/model": "manual bytes text printable tls number cancel hint system files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
+    "sto-core/model": "manual bytes text printable tls number cancel hint system timings files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
     "sto-core/binary": None,
     "sto-core/formats": None,
     "sto-core/store": None,
