@@ -11,6 +11,7 @@ mod error;
 mod examples;
 mod executable;
 mod function;
+mod function_sample;
 mod ids;
 mod math;
 mod module;
