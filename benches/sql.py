@@ -24,6 +24,13 @@ NODES = 104_000
 FUNCTIONS = 20_000
 RUNS = 98
 REPEAT = 9
+SCANS = [
+    "SELECT count(*) FROM sample",
+    "SELECT sum(self) FROM sample",
+    "SELECT sum(self), sum(total) FROM sample",
+    "SELECT function, sum(self) FROM sample JOIN stack_node_data d ON d.id = stack_node_data_id GROUP BY function",
+    "SELECT function, sum(self) FROM function_sample GROUP BY function",
+]
 # The document's query, for the columns of a dataset.
 OF_DATASET = """
 SELECT symbol, file, line,
@@ -116,7 +123,7 @@ def main():
         for number in range(2, RUNS):
             ingest(sto, store, folder, of_both, "12"[number % 2], number)
         scans = []
-        for sql in ["SELECT count(*) FROM sample", "SELECT sum(self) FROM sample", "SELECT sum(self), sum(total) FROM sample"]:
+        for sql in SCANS:
             seconds, _ = asked(sto, store, sql)
             scans.append([f"`{sql}`", f"{seconds:.2f}", f"{RUNS * NODES / seconds / 1e6:.1f}"])
         rate = float(scans[1][2])

@@ -445,6 +445,14 @@ fn tables_of_a_real_store_agree_with_each_other() {
     let found = rows(&mut database, functions);
     assert_eq!(found[0][0], "20");
     assert_eq!(found[0][1], found[0][2]);
+    let by_function = "SELECT profile, function, module, event, executable_id, sum(self), sum(samples), sum(total) FILTER (WHERE outermost),
+            sum(total_samples) FILTER (WHERE outermost)
+        FROM sample s JOIN stack_node_data d ON d.id = s.stack_node_data_id GROUP BY 1, 2, 3, 4, 5";
+    let made = "SELECT profile, function, module, event, executable_id, self, samples, total, total_samples
+        FROM function_sample ORDER BY 1, 2, 3, 4, 5";
+    let found = rows(&mut database, made);
+    assert!(!found.is_empty());
+    assert_eq!(found, rows(&mut database, by_function));
     let unknown =
         "SELECT count(*) FROM sample s LEFT JOIN stack_node_data d ON d.id = s.stack_node_data_id
         WHERE d.id IS NULL";
@@ -477,6 +485,7 @@ proptest! {
             ("sample", "profile"), ("sample", "node"), ("sample", "event"), ("sample", "executable_id"),
             ("recursion", "executable_id"),
             ("function", "function"), ("function_cost", "build"), ("function_cost", "function"),
+            ("function_sample", "profile"), ("function_sample", "function"), ("function_sample", "executable_id"),
         ] {
             let names = rows(&mut database, &format!("SELECT DISTINCT {column} FROM {table} LIMIT 5"));
             for name in names {

@@ -167,7 +167,7 @@ fn inlined_into(view: &View, self_costs: &[Cost], number_of: &[u32]) -> BTreeMap
     let mut code_of: Vec<u32> = Vec::with_capacity(view.tree.len());
     let mut inlined: BTreeMap<(u32, u32), Cost> = BTreeMap::new();
     for (node, is_outermost) in view.tree.nodes().zip(outermost(&view.tree, number_of)) {
-        let is_inlined = view.frames.frame(view.tree.frame(node)).kind == FrameKind::Inlined;
+        let is_inlined = view.frames.row(view.tree.frame(node)).kind == FrameKind::Inlined;
         let caller = view.tree.parent(node).filter(|_| is_inlined);
         code_of.push(match caller {
             Some(caller) => code_of[caller.get()],
@@ -220,7 +220,7 @@ impl LineSums {
                 let sum = sums.entry((file, cost.line, function)).or_default();
                 sum[0] += cost.self_cost;
                 sum[1] += cost.total;
-                if run.frames.frame(cost.frame).kind == FrameKind::Inlined {
+                if run.frames.row(cost.frame).kind == FrameKind::Inlined {
                     sum[2] += cost.total;
                 }
             }

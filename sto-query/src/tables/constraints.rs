@@ -7,12 +7,8 @@ use std::borrow::Cow;
 /// Constraints of a query on a table.
 pub(super) struct Constraints<'a> {
     conditions: Vec<(usize, Operator, ValueRef<'a>)>,
-    ordered_by: Option<usize>,
     columns_used: u32,
 }
-
-/// In a plan, follows the column by which rows are sorted.
-pub(super) const ORDER_MARK: char = '^';
 
 /// Range of a number.
 #[derive(Clone, Copy)]
@@ -60,8 +56,8 @@ impl Operator {
 }
 
 impl<'a> Constraints<'a> {
-    /// Decodes a plan: a column and operator per value, and possibly `column ^` at the end. Returns `None` if a value
-    /// is null, because no comparison with null is true.
+    /// Decodes a plan: a column and operator per value. Returns `None` if a value is null, because no comparison with
+    /// null is true.
     pub(super) fn from_plan(
         plan: &str,
         columns_used: u32,
@@ -82,10 +78,8 @@ impl<'a> Constraints<'a> {
             }
             conditions.push((usize::from(column - b'a'), is, value));
         }
-        let ordered_by = plan.first().map(|column| usize::from(column - b'a'));
         Some(Constraints {
             conditions,
-            ordered_by,
             columns_used,
         })
     }
@@ -140,11 +134,6 @@ impl<'a> Constraints<'a> {
             }
         }
         bounds
-    }
-
-    /// Returns `true` if rows must be sorted by a column.
-    pub(super) fn is_ordered_by(&self, column: usize) -> bool {
-        self.ordered_by == Some(column)
     }
 
     /// Returns `true` if the query reads a column.

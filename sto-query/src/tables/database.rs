@@ -4,8 +4,8 @@ use super::error::SqlError;
 use super::module::register;
 use super::stored::Stored;
 use super::table::{Table, list_arguments};
-use super::{analyses, call, executable, function, math, profile, recursion, sample, scalar};
-use super::{search, slice, stack_node, stack_node_data};
+use super::{analyses, call, executable, function, function_sample, math, profile, recursion};
+use super::{sample, scalar, search, slice, stack_node, stack_node_data};
 use crate::sources::Sources;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, Authorization};
@@ -112,8 +112,6 @@ pub struct SqlName {
 
 /// Number of SQLite virtual machine steps between two checks of the time limit.
 const STEPS: i32 = 10_000;
-/// Memory for sorting, in KiB.
-const SORTED_IN_MEMORY: i32 = 128 << 10;
 /// Maximum length of a cell in bytes.
 const LONGEST: i32 = 256 << 20;
 
@@ -144,6 +142,7 @@ each_table!(
     call::Call,
     function::Function,
     function::FunctionCost,
+    function_sample::FunctionSample,
     analyses::FindRegressions,
     analyses::Potential,
     search::Search,
@@ -284,8 +283,7 @@ fn prepare(connection: &mut Connection, stored: &Arc<Stored>) -> rusqlite::Resul
     // Double-quoted names are only columns, so a misspelt column is an error rather than text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
-    // Larger sorts go to files.
-    connection.pragma_update(None, "cache_size", -SORTED_IN_MEMORY)?;
+    // SQLite sorts as many rows at once as fit into its cache. The default of 2 MB also fits into the processor's.
     connection.pragma_update(None, "threads", 2)?;
     let most = i64::try_from(memory::limit().0).unwrap_or(i64::MAX);
     connection.pragma_update(None, "hard_heap_limit", most)?;

@@ -12,6 +12,7 @@ mod error;
 mod examples;
 mod executable;
 mod function;
+mod function_sample;
 mod ids;
 mod math;
 mod module;

@@ -1,6 +1,6 @@
 //! Adapter from [`Table`] to SQLite's virtual tables (<https://sqlite.org/vtab.html>).
 
-use super::constraints::{Constraints, ORDER_MARK, Operator};
+use super::constraints::{Constraints, Operator};
 use super::stored::Stored;
 use super::table::{Cell, Column, Cursor, Order, Role, Table, list_arguments};
 use rusqlite::ffi::{sqlite3_vtab, sqlite3_vtab_cursor};
@@ -110,13 +110,11 @@ unsafe impl<'vtab, T: Table> VTab<'vtab> for Registered<T> {
                 list_arguments::<T>()
             )));
         }
-        if let Some(Order { by, of }) = T::ORDER.filter(|order| is_asked(info, order.by)) {
+        if let Some(Order { by, of }) = T::ORDER {
             let mut found = is_given.iter().enumerate().filter(|(_, given)| **given);
-            if found.all(|(ix, _)| ix == of) {
-                plan.extend([char::from(b'a' + by as u8), ORDER_MARK]);
-                // Each build has its own order, so SQLite has to sort the rows of several builds.
-                info.set_order_by_consumed(is_given[of]);
-            }
+            // Each build has its own order, so SQLite has to sort the rows of several builds.
+            let is_of_one = is_given[of] && found.all(|(ix, _)| ix == of);
+            info.set_order_by_consumed(is_of_one && is_asked(info, by));
         }
         info.set_idx_num((info.col_used() & i32::MAX as u64) as c_int);
         info.set_idx_str(&plan);

@@ -5,9 +5,7 @@ use super::ids::Hex;
 use super::stored::{AllFrames, QueryFailure, Stored};
 use super::table::{Cell, Column, Cursor, MatchEstimate, RowEstimate, Table};
 use crate::QueryError;
-use crate::functions::{KeyOptions, key_of};
 use std::sync::Arc;
-use sto_core::id::FrameId;
 use sto_core::model::FrameIx;
 
 /// The `stack_node_data` table.
@@ -75,14 +73,14 @@ impl Cursor for Frames {
         };
         let frame = self.frames.table.frame(ix);
         match column {
-            ID => cell.set_text(Hex::from_bytes(FrameId::from_frame(frame).0).as_str()),
+            ID => cell.set_text(Hex::from_bytes(self.frames.id(ix).0).as_str()),
             1 => cell.set_text(frame.symbol),
             2 => cell.set_text_or_null(frame.file),
             3 if frame.line == 0 => cell.set_null(),
             3 => cell.set_count(u64::from(frame.line)),
             4 => cell.set_text_or_null(frame.module),
             5 => cell.set_text(frame.kind.name()),
-            _ => cell.set_text(&key_of(frame, KeyOptions::default())),
+            _ => cell.set_text(self.frames.function(ix)),
         }
     }
 }

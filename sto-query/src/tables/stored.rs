@@ -84,6 +84,7 @@ pub(super) struct AllFrames {
     /// The frames.
     pub(super) table: FrameTable,
     functions: OnceLock<Functions>,
+    ids: OnceLock<Vec<FrameId>>,
     by_id: OnceLock<HashMap<FrameId, FrameIx>>,
 }
 
@@ -171,6 +172,7 @@ impl Stored {
         let frames = AllFrames {
             table: self.snapshot()?.load_frames()?,
             functions: OnceLock::new(),
+            ids: OnceLock::new(),
             by_id: OnceLock::new(),
         };
         Ok(self.frames.get_or_init(|| Arc::new(frames)).clone())
@@ -281,6 +283,12 @@ impl AllFrames {
         self.functions.get_or_init(|| Functions::new(&self.table))
     }
 
+    /// Returns the key of a frame's function.
+    pub(super) fn function(&self, frame: FrameIx) -> &str {
+        let functions = self.functions();
+        functions.name(functions.numbers()[frame.get()] as usize).0
+    }
+
     /// Returns the frames of functions with this key.
     pub(super) fn frames_of_function(&self, key: &str) -> Vec<FrameIx> {
         let numbers = self.functions().find_by_key(Some(key));
@@ -290,13 +298,24 @@ impl AllFrames {
         meant.map(|(ix, _)| FrameIx(ix)).collect()
     }
 
+    fn ids(&self) -> &[FrameId] {
+        self.ids.get_or_init(|| {
+            let frames = self.table.iter();
+            let ids = frames.map(|(_, frame)| FrameId::from_frame(frame));
+            ids.collect()
+        })
+    }
+
+    /// Returns the id of a frame.
+    pub(super) fn id(&self, frame: FrameIx) -> FrameId {
+        self.ids()[frame.get()]
+    }
+
     /// Returns the frame with this id.
     pub(super) fn find(&self, id: &str) -> Option<FrameIx> {
         let by_id = self.by_id.get_or_init(|| {
-            let frames = self.table.iter();
-            frames
-                .map(|(ix, frame)| (FrameId::from_frame(frame), ix))
-                .collect()
+            let ids = self.ids().iter().copied();
+            ids.zip((0..).map(FrameIx)).collect()
         });
         let id: FrameId = id.parse().ok()?;
         by_id.get(&id).copied()

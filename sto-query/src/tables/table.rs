@@ -17,7 +17,7 @@ pub(super) trait Table: Sized + 'static {
     const ROWS: RowEstimate;
     /// Cost of the first row relative to the following rows: higher if stacks must be read.
     const START: f64 = 10.0;
-    /// Column by which the rows of a build can be returned in order, if they are only constrained by the build.
+    /// Column by which the rows of a build are in order, if a query uses it and only constrains the build.
     const ORDER: Option<Order> = None;
     /// Iterator over the rows.
     type Cursor: Cursor;

@@ -185,7 +185,7 @@ impl View {
 
     /// Returns `true` if code was inlined, and its frames were removed from the stacks.
     pub(crate) fn is_without_inlined(&self) -> bool {
-        let is_inlined = |frame| self.frames.frame(frame).kind == FrameKind::Inlined;
+        let is_inlined = |frame| self.frames.row(frame).kind == FrameKind::Inlined;
         let mut frames = self.frames.iter();
         let mut nodes = self.tree.nodes();
         let is_left = |node| self.tree.parent(node).is_some() && is_inlined(self.tree.frame(node));
@@ -234,7 +234,7 @@ pub(crate) fn remove_inlined(tree: &StackTree, frames: &FrameTable) -> (StackTre
         let frame = tree.frame(node);
         let parent = tree.parent(node).map(|parent| moved_to[parent.get()]);
         moved_to.push(match parent {
-            Some(caller) if frames.frame(frame).kind == FrameKind::Inlined => caller,
+            Some(caller) if frames.row(frame).kind == FrameKind::Inlined => caller,
             _ => outer.push(parent, frame),
         });
     }

@@ -5,14 +5,13 @@
 -- Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), appendix A.2. Runs without the function are left
 -- out, as by `sto bottlenecks --omit-absent`, and so are benchmarks in which its samples or the metric are the same in all runs.
 WITH cost AS (
-    SELECT e.name AS executable, p.benchmark, d.function, m.value, sum(s.samples) AS samples
+    SELECT e.name AS executable, p.benchmark, f.function, m.value, sum(f.samples) AS samples
     FROM metric m
     JOIN profile p ON p.id = m.profile
     JOIN executable e ON e.id = p.executable_id
-    JOIN sample s ON s.profile = p.id AND s.event = p.event
-    JOIN stack_node_data d ON d.id = s.stack_node_data_id
+    JOIN function_sample f ON f.profile = p.id AND f.event = p.event
     WHERE m.name = :metric
-    GROUP BY p.id, d.function
+    GROUP BY p.id, f.function
 )
 SELECT function, avg(coefficient) AS coefficient, count(*) AS benchmarks
 FROM (

@@ -6,19 +6,17 @@
 -- standard errors, which are unknown with one run per build. `SELECT * FROM find_regressions('v1', 'v2')` also tests
 -- whether the number of runs suffices, and looks for the cause.
 WITH run AS (
-    SELECT p.id, p.event, e.version, sum(s.samples) AS samples
+    SELECT p.id, p.event, e.version, sum(f.samples) AS samples
     FROM executable e
     JOIN profile p ON p.executable_id = e.id
-    JOIN sample s ON s.profile = p.id AND s.event = p.event
+    JOIN function_sample f ON f.profile = p.id AND f.event = p.event
     WHERE e.version IN (:baseline, :candidate)
     GROUP BY p.id
 ), cost AS (
-    SELECT run.id, d.function, 1.0 * sum(s.total_samples) / run.samples AS share
+    SELECT run.id, f.function, 1.0 * sum(f.total_samples) / run.samples AS share
     FROM run
-    JOIN sample s ON s.profile = run.id AND s.event = run.event
-    JOIN stack_node_data d ON d.id = s.stack_node_data_id
-    WHERE s.outermost
-    GROUP BY run.id, d.function
+    JOIN function_sample f ON f.profile = run.id AND f.event = run.event
+    GROUP BY run.id, f.function
 ), side AS (
     SELECT f.function, run.version, avg(coalesce(cost.share, 0)) AS share,
            coalesce(pow(stddev(coalesce(cost.share, 0)), 2) / count(*), 0) AS variance

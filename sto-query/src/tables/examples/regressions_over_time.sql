@@ -17,12 +17,10 @@ WITH run AS (
 ), chosen AS (
     SELECT * FROM run WHERE is_newest OR age <= :window
 ), cost AS (
-    SELECT chosen.id, d.function, sum(s.total_samples) AS samples
+    SELECT chosen.id, f.function, sum(f.total_samples) AS samples
     FROM chosen
-    JOIN sample s ON s.profile = chosen.id AND s.event = chosen.event
-    JOIN stack_node_data d ON d.id = s.stack_node_data_id
-    WHERE s.outermost
-    GROUP BY chosen.id, d.function
+    JOIN function_sample f ON f.profile = chosen.id AND f.event = chosen.event
+    GROUP BY chosen.id, f.function
 )
 SELECT *, CASE WHEN deviation > 0 THEN (actual - expected) / deviation ELSE 0 END AS score
 FROM (
