@@ -8,8 +8,8 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::internal::expand::{
-    Branch, CorrelationSelection, GreedySelection, InformedSelection, PositiveSelection, Selection,
-    expand, expansion,
+    Branch, BranchSelection, CorrelationSelection, GreedySelection, InformedSelection,
+    PositiveSelection, expand, expansion,
 };
 use sto_query::internal::history::{History, JudgedWindow};
 use sto_query::questions::{Direction, ExpandLimits, HistoryQuery, Method};
@@ -91,7 +91,11 @@ fn paths(history: &History, branches: &[Branch]) -> Vec<String> {
     branches.iter().map(path).collect()
 }
 
-fn expanded(history: &History, direction: Direction, selection: &dyn Selection) -> Vec<Branch> {
+fn expanded(
+    history: &History,
+    direction: Direction,
+    selection: &dyn BranchSelection,
+) -> Vec<Branch> {
     let function = history.find("log").unwrap()[0];
     expand(
         history,

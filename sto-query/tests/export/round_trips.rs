@@ -71,7 +71,7 @@ fn shown_content_of(view: &View, frame: impl Fn(&OwnFrame) -> OwnFrame) -> Conte
     for ((sample_type, stack), cost) in content_of(view) {
         let (value, unit) = match (has_value(&sample_type), sample_type.unit) {
             (true, unit @ (Unit::Nanoseconds | Unit::Bytes)) => (cost.value, unit),
-            (true, Unit::Samples | Unit::Events) => (cost.value, Unit::Samples),
+            (true, _) => (cost.value, Unit::Samples),
             (false, _) => (cost.samples, Unit::Samples),
         };
         if value == 0 {
