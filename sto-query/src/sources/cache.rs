@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sto_core::id::ProfileId;
 use sto_core::units::Bytes;
 
-/// What a view was loaded from. Ids of profiles are digests of their content, so that equal keys mean equal views of one
+/// The origin of a view. Ids of profiles are digests of their content, so that equal keys mean equal views of one
 /// state of a store.
 #[derive(PartialEq)]
 pub(super) struct ViewKey {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sto_core::units::UnixSeconds;
 use sto_core::{CancelToken, Cancelled};
 
-/// The circumstances under which a question is asked: who may cancel it, who follows its progress, and what time it is.
+/// The circumstances under which a question is asked: who may cancel it, who follows its progress, and the time.
 ///
 /// The default is never cancelled, reports nothing, and knows no time.
 #[derive(Clone, Default)]

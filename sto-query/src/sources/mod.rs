@@ -138,7 +138,7 @@ pub(crate) fn resolve_revision(
     }
 }
 
-/// Sources of profiles for queries: a store, and files. Clones share what was read.
+/// Sources of profiles for queries: a store, and files. Clones share the files that were read.
 #[derive(Clone)]
 pub struct Sources {
     environment: Arc<dyn Environment>,
@@ -260,7 +260,7 @@ impl Sources {
         }
     }
 
-    /// The same sources, for a question with this context.
+    /// Returns these sources for a question with this context.
     pub(crate) fn with_context(&self, context: &Context) -> Sources {
         Sources {
             context: context.clone(),

@@ -1,4 +1,4 @@
-//! What differs between operating systems: the only module with system calls.
+//! Differences between operating systems: the only module with system calls.
 //!
 //! ```text
 //! types        types that all systems share

@@ -102,7 +102,7 @@ pub(crate) fn processor_time(_clock: ProcessorClock) -> Duration {
     Duration::ZERO
 }
 
-/// The same id for all files: the standard library has none.
+/// Returns one id for all files, because the standard library does not know ids.
 pub fn file_id(_metadata: &Metadata) -> FileId {
     FileId {
         device: 0,
