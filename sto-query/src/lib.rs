@@ -1,6 +1,6 @@
 //! Analyses of stored profiles: the most expensive functions, regressions between two builds, and more.
 //!
-//! This program asks whether a new build is slower than the last one, as `sto find-regressions` does:
+//! This program asks whether a new build is slower than the last one:
 //!
 //! ```no_run
 //! use std::path::Path;
