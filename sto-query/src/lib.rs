@@ -37,8 +37,8 @@
 //! ```
 //!
 //! [`ask`] goes from names, which [`sources`] resolves in a store or as files, to the answer in one call; [`questions`]
-//! and [`check`] have the requests. [`results`] has the types that they return, and [`error`] their errors. `tables` (feature `sql`) answers
-//! queries in SQL.
+//! and [`check`] have the requests. [`results`] has the types that they return, and [`error`] their errors. `tables`
+//! (feature `sql`) answers queries in SQL.
 //!
 //! [`text`] is used by all of them: it formats names, numbers, times and tables for people.
 //!

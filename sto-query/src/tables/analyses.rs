@@ -8,8 +8,7 @@ use super::table::{
 use crate::check::{Baseline, CheckRequest};
 use crate::compare::Finding;
 use crate::potential::Degree;
-use crate::questions::{PotentialRequest, ask};
-use crate::sources;
+use crate::questions::PotentialRequest;
 use rusqlite::types::Value;
 use std::sync::Arc;
 
@@ -55,7 +54,7 @@ impl Table for FindRegressions {
             candidate: named(CANDIDATE)?,
             ..CheckRequest::default()
         };
-        let found = ask(&stored.sources, &request, &sources::Context::default())?;
+        let found = stored.ask(&request)?;
         let rows = found.comparisons.iter().flat_map(|comparison| {
             let benchmark = comparison.benchmark.as_deref();
             let findings = comparison.findings.iter();
@@ -120,7 +119,7 @@ impl Table for Potential {
             inlined: true,
             ..PotentialRequest::default()
         };
-        let found = ask(&stored.sources, &request, &sources::Context::default())?;
+        let found = stored.ask(&request)?;
         let rows = found.functions.iter().map(|function| {
             vec![
                 text_or_null(&*function.frame.function),

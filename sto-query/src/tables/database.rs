@@ -6,6 +6,7 @@ use super::stored::Stored;
 use super::table::{Table, list_arguments};
 use super::{analyses, call, executable, function, function_sample, math, profile, recursion};
 use super::{sample, scalar, search, slice, stack_node, stack_node_data};
+use crate::QueryError;
 use crate::sources::Sources;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, Authorization};
@@ -196,7 +197,7 @@ impl Database {
         rows: &mut dyn SqlRows,
     ) -> Result<(), SqlError> {
         self.watch(options)?;
-        self.stored.take_failure();
+        self.stored.begin_query(&options.cancel);
         let mut used = BTreeSet::new();
         let answered = self.answer(sql, options, &mut used, rows);
         answered.map_err(|failure| match (failure, self.stored.take_failure()) {
@@ -205,6 +206,9 @@ impl Database {
                 Some(timeout) => SqlError::Timeout(*timeout),
                 None => SqlError::from_sqlite(error),
             },
+            (Failure::Sql(_), Some(QueryError::Cancelled(cancelled))) => {
+                SqlError::Cancelled(cancelled)
+            }
             (Failure::Sql(_), Some(reason)) => SqlError::Question(Box::new(reason)),
             (Failure::Sql(error), None) => SqlError::from_sqlite(error),
             (Failure::Other(error), _) => error,

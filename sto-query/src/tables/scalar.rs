@@ -4,10 +4,10 @@ use super::stored::Stored;
 use super::table::text_or_null;
 use crate::QueryError;
 use crate::functions::{KeyOptions, key_symbol};
-use crate::questions::{FlameRequest, FlameStacks, ask};
+use crate::questions::{FlameRequest, FlameStacks};
 use crate::render::export::d3_below;
 use crate::render::flame::{self, FlameOptions};
-use crate::sources::{self, EVENT};
+use crate::sources::EVENT;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result};
@@ -86,7 +86,7 @@ fn flame_graph(stored: &Stored, build: &str) -> Result<Value> {
         named: stored.keep_failure(stored.resolve_build(build))?,
         ..FlameRequest::default()
     };
-    let answer = ask(&stored.sources, &request, &sources::Context::default());
+    let answer = stored.ask(&request);
     let FlameStacks { view, .. } = stored.keep_failure(answer)?;
     let drawn = flame::svg((&view, EVENT), &FlameOptions::default());
     Ok(Value::Text(

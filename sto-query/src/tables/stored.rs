@@ -4,12 +4,14 @@ use super::build_tree::BuildTree;
 use super::text_index::TextIndex;
 use crate::QueryError;
 use crate::functions::Functions;
+use crate::questions::{Question, ask};
 use crate::select::select_whole_build;
-use crate::sources::{BuildRef, EVENT, Sources};
+use crate::sources::{BuildRef, Context, EVENT, Sources};
 use crate::tree::View;
 use hashbrown::HashMap;
 use rusqlite::Error;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use sto_core::CancelToken;
 use sto_core::id::{BuildId, FrameId, NodeId, ProfileId};
 use sto_core::model::{FrameIx, FrameTable};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
@@ -30,6 +32,8 @@ pub(super) struct Stored {
     measured: Mutex<HashMap<BuildId, (u64, Option<SampleType>)>>,
     /// Most recently used last.
     trees: Mutex<Vec<Arc<BuildTree>>>,
+    /// Cancels the questions of the current query.
+    cancel: Mutex<CancelToken>,
     /// The complete error of the last query, because SQLite only passes on its message.
     failure: Mutex<Option<QueryError>>,
 }
@@ -102,8 +106,24 @@ impl Stored {
             text_index: OnceLock::new(),
             measured: Mutex::default(),
             trees: Mutex::default(),
+            cancel: Mutex::default(),
             failure: Mutex::default(),
         }
+    }
+
+    /// Begins a query that this token cancels.
+    pub(super) fn begin_query(&self, cancel: &CancelToken) {
+        *lock(&self.cancel) = cancel.clone();
+        self.take_failure();
+    }
+
+    /// Answers a question as a part of the current query.
+    pub(super) fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, QueryError> {
+        let context = Context {
+            cancel: lock(&self.cancel).clone(),
+            ..Context::default()
+        };
+        ask(&self.sources, question, &context)
     }
 
     /// The snapshot of the store.
