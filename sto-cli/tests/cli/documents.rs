@@ -127,12 +127,16 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     prose(text)
         .flat_map(|line| line.split("](").skip(1))
         .filter_map(|rest| rest.split(')').next())
-        .filter(|link| !link.contains("://") && !link.contains("::") && !link.contains(' '))
+        .filter(|link| !link.is_empty() && !link.contains("://"))
+        .filter(|link| !link.contains("::") && !link.contains(' '))
 }
 
 /// The definitions of links in a document, `[LABEL]: TARGET`.
 fn definitions_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    prose(text).filter_map(|line| line.strip_prefix('[')?.split_once("]: "))
+    prose(text)
+        .filter_map(|line| line.strip_prefix('[')?.split_once("]: "))
+        // A paragraph can begin with a link to a label.
+        .filter(|(label, _)| !label.contains("]["))
 }
 
 /// The lines outside of fenced blocks.

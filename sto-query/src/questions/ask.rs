@@ -16,9 +16,9 @@ use super::stores::{builds, labels, runs};
 use super::timeline::{call_timeline, call_trace, timeline, timelines};
 use super::*;
 use crate::QueryError;
+use crate::answer::Named;
 #[cfg(feature = "schemas")]
-use crate::answer::schema;
-use crate::answer::{Answer, Named};
+use crate::answer::{Answer, schema};
 use crate::calls::{CallTimeline, CallTrace, Outliers, Waits};
 use crate::check::{Check, CheckRequest, check};
 use crate::commits::CommitLog;
