@@ -8,7 +8,7 @@
 //! | generic | `m::f` | `m::f::<u8>` | `m::f`, `m::f<u8>` |
 //!
 //! Arguments that only one of the manglings has stay:
-//! [`Spellings`](crate::functions::spellings::Spellings) compares the names of both builds to match
+//! [`Spellings`](crate::functions::Spellings) compares the names of both builds to match
 //! those.
 
 use super::{Rule, is_name};
