@@ -5,33 +5,62 @@ pub use crate::annotate::AnnotatedRuns;
 pub use crate::answer::schema;
 pub use crate::answer::{Answer, InStore, json};
 pub use crate::average::StoredAverage;
-pub use crate::calls::{CallFrames, CallTimeline, CallTrace, Outliers, Waits};
-pub use crate::commits::CommitLog;
+pub use crate::calls::{
+    CallFrames, CallGap, CallTimeline, CallTrace, CallWindow, CalledCall, CalledExpression,
+    CalledFrames, CalledThread, InStack, Outliers, SlowCall, ThreadMeanwhile, TimedCall, Waited,
+    WaitingFunction, Waits,
+};
 pub use crate::commits::bisect::{BisectState, Bisection, NextRun};
+pub use crate::commits::{BisectedCommit, CommitLog, Judgement, LoggedCommit, SoughtFinding};
 pub use crate::compare::{
-    Basis, Calibration, CallPath, Change, Comparison, CurveCalibration, Finding, FindingKind,
-    MetricChange, MetricOutcome, RunCost, Side, TestedFunction, Verdict,
+    AffectedCaller, AttributedCallee, Basis, CalibratedWay, Calibration, CallChange, CallPath,
+    Change, Comparison, CurveCalibration, Dispersion, FalseReports, Finding, FindingKind,
+    FunctionName, Measured, MetricChange, MetricOutcome, MetricUnit, Needed, Normalisation,
+    Reported, ReportedMetric, Run, RunCost, RunCosts, Side, StackNode, Stacks, Statistics, Tested,
+    TestedFunction, Undecided, Verdict, Visible,
 };
 pub use crate::correlate::{
-    Alignment, Bottlenecks, Doubt, RankedMetric, RankedMetrics, Sign, WhyLeftOut,
+    AlignedRun, Alignment, Benchmark, Bottleneck, Bottlenecks, Correlation, Doubt, Fit,
+    InBenchmark, LeftOut, RankedMetric, RankedMetrics, RankedRun, Sign, WhyLeftOut,
 };
 pub use crate::exchange::{AddedToLake, Pulled, Pushed};
-pub use crate::expand::Expansion;
-pub use crate::functions::{Rule, SymbolMatch};
-pub use crate::history::{Evolution, Occurrences};
-pub use crate::hot::{Blame, HotSpots};
-pub use crate::listing::{BuildList, LabelList, MetricRange, RunList};
-pub use crate::maintain::{
-    ExportedStore, IngestSummary, IngestedFile, Merges, SymbolizedProfiles, TagList,
+pub use crate::expand::{ExpandedContext, Expansion};
+pub use crate::functions::{FunctionPatterns, Rule, Step, SymbolKey, SymbolMatch};
+pub use crate::history::{
+    BuildCost, Evolution, EvolvedStack, HistorySubject, Judged, Occurrence, Occurrences, RunSummary,
 };
-pub use crate::models::{CostModel, CostModels, ModelChange, ModelChanges, ModelOfTwo, SideModel};
-pub use crate::phases::{PhaseChange, Phases};
-pub use crate::potential::Potentials;
-pub use crate::prune::Pruned;
+pub use crate::hot::{
+    Blame, BlamedFunction, BlamedLine, BlamedSince, DoubtfulFile, HotCosts, HotLine, HotSpot,
+    HotSpots,
+};
+pub use crate::keys::Matching;
+pub use crate::listing::{
+    BuildList, LabelList, ListedBuild, ListedProfile, ListedRun, MetricRange, ProfileSummary,
+    QualityShares, RunList, Totals,
+};
+pub use crate::maintain::{
+    ExportedStore, FoundSymbols, IngestSummary, IngestedFile, IngestedProfile, MergedStore, Merges,
+    SymbolizedProfile, SymbolizedProfiles, TagAction, TagEntry, TagList,
+};
+pub use crate::models::{
+    Commits, ComparedCurves, CostModel, CostModels, Detected, FunctionChange, FunctionModels,
+    Growth, ModelChange, ModelChanges, ModelOfTwo, Modelled, Point, PointOfTwo, SideModel,
+};
+pub use crate::phases::{Cycle, Phase, PhaseChange, PhaseFunction, Phases};
+pub use crate::potential::{FunctionPotential, Potentials};
+pub use crate::prune::{Pruned, PrunedBuild, TaggedBuild};
 pub use crate::render::drawing::DrawnFile;
-pub use crate::series::{FunctionScore, FunctionSeries, Scores, Status};
-pub use crate::show::ShownBuild;
-pub use crate::source::FunctionSource;
-pub use crate::suspects::{Suspect, Suspects};
-pub use crate::timeline::{RunOverTime, Timeline};
-pub use crate::tree::{CallTree, ContextCosts, Subject, Top, View};
+pub use crate::series::{
+    Expected, FunctionScore, FunctionSeries, LevelShift, Scores, SeriesPoint, Status,
+};
+pub use crate::show::{
+    AllCalls, CallsOverTime, MetricOverTime, SampleLabelKey, ShownBuild, ShownOrigin, ShownProfile,
+    UnresolvedModule,
+};
+pub use crate::source::{FileSource, FunctionSource, LineSource};
+pub use crate::suspects::{Suspect, SuspectRun, Suspects};
+pub use crate::timeline::{RowName, RunOverTime, Timeline, TimelineMetric, TimelineRow};
+pub use crate::tree::{
+    CallTree, CallTreeNode, ContextCosts, CostShare, CutStacks, FrameInfo, Omitted, RunWindow,
+    Subject, Top, TopFunction, View,
+};

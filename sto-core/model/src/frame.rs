@@ -77,12 +77,10 @@ pub struct Frame<'a> {
     /// Demangled name of the function, or `[module+0xoffset]`.
     pub symbol: &'a str,
     /// The kind of code.
-    #[doc(hidden)]
     pub kind: FrameKind,
     /// Normalised path of the source file; empty if unknown.
     pub file: &'a str,
     /// Source line, counted from 1; 0 unless the profile has the granularity of lines.
-    #[doc(hidden)]
     pub line: u32,
 }
 

@@ -19,9 +19,9 @@
 //! So nodes are dense numbers in packed columns, and no table has one row per node. SPEC.md
 //! specifies the bytes.
 //!
-//! A [`Store`] is the location of a store and holds no file open. A [`Snapshot`] holds the file open for
-//! reading, a [`Writer`] for adding; other operations that change a store open the file, work in one
-//! transaction and close it. No writer waits for snapshots, in any process. Taking a snapshot waits for writers.
+//! A [`Store`] is the location of a store. A [`Snapshot`] holds the file open for reading, a [`Writer`] for adding;
+//! other operations that change a store open the file, work in one transaction and close it. Nobody waits for a
+//! snapshot that is kept; the call that takes one waits while another process writes.
 
 mod codec;
 mod error;

@@ -12,17 +12,22 @@ mod run;
 mod waits;
 mod zoom;
 
+pub use waits::{Waited, WaitingFunction};
+
+pub use run::CalledCall;
+
+pub use result::{CallGap, CallWindow, CalledExpression, CalledFrames, CalledThread, TimedCall};
+
+pub use outliers::{InStack, SlowCall, ThreadMeanwhile};
+
 pub use frames::CallFrames;
 pub(crate) use nesting::NestedRecord;
 pub(crate) use nesting::nest_records;
 pub(crate) use new_outliers::new_outliers;
-pub(crate) use outliers::{InStack, SlowCall, ThreadMeanwhile};
 pub use outliers::{Outliers, outliers};
 pub(crate) use prominence::ProminentFunction;
 pub use prominence::prominence;
-pub(crate) use result::CalledThread;
 pub use result::{CallTimeline, call_timeline};
-pub(crate) use run::CalledCall;
 pub use run::{CallTrace, CallsError};
 pub use waits::{Waits, waits};
 pub(crate) use zoom::ZoomTarget;

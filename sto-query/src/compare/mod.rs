@@ -82,8 +82,20 @@ mod variation;
 mod verdict;
 mod warnings;
 
+pub use result::{StackNode, Stacks};
+
+pub use result::{Dispersion, Needed, Normalisation, Run, Statistics, Tested};
+
+pub use result::{Measured, MetricUnit};
+
+pub use result::{AffectedCaller, AttributedCallee, CallChange, FunctionName, RunCosts, Undecided};
+
+pub use calibrate::{FalseReports, Reported, ReportedMetric, Visible};
+
+pub use calibrate::CalibratedWay;
+
+pub(crate) use calibrate::calibrate_curves;
 pub use calibrate::{CalibrateOptions, Calibration, CurveCalibration, calibrate};
-pub(crate) use calibrate::{FalseReports, ReportedMetric, calibrate_curves};
 #[cfg(feature = "lake")]
 pub(crate) use find::compare_counts;
 pub use find::{compare, compare_with_earlier};
@@ -92,10 +104,6 @@ pub use focus::Focus;
 pub use lines::Lines;
 pub(crate) use metrics::EXIT_STATUS;
 pub(crate) use readings::recorded_command;
-pub(crate) use result::{
-    AffectedCaller, Dispersion, FunctionName, Measured, MetricUnit, Run, StackNode, Stacks,
-    Statistics,
-};
 pub use result::{
     Basis, CallPath, Change, CompareError, CompareOptions, Comparison, Finding, FindingKind,
     Ignored, IgnoredFunction, MetricChange, MetricOutcome, NormalisationMethod, RunCost, SECONDS,

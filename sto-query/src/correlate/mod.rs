@@ -22,12 +22,19 @@ mod segments;
 mod table;
 mod windows;
 
+pub use measures::Correlation;
+
+pub use error::LeftOut;
+
+pub use bottlenecks::{Benchmark, Bottleneck, InBenchmark};
+
+pub use align::{AlignedRun, Fit, RankedRun};
+
+pub(crate) use align::align;
 pub use align::{Alignment, Doubt, MAX_ALIGNED};
-pub(crate) use align::{Fit, align};
 pub use bottlenecks::{BottleneckOptions, Bottlenecks, Combination, Measure, bottlenecks};
 pub use correlators::{Correlator, Sign};
 pub use error::{CorrelateError, WhyLeftOut};
-pub(crate) use measures::Correlation;
 pub use measures::{pearson, sparse_pearson, spearman};
 pub use rank::CorrelateOptions;
 pub(crate) use rank::correlate_table;

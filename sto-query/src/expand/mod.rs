@@ -24,8 +24,9 @@ mod expansion;
 mod informed;
 mod selections;
 
+pub use expansion::ExpandedContext;
+
 pub use branch::{Branch, Direction};
-pub(crate) use expansion::ExpandedContext;
 pub use expansion::{Expansion, Method, expansion};
 pub use informed::InformedSelection;
 pub use selections::{CorrelationSelection, GreedySelection, PositiveSelection};

@@ -22,15 +22,17 @@ mod matched;
 mod numbered;
 mod spellings;
 
+pub use explain::{Step, SymbolKey};
+
+pub use attribution::FunctionPatterns;
+
 pub use crate::keys::{KeyOptions, RULES_VERSION, Rule, key_symbol};
 pub(crate) use crate::keys::{Matching, outside_of_closures, without_arguments};
-pub(crate) use attribution::FunctionPatterns;
 pub use attribution::{Attribution, LibraryCode};
 pub(crate) use attribution::{is_library, is_repository_file, origin, split_version};
 pub(crate) use choice::FunctionChoice;
 pub use choice::FunctionError;
 pub(crate) use choice::{SymbolAndKey, symbols_of};
-pub(crate) use explain::SymbolKey;
 pub use explain::{SymbolMatch, explain_match};
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of, module_key};
 #[cfg(any(feature = "lake", feature = "sql"))]

@@ -12,13 +12,18 @@ mod occurrences;
 mod query;
 mod view;
 
+pub use occurrences::Occurrence;
+
+pub use judged::Judged;
+
+pub use evolution::{BuildCost, EvolvedStack};
+
 pub use error::HistoryError;
 
 pub use evolution::Evolution;
-pub(crate) use evolution::{EvolvedStack, evolution};
+pub(crate) use evolution::evolution;
 pub use functions::FunctionIx;
 pub(crate) use functions::HistoryFunction;
-pub(crate) use judged::Judged;
 pub use judged::JudgedWindow;
 pub use occurrences::{Occurrences, occurrences};
 pub use query::HistoryQuery;

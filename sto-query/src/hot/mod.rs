@@ -25,14 +25,16 @@ mod placed_files;
 mod spots;
 mod text_costs;
 
+pub use spots::{DoubtfulFile, HotSpot};
+
+pub use blame::{BlamedFunction, BlamedLine, BlamedSince};
+
 pub use blame::Blame;
 pub(crate) use blame::EarlierBuild;
-pub(crate) use blame::{BlamedFunction, BlamedLine, BlamedSince};
 pub use history::{HotChanges, HotHistory};
 pub use newest::newest_of_branch;
 pub use placed_files::PlacedFiles;
 pub use spots::HotSpots;
-pub(crate) use spots::{DoubtfulFile, HotSpot};
 pub use text_costs::TextCosts;
 
 use crate::QueryError;

@@ -3,9 +3,10 @@
 mod builds;
 mod labels;
 
+pub use builds::{ListedBuild, ListedProfile, ProfileSummary, QualityShares, Totals};
+
 pub(crate) use builds::summarize_profile;
 pub use builds::{BuildList, list_builds};
-pub(crate) use builds::{ListedBuild, ListedProfile, ProfileSummary};
 pub use labels::{LabelList, MetricRange};
 
 use crate::answer::{Answer, truncate};

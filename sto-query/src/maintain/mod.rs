@@ -5,13 +5,17 @@ mod merge;
 mod symbolize;
 mod tag;
 
-pub(crate) use ingest::{FoundSymbols, IngestedProfile};
+pub use tag::{TagAction, TagEntry};
+
+pub use symbolize::SymbolizedProfile;
+
+pub use merge::MergedStore;
+
+pub use ingest::{FoundSymbols, IngestedProfile};
+
 pub use ingest::{IngestSummary, IngestedFile};
-pub(crate) use merge::MergedStore;
 pub use merge::{MergeError, Merges};
-pub(crate) use symbolize::SymbolizedProfile;
 pub use symbolize::SymbolizedProfiles;
-pub(crate) use tag::{TagAction, TagEntry};
 pub use tag::{TagError, TagList};
 
 use crate::answer::Answer;

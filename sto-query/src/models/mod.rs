@@ -25,17 +25,22 @@ mod table;
 mod two;
 mod variables;
 
-pub(crate) use change::FunctionChange;
+pub use two::PointOfTwo;
+
+pub use result::{FunctionModels, Modelled, Point};
+
+pub use detectors::{ComparedCurves, Detected};
+
+pub use change::{Commits, FunctionChange, Growth};
+
 pub use change::{ModelChange, SideModel};
 pub(crate) use changes::compare_models;
 pub use changes::{CompareModelsOptions, ModelChanges};
 pub(crate) use costs::Costs;
 pub use detectors::Detector;
-pub(crate) use detectors::{ComparedCurves, Detected};
 pub use error::ModelError;
 pub(crate) use known_numbers::{FunctionWithoutPoints, KnownNumbers};
 pub use result::{CostModel, CostModels};
-pub(crate) use result::{FunctionModels, Modelled, Point};
 pub use two::ModelOfTwo;
 pub(crate) use two::model_two_variables;
 pub(crate) use variables::ModelVariables;

@@ -6,7 +6,9 @@ mod composition;
 mod find;
 mod result;
 
+pub use result::{Cycle, Phase, PhaseFunction};
+
 pub(crate) use find::{CostOverTime, borders};
 pub(crate) use result::borders_of;
-pub(crate) use result::{Cycle, Phase, phases};
+pub(crate) use result::phases;
 pub use result::{PhaseChange, Phases};

@@ -69,7 +69,7 @@ pub trait Question {
 /// request.named = "v2".into();
 /// request.limit = Some(10);
 /// for function in sto_query::ask(&sources, &request, &Context::default())?.functions {
-///     println!("{} {}", function.cost.value, function.name.symbol);
+///     println!("{} {}", function.self_cost.value, function.frame.function);
 /// }
 /// # Ok::<(), sto_query::QueryError>(())
 /// ```
@@ -127,7 +127,8 @@ macro_rules! questions {
     ($($(#[$doc:meta])* $name:ident: $answer_fn:ident($request:ty) -> $answer:ty,)*) => {
         $(question!($answer_fn($request) -> $answer);)*
 
-        /// Any question. In JSON, `question` has its name, and the other fields are those of its request.
+        /// Any question. In JSON, `question` has its name, and the other fields are those of its request. Fields that are
+        /// missing have their defaults, and unknown ones are ignored; `AnyQuestion::schema` describes them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[serde(tag = "question", rename_all = "kebab-case")]

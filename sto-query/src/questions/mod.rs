@@ -43,6 +43,7 @@ pub use crate::suspects::SuspectOptions;
 pub use crate::timeline::RowsBy;
 pub use crate::tree::{Order, Prune, RootsBy, Window};
 
+pub use crate::hot::HotRequest;
 pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
 pub use calls::{OutliersRequest, WaitsRequest};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};

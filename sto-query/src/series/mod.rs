@@ -18,12 +18,17 @@ mod points;
 mod regressions;
 mod scores;
 
+pub use scores::Expected;
+
+pub use points::SeriesPoint;
+
+pub use changes::LevelShift;
+
+pub(crate) use changes::ChangePoint;
 pub(crate) use changes::change_points_of_builds;
 pub use changes::{ChangeOptions, change_points};
-pub(crate) use changes::{ChangePoint, LevelShift};
-pub(crate) use points::SeriesPoint;
 pub use points::{FunctionSeries, Observation, series};
 pub use regressions::{FunctionScore, Scores, regressions_over_time};
+pub(crate) use scores::Score;
 pub(crate) use scores::score;
-pub(crate) use scores::{Expected, Score};
 pub use scores::{ScoreOptions, Status, expected, scores};

@@ -252,6 +252,7 @@ impl Sources {
 
     /// Keeps the stacks and costs that questions load from the store, for questions about the same runs: the most
     /// recently used ones, up to this size. Programs that answer many questions about one snapshot are faster with it.
+    /// Sources of another snapshot have their own.
     #[must_use]
     pub fn with_cache(self, limit: Bytes) -> Sources {
         Sources {

@@ -11,14 +11,17 @@ mod rows;
 mod run;
 mod stacks;
 
+pub use rows::RowName;
+
+pub use result::{TimelineMetric, TimelineRow};
+
 pub use error::TimelineError;
 pub(crate) use formula::{Formula, FormulaError};
 pub use grid::Grid;
 pub(crate) use grid::resample;
 pub use metrics::NamedSeries;
 pub use result::Timeline;
-pub(crate) use result::{TimelineMetric, timeline};
-pub(crate) use rows::RowName;
+pub(crate) use result::timeline;
 pub use rows::RowsBy;
 pub use run::RunOverTime;
 pub(crate) use stacks::StacksOverTime;

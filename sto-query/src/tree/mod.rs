@@ -17,7 +17,14 @@ mod top;
 mod view;
 mod window;
 
-pub(crate) use call_tree::CallTreeNode;
+pub use top::{Omitted, TopFunction};
+
+pub use subject::{CostShare, FrameInfo};
+
+pub use run_window::RunWindow;
+
+pub use call_tree::{CallTreeNode, CutStacks};
+
 pub use call_tree::{CallTree, call_tree};
 pub use contexts::ContextCosts;
 pub(crate) use contexts::RunSlices;
@@ -30,12 +37,9 @@ pub use prune::Prune;
 pub(crate) use prune::{Cut, Row, order_siblings_by_total, prune};
 pub use roots::{RootsBy, RootsError, ThreadNames};
 pub(crate) use roots::{label_name, thread_name, unknown_label};
-pub(crate) use run_window::RunWindow;
 pub(crate) use share::share;
 pub use sto_core::tree::totals;
 pub use subject::Subject;
-pub(crate) use subject::{CostShare, FrameInfo};
-pub(crate) use top::TopFunction;
 pub use top::{Listed, Order, Top, top};
 pub use view::View;
 pub(crate) use view::remove_inlined;

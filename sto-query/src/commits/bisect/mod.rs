@@ -8,8 +8,9 @@ mod result;
 #[cfg(test)]
 mod tests;
 
+pub use result::{BisectedCommit, SoughtFinding};
+
 pub use result::{BisectState, Bisection, NextRun};
-pub(crate) use result::{BisectedCommit, SoughtFinding};
 
 use super::MeasuredCommits;
 use crate::QueryError;

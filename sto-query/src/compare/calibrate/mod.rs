@@ -22,10 +22,13 @@ mod report;
 mod splits;
 mod thin;
 
+pub use report::{FalseReports, Reported, ReportedMetric, Visible};
+
+pub use curves::CalibratedWay;
+
 pub use curves::CurveCalibration;
 pub(crate) use curves::calibrate_curves;
 pub use report::Calibration;
-pub(crate) use report::{FalseReports, Reported, ReportedMetric, Visible};
 
 use super::call_counts;
 use super::counts::{Counts, attribute_nodes, count};

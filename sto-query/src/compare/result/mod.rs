@@ -5,14 +5,18 @@ mod metrics;
 mod options;
 mod stacks;
 
-pub(crate) use finding::Undecided;
-pub(crate) use finding::{AffectedCaller, AttributedCallee, CallChange, FunctionName, RunCosts};
+pub use stacks::{StackNode, Stacks};
+
+pub use metrics::{Measured, MetricUnit};
+
+pub use finding::{
+    AffectedCaller, AttributedCallee, CallChange, FunctionName, RunCosts, Undecided,
+};
+
 pub use finding::{Basis, CallPath, Change, Finding, FindingKind, Ignored, RunCost};
-pub(crate) use metrics::{Measured, MetricUnit};
 pub use metrics::{MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
 pub(crate) use options::Thresholds;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
-pub(crate) use stacks::{StackNode, Stacks};
 
 use crate::answer::Answer;
 pub use crate::answer::Verdict;
