@@ -178,11 +178,12 @@ impl Writer {
         &self.store
     }
 
-    /// Takes a snapshot without closing the file, if this writer has it open. Drop it before the writer, because other
-    /// processes wait for it.
+    /// Takes a snapshot without closing the file, if this writer has it open. It must be dropped before the next
+    /// operation on the store: until then, the file stays locked.
     ///
     /// # Errors
     /// Like [`Store::snapshot`].
+    #[doc(hidden)]
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let open = self.file.as_ref().and_then(|file| file.writable());
         let Some((database, id)) = open else {
