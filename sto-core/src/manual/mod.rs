@@ -1,4 +1,8 @@
 //! Rules, formulas and formats, one document for each subject.
+#![allow(
+    rustdoc::invalid_rust_codeblocks,
+    reason = "indented blocks of SPEC.md are no Rust"
+)]
 
 /// Makes a module of each document. The definitions of links come first, so that they take precedence over those in the
 /// document, which lead to files. Indented blocks of SPEC.md are no Rust, so they are not tested.

@@ -115,7 +115,12 @@ pub(crate) const MAX_PACK_NODES: u32 = 1 << 18;
 pub(crate) const MAX_SEPARATE_COLUMNS: usize = 4;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
+#[cfg(not(test))]
 pub(crate) const CACHE_BYTES: usize = 64 << 20;
+
+/// Tests read every page from the file, so that a page that was overwritten is noticed.
+#[cfg(test)]
+pub(crate) const CACHE_BYTES: usize = 0;
 
 /// Compression level of columns. Above it, time grows much faster than the size shrinks.
 pub(crate) const ZSTD_LEVEL: i32 = 9;

@@ -114,6 +114,38 @@ fn is_locked(file: &FileBackend, range: LockRange) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_profiles::add;
+    use crate::{Snapshot, Store};
+
+    fn contents(snapshot: &Snapshot) -> String {
+        let builds = snapshot.builds().unwrap();
+        let loaded = builds
+            .iter()
+            .map(|build| snapshot.load_build(build.id).unwrap());
+        let loaded: Vec<_> = loaded.collect();
+        format!("{builds:?}\n{loaded:?}")
+    }
+
+    #[test]
+    fn pages_of_a_state_that_is_read_are_not_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let mut held = Vec::new();
+        for run in 0..20 {
+            let stacks = format!("main;parse;read {}\nmain;render{run} 5\n", run + 1);
+            add(&store, &stacks, &format!("v{run}"));
+            let snapshot = store.snapshot().unwrap();
+            let expected = contents(&snapshot);
+            held.push((snapshot, expected));
+            // Readers come and go.
+            if run % 3 == 0 {
+                held.remove(0);
+            }
+        }
+        for (snapshot, expected) in &held {
+            assert_eq!(contents(snapshot), *expected);
+        }
+    }
 
     #[test]
     fn ids_are_written_as_hexadecimal_digits() {
