@@ -3,11 +3,13 @@
 
 use super::benchmarks::Check;
 use super::each::{compare_each, of_benchmark};
-use super::request::{Baseline, CheckRequest};
+use super::request::CheckRequest;
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};
-use crate::sources::{BuildRef, Sources, resolve_revision, runs_of, select_event_to_compare};
+use crate::sources::{
+    Baseline, BuildRef, Sources, resolve_revision, runs_of, select_event_to_compare,
+};
 use crate::tree::View;
 use std::path::Path;
 use sto_lake::lake::Counts;

@@ -13,9 +13,10 @@ mod counts;
 mod each;
 mod request;
 
+pub use crate::sources::Baseline;
 pub(crate) use benchmarks::reason;
 pub use benchmarks::{Benchmarks, Check};
-pub use request::{Baseline, CheckRequest};
+pub use request::CheckRequest;
 
 use crate::QueryError;
 use crate::calls::new_outliers;
@@ -43,20 +44,16 @@ pub(crate) fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, 
         return check_counts(counts, request, sources);
     }
     let policy = &request.policy;
-    let baseline = match (&request.baseline, &policy.baseline) {
-        (Some(Baseline::Any(named)), _) => sources::Baseline::Any(named),
-        (Some(Baseline::OfCandidate(name)), _) | (None, Some(name)) => {
-            sources::Baseline::OfCandidate(name)
-        }
-        (None, None) => return Err(QueryError::NoBaseline),
-    };
+    let of_policy = policy.baseline.clone().map(Baseline::OfCandidate);
+    let baseline = request.baseline.as_ref().or(of_policy.as_ref());
+    let baseline = baseline.ok_or(QueryError::NoBaseline)?;
     let has_windows = request.window.is_some() || request.against.is_some();
     let slices = match policy.curve_metric(None, &request.thresholds) {
         _ if has_windows => SLICES_OVER_TIME,
         Some(x) => slice_count_for(x),
         None => None,
     };
-    let sides = sources.sides(&baseline, &request.candidate, slices)?;
+    let sides = sources.sides(baseline, &request.candidate, slices)?;
     let named = match &request.benchmarks[..] {
         // Files have no benchmark.
         [] if sides.iter().all(|side| side.is_stored) => {

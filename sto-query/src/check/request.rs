@@ -3,7 +3,7 @@
 use crate::compare::CompareOptions;
 use crate::functions::KeyOptions;
 use crate::policy::{Policy, Thresholds};
-use crate::sources::{BuildRef, Context};
+use crate::sources::{Baseline, BuildRef, Context};
 use crate::tree::Window;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -49,18 +49,6 @@ pub struct CheckRequest {
     pub all: bool,
     /// Whether the answer includes the stacks of both sides, for drawings.
     pub stacks: bool,
-}
-
-/// The name of a baseline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Baseline {
-    /// Any name.
-    Any(BuildRef),
-    /// A build or tag of the candidate's executable, or otherwise a selector.
-    OfCandidate(String),
 }
 
 impl CheckRequest {

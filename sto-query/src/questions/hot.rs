@@ -8,7 +8,7 @@ use crate::hot::{
 };
 use crate::policy::Policy;
 use crate::source::{SourceError, SourceTree, read};
-use crate::sources::{self, BuildRef, Environment, Sources};
+use crate::sources::{BuildRef, Environment, Sources};
 use crate::tree::{Order, Prune};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ fn baseline(
         Baseline::OfCandidate(name) => name,
     };
     let runs = |name: &str| -> Result<BuildRef, QueryError> {
-        let of_candidate = sources::Baseline::OfCandidate(name);
+        let of_candidate = Baseline::OfCandidate(name.to_owned());
         let [found, _] = sources.sides(&of_candidate, candidate, None)?;
         let runs = found.selection.profiles.iter().map(|run| run.id);
         Ok(if found.is_stored {

@@ -49,6 +49,18 @@ impl From<&OsString> for BuildRef {
     }
 }
 
+/// The name of a baseline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Baseline {
+    /// Any name.
+    Any(BuildRef),
+    /// A build or tag of the candidate's executable, or otherwise a selector.
+    OfCandidate(String),
+}
+
 /// Returns distinct names for two files: their base names, with as many parent folders as necessary.
 pub fn distinct_names(a: &Path, b: &Path) -> (String, String) {
     let longest = a.components().count().max(b.components().count());

@@ -6,13 +6,16 @@
 mod build_ref;
 mod cache;
 mod context;
+mod environment;
 mod file_changes;
 mod surroundings;
 mod views;
 mod work_tree;
 
-pub use build_ref::{BuildRef, distinct_names};
+pub use build_ref::{Baseline, BuildRef, distinct_names};
 pub use context::{Context, OnStep};
+pub(crate) use environment::resolve_revision;
+pub use environment::{Environment, FileAges};
 pub use surroundings::Surroundings;
 pub use views::{EVENT, Filter};
 pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
@@ -20,8 +23,8 @@ pub use work_tree::{DescribedRevision, WorkTree};
 
 use crate::QueryError;
 use crate::select::{
-    SelectError, Selection, Selector, TaggedCommit, check_one_benchmark, full_name, oldest_first,
-    select, select_all_from, select_whole_build,
+    SelectError, Selection, Selector, check_one_benchmark, full_name, oldest_first, select,
+    select_all_from, select_whole_build,
 };
 use crate::tree::{View, WindowError};
 use build_ref::last_components;
@@ -29,114 +32,14 @@ use cache::ViewCache;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use sto_core::id::ProfileId;
 use sto_core::ingest::InternError;
-use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
+use sto_core::ingest::{IngestError, IngestOptions};
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
 use sto_core::trace::CallThresholds;
 use sto_core::tree::SliceCount;
-use sto_core::units::{Bytes, UnixSeconds};
-
-/// Information about the environment that the library may request. The default methods know nothing.
-pub trait Environment: Send + Sync {
-    /// The work tree that the other methods ask by default; `None` if there is none.
-    fn work_tree(&self) -> Option<&WorkTree> {
-        None
-    }
-
-    /// Returns the commit of a git revision such as `HEAD~1`; `None` if unknown.
-    fn commit(&self, revision: &str) -> Option<TaggedCommit> {
-        self.work_tree()?.commit(revision)
-    }
-
-    /// Returns the commits of a range of git revisions such as `v1.2..HEAD`, newest first; `None` if unknown.
-    fn commits(&self, range: &str) -> Option<Vec<TaggedCommit>> {
-        self.work_tree()?.commits(range)
-    }
-
-    /// Reads a file named in a query into a store in memory. Implementations may choose symbol sources, show
-    /// progress, and warn.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`ingest`].
-    fn read(
-        &self,
-        memory: &Store,
-        file: &Path,
-        options: IngestOptions,
-    ) -> Result<IngestOutcome, IngestError> {
-        ingest(memory, file, &options, &mut |_| {})
-    }
-
-    /// Called if a name in a query matches several functions and all of them are used.
-    fn takes_all(&self, _name: &str, _functions: &[String]) {}
-
-    /// Folder in which source files are looked for by default, such as a work tree.
-    fn source_folder(&self) -> Option<PathBuf> {
-        Some(self.work_tree()?.source_folder())
-    }
-
-    /// Returns the revision of the work tree that contains a folder, in the format of `git describe` with the full
-    /// commit id, and `-dirty` if files were changed.
-    fn revision(&self, folder: &Path) -> Option<String> {
-        self.work_tree()?;
-        WorkTree::containing(folder).revision()
-    }
-
-    /// Returns the text of a file in a work tree at a revision; `None` if unknown, or if it did not exist.
-    fn text_at(&self, path: &Path, revision: &str) -> Option<String> {
-        self.work_tree()?;
-        WorkTree::text_at(path, revision)
-    }
-
-    /// Returns the ages of source files at the time of a recording.
-    fn changes(&self, recorded: Option<UnixSeconds>) -> FileAges {
-        match self.work_tree() {
-            Some(work_tree) => {
-                let changes = work_tree.changes(recorded);
-                Box::new(move |file| changes.age(file))
-            }
-            None => Box::new(|_| None),
-        }
-    }
-}
-
-/// Returns the time between the last change of a source file and a given time, by the file's path in a profile;
-/// `None` if unknown.
-pub type FileAges = Box<dyn Fn(&str) -> Option<Duration>>;
-
-/// An environment without information.
-impl Environment for () {}
-
-/// Replaces a selector's revision by its commit, or its range by its commits.
-///
-/// # Errors
-///
-/// Returns an error if the revision is unknown and is not a commit id.
-pub(crate) fn resolve_revision(
-    environment: &dyn Environment,
-    selector: Selector,
-) -> Result<Selector, QueryError> {
-    let Some(revision) = selector.revision() else {
-        return Ok(selector);
-    };
-    if let Some(range) = selector.range() {
-        let commits = environment.commits(range);
-        let commits = commits.ok_or_else(|| QueryError::NoRange {
-            range: range.to_owned(),
-        })?;
-        return Ok(selector.with_commits(commits));
-    }
-    match environment.commit(revision) {
-        Some(commit) => Ok(selector.with_commit(commit)),
-        None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
-        None => Err(QueryError::NoRevision {
-            revision: revision.to_owned(),
-        }),
-    }
-}
+use sto_core::units::Bytes;
 
 /// Sources of profiles for queries: a store, and files. Clones share the files that were read.
 #[derive(Clone)]
@@ -178,13 +81,6 @@ pub(crate) struct LocatedProfiles {
     pub(crate) selection: Selection,
     /// Whether they come from the store rather than a file, which has no benchmark.
     pub(crate) is_stored: bool,
-}
-
-/// Name of a baseline.
-pub(crate) enum Baseline<'a> {
-    Any(&'a BuildRef),
-    /// A build or tag of the candidate's executable, or any selector if it has none of that name.
-    OfCandidate(&'a str),
 }
 
 /// Result of resolving a name.
@@ -290,7 +186,7 @@ impl Sources {
         candidate: &BuildRef,
         slices: Option<SliceCount>,
     ) -> Result<[LocatedProfiles; 2], QueryError> {
-        if matches!(baseline, Baseline::Any(baseline) if *baseline == candidate) {
+        if matches!(baseline, Baseline::Any(baseline) if baseline == candidate) {
             let both = self.located(self.locate(candidate)?, slices)?;
             return Ok([both.clone(), both]);
         }
@@ -300,7 +196,7 @@ impl Sources {
             (Baseline::OfCandidate(name), Target::Stored(candidate)) => {
                 self.locate_of(name, &candidate.selection.build.executable)?
             }
-            (&Baseline::OfCandidate(name), Target::File(_)) => self.locate(&name.into())?,
+            (Baseline::OfCandidate(name), Target::File(_)) => self.locate(&name.as_str().into())?,
         };
         let (baseline, candidate) = with_distinct_names(baseline, candidate);
         Ok([

@@ -1,6 +1,7 @@
 //! The user's machine and work tree.
 
-use super::{Environment, WorkTree};
+use super::environment::Environment;
+use super::work_tree::WorkTree;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, SymbolOptions, ingest};
 use sto_core::store::Store;
