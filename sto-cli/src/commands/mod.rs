@@ -42,6 +42,8 @@ mod regressions_over_time;
 mod report;
 mod runs;
 mod series;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod source;
 mod sql;
@@ -80,6 +82,8 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
     Lsp(lsp::LspArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::ServeArgs),
     Phases(phases::PhasesArgs),
     Outliers(outliers::OutliersArgs),
     Waits(waits::WaitsArgs),
@@ -150,6 +154,8 @@ pub(crate) fn run(
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Open(args) => open::run(&args, &store()?),
         Command::Lsp(args) => lsp::run(&args, store),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args, &store()?),
         Command::Phases(args) => phases::run(&args, &store()?),
         Command::Outliers(args) => outliers::run(&args, &store()?),
         Command::Waits(args) => waits::run(&args, &store()?),

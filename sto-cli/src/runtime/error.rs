@@ -90,6 +90,9 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
+    #[cfg(feature = "serve")]
+    Serve(#[from] sto_serve::ServeError),
+    #[error(transparent)]
     Merge(#[from] MergeError),
     #[error(transparent)]
     Place(#[from] PlaceError),

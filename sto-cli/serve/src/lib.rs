@@ -1,0 +1,28 @@
+//! The store over HTTP: questions for programs, pages for people, and an entrance for profiles.
+//!
+//! The crate adds transport, access rights and pages, and no analysis: every answer is one call of
+//! [`sto_query::ask`].
+//!
+//! ```text
+//! requests            server       connections, limits, shutdown
+//!     |               access       tokens, the Host header, headers of every response
+//!     v
+//! senders   querier   questions   pages   status        one folder for each kind of client
+//!     |         |         |         |       |
+//!     v         v         v         v       v
+//! intake    shared: the open store, and the limits of one request
+//! ```
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
+
+mod intake;
+mod options;
+mod pages;
+mod problem;
+mod questions;
+mod senders;
+mod server;
+mod shared;
+mod status;
+
+pub use options::Options;
+pub use server::{ServeError, serve};
