@@ -1,10 +1,10 @@
 //! `POST /api/v1/profiles`: a file of any format, with its program and build in the query.
 
+use crate::body::Decoded;
 use crate::intake::{Origin, Received};
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::Router;
-use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::StatusCode;
 use axum::routing::post;
@@ -18,7 +18,7 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
 async fn receive(
     app: App,
     Query(query): Query<BTreeMap<String, String>>,
-    body: Bytes,
+    body: Decoded,
 ) -> Result<StatusCode, Problem> {
     let origin = Origin {
         program: query.get("program").cloned(),
@@ -28,7 +28,7 @@ async fn receive(
     };
     let received = Received {
         origin,
-        body,
+        body: body.bytes,
         ..Received::default()
     };
     app.intake.accept(received).await?;
