@@ -1,0 +1,11 @@
+'use strict';
+import { element } from '../dom.js';
+
+/** @type {import('../shell/router.js').Screen} */
+export const screen = {
+  path: '/status',
+  title: 'Status',
+  async render(main) {
+    main.append(element('h1', {}, this.title));
+  },
+};
