@@ -2,10 +2,13 @@
 // Draws the visible part of stacks on a canvas. What is drawn is bounded by pixels, not by the number of stacks: boxes
 // narrower than half a pixel are merged, and skipped by a search.
 
+import { colorOfChange } from './palette.js';
+
 /** @typedef {import('./stacks.js').Stacks} Stacks */
 
 export const ROW = 20; // pixels
 const MIN_WIDTH = 0.5; // pixels
+const COLOR_OF_WHOLE = colorOfChange(0);
 const FONT = '11.5px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 /**
@@ -132,7 +135,7 @@ export class Picture {
    */
   #box(view, palette, node, x, width, y, alpha) {
     const { context } = this;
-    const color = node === 0 ? 0 : view.colors[view.stacks.frame[node]];
+    const color = node === 0 ? COLOR_OF_WHOLE : view.colors[view.stacks.frame[node]];
     const isMatch = node !== 0 && view.matches?.[view.stacks.frame[node]] === 1;
     context.globalAlpha = view.matches && !isMatch ? alpha * 0.4 : alpha;
     context.fillStyle = palette.boxes[color];
