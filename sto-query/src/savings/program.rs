@@ -1,6 +1,7 @@
 //! The cores that one program and its code keep busy.
 
-use super::{Cores, LeftOutRuns, ProgramCores, SavingsOf, SavingsOptions};
+use super::options::{SavingsOf, SavingsOptions};
+use super::result::{Cores, LeftOutRuns, ProgramCores};
 use crate::QueryError;
 use crate::select::Selection;
 use crate::tree::{View, function_numbers, sum_costs};

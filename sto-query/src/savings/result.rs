@@ -1,6 +1,6 @@
 //! The result of a search for savings.
 
-use super::SavingsOf;
+use super::options::SavingsOf;
 use crate::answer::Answer;
 use crate::tree::Order;
 use serde::Serialize;
