@@ -50,6 +50,7 @@ pub use crate::tree::{Order, Prune, RootsBy, Window};
 pub use crate::hot::HotRequest;
 pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
 pub use calls::{OutliersRequest, WaitsRequest};
+pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
