@@ -9,7 +9,10 @@
 //!     v
 //! senders   querier   questions   pages   status        one folder for each kind of client
 //!     |         |         |         |       |
-//!     v         v         v         v       v
+//!     v         v         |         |       |
+//!    wire: calls of Connect and gRPC    |       |
+//!     |                   |         |       |
+//!     v                   v         v       v
 //! intake    shared: the open store, and the limits of one request
 //! ```
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
@@ -32,6 +35,7 @@ mod shared;
 mod status;
 mod tls;
 mod token;
+mod wire;
 
 pub use log::LogLine;
 pub use options::{ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, Tls};
