@@ -19,7 +19,7 @@ use sto_lake::places::Place;
 /// Request to send profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PushRequest {
     /// Selectors of the profiles; all profiles if empty.
@@ -34,7 +34,7 @@ pub struct PushRequest {
 /// Request to receive profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PullRequest {
     /// Whether to only report what would be received.
