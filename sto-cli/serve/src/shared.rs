@@ -5,10 +5,10 @@ use crate::monitor::Monitor;
 use crate::options::{MemoryInUse, Options, Program};
 use crate::problem::Problem;
 use crate::room::room_for;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use sto_core::store::{StateId, Store};
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_core::{CancelToken, StoreError};
@@ -32,13 +32,14 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) intake: Intake,
     pub(crate) monitor: Arc<Monitor>,
+    pub(crate) started: Instant,
     /// Room for bodies that are being received.
     pub(crate) bodies: Arc<Semaphore>,
     /// Turns of heavy work.
     turns: Arc<Semaphore>,
-    memory: Option<MemoryInUse>,
+    pub(crate) memory: Option<MemoryInUse>,
     environment: Option<Arc<dyn Environment>>,
-    store: Store,
+    pub(crate) store: Store,
     /// The newest known state, and the sources of its questions.
     current: Mutex<Option<(StateId, Sources)>>,
 }
@@ -48,6 +49,7 @@ impl Shared {
         let cores = available_parallelism().map_or(2, usize::from);
         Shared {
             intake: Intake::new(store.clone()),
+            started: Instant::now(),
             monitor: Arc::new(Monitor::new(Arc::clone(&program.log))),
             bodies: room_for(options.limits.bodies()),
             turns: Arc::new(Semaphore::new(cores.max(2))),
@@ -60,7 +62,7 @@ impl Shared {
     }
 
     /// The store in its newest state.
-    pub(crate) fn sources(&self) -> Result<(StateId, Sources), StoreError> {
+    pub(crate) fn current(&self) -> Result<(StateId, Sources), StoreError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((state, sources)) = &*current
             && !self.store.changed_since(*state)?
@@ -76,6 +78,24 @@ impl Shared {
         };
         *current = Some((state, sources.clone()));
         Ok((state, sources))
+    }
+
+    /// The entity tag of an answer: it changes when the store does, and each day, because findings are ignored until some
+    /// day. `None` if the answer may depend on files.
+    pub(crate) fn tag(&self, state: StateId, request: &[&[u8]]) -> Option<HeaderValue> {
+        if self.environment.is_some() {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        let day = now().map_or(0, |UnixSeconds(now)| now / 86_400);
+        let state = format!("{} {state} {day}", env!("CARGO_PKG_VERSION"));
+        for part in [state.as_bytes()].iter().chain(request) {
+            hasher
+                .update(&(part.len() as u64).to_le_bytes())
+                .update(part);
+        }
+        let hash = &hasher.finalize().to_hex()[..32];
+        HeaderValue::try_from(format!("\"{hash}\"")).ok()
     }
 
     /// Does work that takes a core for more than a millisecond, when it is its turn.
@@ -115,14 +135,14 @@ impl Shared {
         Q: Question + Send + 'static,
         Q::Answer: Send + 'static,
     {
-        self.query(move |sources, context| Ok(sto_query::ask(sources, &question, context)?))
+        self.query(move |_, sources, context| Ok(sto_query::ask(sources, &question, context)?))
             .await
     }
 
     /// Reads the newest state of the store within the time limit of a question.
     pub(crate) async fn query<T: Send + 'static>(
         self: &Arc<Shared>,
-        read: impl FnOnce(&Sources, &Context) -> Result<T, Problem> + Send + 'static,
+        read: impl FnOnce(StateId, &Sources, &Context) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let cancel = CancelOnDrop(CancelToken::default());
         let mut context = Context::default();
@@ -130,8 +150,8 @@ impl Shared {
         context.now = now();
         let shared = Arc::clone(self);
         let reading = self.heavy(move || {
-            let (_, sources) = shared.sources()?;
-            read(&sources, &context)
+            let (state, sources) = shared.current()?;
+            read(state, &sources, &context)
         });
         let limit = self.options.limits.question_time();
         match timeout(limit, reading).await {

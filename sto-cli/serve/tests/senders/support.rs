@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use sto_core::store::Store;
-use sto_serve::{Options, serve};
+use sto_serve::{Options, Program, serve};
 use tempfile::TempDir;
 use ureq::Agent;
 
@@ -37,13 +37,15 @@ impl Server {
         thread::spawn(move || {
             let mut options = Options::default();
             options.listen.set_port(0);
-            serve(served, options, std::future::pending(), move |address| {
-                ready.send(address).unwrap();
-            })
+            let mut program = Program::default();
+            program.on_ready = Arc::new(move |url| ready.send(url.to_owned()).unwrap());
+            serve(served, options, program, std::future::pending())
         });
         let config = Agent::config_builder().http_status_as_error(false);
+        let url = address.recv().unwrap();
+        let url = url.trim_start_matches("http://").trim_end_matches('/');
         Server {
-            address: address.recv().unwrap(),
+            address: url.parse().unwrap(),
             store,
             agent: config.build().into(),
             _folder: folder,
