@@ -30,7 +30,7 @@ import { go } from '../shell/router.js';
 
 const HEIGHT = 320;
 const [LEFT, RIGHT, TOP, BOTTOM] = [78, 14, 12, 30];
-const NAME = 110; // pixels that a name below the axis takes
+const NAME = 84; // pixels that a name below the axis takes
 
 /**
  * @param {Plot} plot
