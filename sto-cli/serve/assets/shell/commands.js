@@ -1,5 +1,5 @@
 'use strict';
-// Commands of the palette that every screen has: the screens and the builds.
+// Commands of the palette that every screen has: the screens, the builds, and functions over time.
 import { ask } from '../ask.js';
 import { formatRuns } from '../build_ref.js';
 import { addCommands, matching } from './palette.js';
@@ -11,6 +11,19 @@ import { go, linkTo } from './router.js';
 export function addUsualCommands(screens) {
   addCommands((text) => matching(text, screens.map((screen) => ({ kind: 'screen', name: screen.title, run: () => go(screen.path) }))));
   addCommands(async (text, signal) => matching(text, await buildCommands(signal)));
+  addCommands((text, signal) => (text.length < 2 ? [] : functionCommands(text, signal)));
+}
+
+/**
+ * @param {string} text
+ * @param {AbortSignal} signal
+ * @returns {Promise<Command[]>}
+ */
+async function functionCommands(text, signal) {
+  const { found } = await ask('search', { text, kinds: ['function'], limit: 20 }, signal);
+  return found.flatMap((/** @type {{name: string, executables: string[]}} */ { name, executables }) =>
+    executables.map((program) => ({ kind: `over time, ${program}`, name, run: () => go(linkTo('/time', { program, function: name })) })),
+  );
 }
 
 /** @param {AbortSignal} signal */
