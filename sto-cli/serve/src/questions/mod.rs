@@ -1,11 +1,12 @@
-//! `POST /api/v1/questions/{name}`: every question of the library.
+//! `POST /api/v1/questions/{name}`: every question of the library, and `/api/v1/sql`.
 
 mod columns;
+mod sql;
 
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::extract::Path;
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use sto_query::questions::{AnyAnswer, AnyQuestion};
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/v1/questions/{name}", post(answer))
+        .route("/api/v1/sql", get(sql::catalog).post(sql::query))
         .merge(columns::routes())
 }
 
