@@ -2,7 +2,7 @@
 // Commands of the palette that every screen has: the screens and the builds.
 import { ask } from '../ask.js';
 import { formatRuns } from '../build_ref.js';
-import { addCommands } from './palette.js';
+import { addCommands, matching } from './palette.js';
 import { go, linkTo } from './router.js';
 
 /** @typedef {import('./palette.js').Command} Command */
@@ -11,14 +11,6 @@ import { go, linkTo } from './router.js';
 export function addUsualCommands(screens) {
   addCommands((text) => matching(text, screens.map((screen) => ({ kind: 'screen', name: screen.title, run: () => go(screen.path) }))));
   addCommands(async (text, signal) => matching(text, await buildCommands(signal)));
-}
-
-/**
- * @param {string} text
- * @param {Command[]} commands
- */
-export function matching(text, commands) {
-  return commands.filter(({ name }) => name.toLowerCase().includes(text));
 }
 
 /** @param {AbortSignal} signal */

@@ -28,6 +28,15 @@ export function addCommands(source) {
   return () => sources.delete(source);
 }
 
+/**
+ * Returns the commands with a text in their names.
+ * @param {string} text
+ * @param {Command[]} commands
+ */
+export function matching(text, commands) {
+  return commands.filter(({ name }) => name.toLowerCase().includes(text));
+}
+
 /** Opens the palette. */
 export function openPalette() {
   const input = element('input', {

@@ -18,6 +18,7 @@
 //! forbid them.
 
 mod assets;
+mod runs;
 
 use crate::pages::assets::{ASSETS, Asset};
 use crate::problem::Problem;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .fold(Router::new(), |router, screen| {
             router.route(screen, get(page))
         })
+        .merge(runs::routes())
         .route("/", get(page))
         .route("/assets/{digest}/{*name}", get(asset))
 }
