@@ -316,7 +316,7 @@ function command(sides, parameters) {
   const words = ['sto', 'find-regressions', ...(event ? ['--event', event] : []), ...sides.map(({ executable, build }) => `${executable}@${build}`)];
   const line = words.map(quoted).join(' ');
   const copy = element('button', { type: 'button', click: () => navigator.clipboard.writeText(line) }, 'Copy');
-  return element('p', { class: 'tools' }, 'The same in a terminal: ', element('code', {}, line), copy);
+  return element('p', {}, 'The same in a terminal: ', element('code', {}, line), ' ', copy);
 }
 
 /** @param {string} word */

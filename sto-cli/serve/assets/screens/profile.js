@@ -165,7 +165,7 @@ function parts(profile, parameters, choices, explorer) {
       later(filterFields(profile.named, parameters, '/profile')),
       explorer.viewField,
       element('a', { href: linkTo('/compare', { candidate: build }) }, 'Compare'),
-      downloads(profile),
+      downloads(profile.name, header.profiles, parameters.get('event')),
     ),
     explorer.element,
   ];

@@ -45,12 +45,13 @@ fn filled_store(folder: &Path) -> Store {
     let store = Store::open_or_create(&folder.join("store.redb")).unwrap();
     let add = |path: &Path, program: &str, build: &str| {
         let bytes = std::fs::read(path).unwrap();
-        let options = IngestOptions {
+        let mut options = IngestOptions {
             executable: Some(program.to_owned()),
             version: Some(build.to_owned()),
             slices: SliceCount::new(100).filter(|_| program == "demo"),
             ..IngestOptions::default()
         };
+        options.symbols.symbol_dirs = vec![repository().join("testdata/demo")];
         ingest(&store, (path, &bytes[..]), &options, &mut |_| {}).unwrap();
     };
     for build in ["v1", "v2"] {

@@ -14,7 +14,7 @@ before(async () => {
 after(() => browser?.close());
 
 /** Opens an address, calls `use` with the page, and checks that the page neither failed nor warned. */
-async function open(path, use, { width = 1280, theme = 'light' } = {}) {
+async function open(path, use) {
   const page = await browser.newPage();
   const complaints = [];
   page.on('console', (message) => complaints.push(message.text()));
@@ -23,8 +23,7 @@ async function open(path, use, { width = 1280, theme = 'light' } = {}) {
     complaints.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
-  await page.setViewport({ width, height: 900 });
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  await page.setViewport({ width: 1280, height: 900 });
   await page.goto(SERVER + path, { waitUntil: 'networkidle0', timeout: 60000 });
   await page.waitForSelector('#main:not([aria-busy])', { timeout: 60000 });
   try {

@@ -2,11 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 use sto_core::store::Store;
 use sto_serve::{Options, serve};
+use sto_test_support::missing;
 use tempfile::TempDir;
 use ureq::Agent;
 
@@ -59,15 +61,16 @@ impl Server {
         for (key, value) in headers {
             request = request.header(*key, *value);
         }
-        let mut response = request.send(body).unwrap();
-        let headers = response.headers().iter();
-        Response {
-            status: response.status().as_u16(),
-            headers: headers
-                .map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()))
-                .collect(),
-            body: response.body_mut().read_to_vec().unwrap(),
-        }
+        Response::read(request.send(body).unwrap())
+    }
+
+    pub(crate) fn put(&self, path: &str, body: &[u8]) -> Response {
+        Response::read(
+            self.agent
+                .put(format!("{}{path}", self.url()))
+                .send(body)
+                .unwrap(),
+        )
     }
 
     /// Describes the stored profiles: `PROGRAM@BUILD KEY=VALUE… EVENT…`, sorted.
@@ -113,6 +116,17 @@ impl Server {
 }
 
 impl Response {
+    fn read(mut response: ureq::http::Response<ureq::Body>) -> Response {
+        let headers = response.headers().iter();
+        let headers =
+            headers.map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()));
+        Response {
+            status: response.status().as_u16(),
+            headers: headers.collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
+        }
+    }
+
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -145,4 +159,14 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+/// Python with these modules; `None` if one is missing, and the test is skipped.
+pub(crate) fn python(modules: &[&str]) -> Option<Command> {
+    let modules: Vec<String> = modules
+        .iter()
+        .map(|module| format!("python3 {module}"))
+        .collect();
+    let tools: Vec<&str> = modules.iter().map(String::as_str).collect();
+    (!missing(&tools)).then(|| Command::new("python3"))
 }
