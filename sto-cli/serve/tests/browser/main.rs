@@ -34,7 +34,9 @@ fn steady_run(parse: u64, second: u64) -> String {
         } else {
             ("main", 10)
         };
-        format!("steady 7/7 {second}.{step:02}0000: {milliseconds}000000 cpu-clock:\n\t1 {function} (steady)\n\n")
+        format!(
+            "steady 7/7 {second}.{step:02}0000: {milliseconds}000000 cpu-clock:\n\t1 {function} (steady)\n\n"
+        )
     };
     (0..100).map(sample).collect()
 }
