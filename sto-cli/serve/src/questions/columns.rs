@@ -1,6 +1,6 @@
 //! `POST /api/v1/columns/flame` and `/diff`: stacks in binary columns, which a page draws without parsing them.
 //!
-//! The requests are those of the questions `flame` and `diff`. A response of the type `application/vnd.sto.columns`
+//! The requests are the same as for the questions `flame` and `diff`. A response of the type `application/vnd.sto.columns`
 //! consists of little-endian numbers:
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! `columns` lists objects such as `{"name": "self", "type": "f64"}`, and `nodes` is the length of each column. Callers
-//! come before their callees; the column `parent` has the index of each node's caller, and `u32::MAX` if it has none.
-//! Total costs are left out, because a page sums them up faster than it receives them. The other fields of the header
-//! are those of the question's answer.
+//! come before their callees; the column `parent` has the index of each node's caller, or `u32::MAX`.
+//! Total costs are left out, because a page sums them up faster than it receives them. The question's answer
+//! has the other fields of the header.
 
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
@@ -33,7 +33,7 @@ use tokio::task::spawn_blocking;
 const MEDIA_TYPE: &str = "application/vnd.sto.columns";
 /// The alignment of the columns, in bytes.
 const ALIGNMENT: usize = 8;
-/// The parent of nodes without one.
+/// The parent of the outermost nodes.
 const NONE: u32 = u32::MAX;
 
 pub(super) fn routes() -> Router<Arc<Shared>> {
@@ -188,7 +188,7 @@ fn respond(head: impl Serialize, columns: &[(&str, Numbers)]) -> Result<Response
     Ok(([(CONTENT_TYPE, MEDIA_TYPE)], bytes).into_response())
 }
 
-/// Writes a header and columns of equal length; those of the type f64 come first, so that all are aligned.
+/// Writes a header and columns of equal length. The caller puts columns of f64 first, so that all are aligned.
 fn encode(head: impl Serialize, columns: &[(&str, Numbers)]) -> Result<Vec<u8>, serde_json::Error> {
     let nodes = columns.first().map_or(0, |(_, numbers)| numbers.len());
     let names = columns.iter().map(|(name, numbers)| {
