@@ -4,7 +4,6 @@ use super::{json, protobuf};
 use crate::intake::{Origin, Received};
 use crate::problem::Problem;
 use crate::senders::mapping::map;
-use crate::senders::monitor;
 use crate::shared::Shared;
 use crate::wire::Codec;
 use axum::body::Bytes;
@@ -80,7 +79,7 @@ pub(super) async fn export(
     message: &Bytes,
 ) -> Result<Accepted, Problem> {
     let groups = check_version(headers).and_then(|()| groups(shared, codec, headers, message));
-    let groups = groups.inspect_err(|problem| monitor::refused(shared, "otlp", &problem.detail))?;
+    let groups = groups.inspect_err(|problem| shared.monitor.refused("otlp", &problem.detail))?;
     let all = groups.iter().map(|group| group.received.clone());
     if shared.intake.accept(all.collect()).await.is_ok() {
         groups
@@ -94,7 +93,7 @@ pub(super) async fn export(
         match shared.intake.accept(vec![group.received.clone()]).await {
             Ok(()) => group.report_accepted(shared),
             Err(problem) => {
-                monitor::refused(shared, &group.sender, &problem.detail);
+                shared.monitor.refused(&group.sender, &problem.detail);
                 // The sender has to repeat the request.
                 if problem.status == 429 || problem.status >= 500 {
                     return Err(problem);
@@ -117,7 +116,7 @@ pub(super) async fn export(
 impl Group {
     fn report_accepted(&self, shared: &Shared) {
         let bytes = self.received.body.len() as u64;
-        monitor::accepted(shared, &self.sender, self.profiles, bytes);
+        shared.monitor.accepted(&self.sender, self.profiles, bytes);
     }
 }
 
@@ -153,7 +152,7 @@ fn groups(
         let mapped = map(resource.labels.iter().cloned(), headers);
         let sender = sender(&mapped.origin);
         for reason in &mapped.left_out {
-            monitor::refused(shared, &sender, reason);
+            shared.monitor.refused(&sender, reason);
         }
         let Origin {
             program,
@@ -165,7 +164,7 @@ fn groups(
         let (_, resources) = by_origin.entry(key).or_insert((mapped.origin, Vec::new()));
         resources.push(ix);
     }
-    let limit = shared.options.max_decoded.0;
+    let limit = shared.options.limits.decoded().0;
     let mut size = 0;
     let mut groups = Vec::new();
     for (origin, resources) in by_origin.into_values() {

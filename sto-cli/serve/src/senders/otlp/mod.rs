@@ -18,9 +18,10 @@ mod export;
 mod json;
 mod protobuf;
 
+use crate::body::Decoded;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
-use crate::wire::{Code, Codec, Decoded, unary};
+use crate::wire::{Call, Code, Codec, unary};
 use axum::Router;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -40,7 +41,7 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
 }
 
 async fn over_grpc(app: App, request: Request) -> Response {
-    let answer = async |call: crate::wire::Call| {
+    let answer = async |call: Call| {
         let accepted = export(&app, call.codec, &call.headers, &call.message).await?;
         Ok(accepted.encode(call.codec))
     };
