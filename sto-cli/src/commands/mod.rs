@@ -7,6 +7,8 @@ mod bisect;
 mod blame;
 mod bottlenecks;
 mod calibrate;
+#[cfg(feature = "serve")]
+mod check_by_server;
 mod compact;
 mod compare_models;
 mod completions;
@@ -19,6 +21,7 @@ mod explain_match;
 mod export;
 mod export_store;
 mod find_regressions;
+mod findings;
 mod flame;
 mod hot;
 mod import_parquet;

@@ -15,6 +15,7 @@ mod exchange;
 mod export;
 mod histories;
 mod hot;
+mod labelled;
 mod lake;
 mod models;
 mod phases;
@@ -63,6 +64,7 @@ pub use histories::{
     RegressionsRequest, SeriesRequest, SuspectsRequest,
 };
 pub use hot::{BlameRequest, HotSpotsRequest};
+pub use labelled::{CostOverTimeRequest, LabelSetsRequest};
 pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };

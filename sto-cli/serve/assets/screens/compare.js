@@ -9,7 +9,7 @@ import { findings, verdict } from '../components/findings.js';
 import { change, counted, grouped, percent, probability, quantity, ratio } from '../components/numbers.js';
 import { colorOfChange } from '../components/palette.js';
 import { Stacks } from '../components/stacks.js';
-import { element } from '../dom.js';
+import { element, later } from '../dom.js';
 import { setTitle } from '../shell/header.js';
 import { currentAddress, go, linkTo, remember } from '../shell/router.js';
 
@@ -32,7 +32,7 @@ export const screen = {
     const known = currentAddress().parameters;
     const explorer = new Explorer(subjectOf(difference, parameters.has('all')), parameters);
     setTitle('Compare', difference.sides.map(({ name }) => name).join(' and '));
-    main.append(...(await parts(difference, parameters, await asking, explorer)));
+    main.append(...parts(difference, parameters, asking, explorer));
     explorer.restore(parameters);
     const keys = ['baseline', 'candidate', 'widths', 'all', ...FILTERS];
     const restore = (/** @type {import('../shell/router.js').Address} */ { parameters: wanted }) => {
@@ -207,10 +207,10 @@ function changeCell(test, difference) {
 /**
  * @param {Difference} difference
  * @param {URLSearchParams} parameters
- * @param {import('../components/builds_choice.js').Choice[]} choices
+ * @param {Promise<import('../components/builds_choice.js').Choice[]>} choices
  * @param {Explorer} explorer
  */
-async function parts(difference, parameters, choices, explorer) {
+function parts(difference, parameters, choices, explorer) {
   const { comparison, sides, outliers, stacks } = difference;
   const choose = (/** @type {string} */ name, /** @type {string} */ module) => {
     const frame = stacks.frames.findIndex((known) => known.name === name && known.module === module);
@@ -221,13 +221,13 @@ async function parts(difference, parameters, choices, explorer) {
   return [
     element('h1', {}, `${sides[0].name} → ${sides[1].name}`),
     verdict(comparison),
-    sideFields(choices, parameters, sides.map(({ link }) => link), sides.map(({ name }) => name)),
+    later(choices.then((known) => [sideFields(known, parameters, sides.map(({ link }) => link), sides.map(({ name }) => name))])),
     element('div', { class: 'halves' }, ...sides.map(sidePanel)),
     command(sides, parameters),
     warnings.length > 0 && element('ul', { class: 'warnings' }, ...warnings),
     findings(comparison, choose),
     element('h2', {}, 'Stacks'),
-    element('div', { class: 'tools' }, explorer.viewField, ...switches(difference, parameters), ...(await filterFields(parseBuildRef(sides[1].link), parameters, '/compare'))),
+    element('div', { class: 'tools' }, explorer.viewField, ...switches(difference, parameters), later(filterFields(parseBuildRef(sides[1].link), parameters, '/compare'))),
     legend(difference),
     explorer.element,
   ].filter((part) => part !== false);
@@ -316,7 +316,7 @@ function command(sides, parameters) {
   const words = ['sto', 'find-regressions', ...(event ? ['--event', event] : []), ...sides.map(({ executable, build }) => `${executable}@${build}`)];
   const line = words.map(quoted).join(' ');
   const copy = element('button', { type: 'button', click: () => navigator.clipboard.writeText(line) }, 'Copy');
-  return element('p', { class: 'tools' }, 'The same in a terminal: ', element('code', {}, line), copy);
+  return element('p', {}, 'The same in a terminal: ', element('code', {}, line), ' ', copy);
 }
 
 /** @param {string} word */

@@ -69,7 +69,7 @@ async function runs(signal) {
 async function run(parameters, heading, signal) {
   const build = parameters.get('build') ?? '';
   const shown = await ask('show', { named: parseBuildRef(build) }, signal);
-  const { executable, build: version, profiles } = shown;
+  const { executable, version, profiles } = shown;
   const hasCalls = profiles.some((/** @type {{calls_over_time?: object | null}} */ profile) => profile.calls_over_time);
   const view = parameters.get('view') ?? 'timeline';
   setTitle('Inside a run', `${executable} ${version}`);
@@ -96,16 +96,21 @@ async function run(parameters, heading, signal) {
 /** @param {URLSearchParams} parameters */
 function addressOf(parameters) {
   const page = parameters.get('view') === 'calls' ? 'calls' : 'timeline';
-  return linkTo(`/pages/${page}`, { build: parameters.get('build'), event: parameters.get('event') });
+  const window = parameters.get('window');
+  return linkTo(`/pages/${page}`, { build: parameters.get('build'), event: parameters.get('event') }) + (window ? `#${window}` : '');
 }
 
 /**
- * Gives a page the height of its content, and the colours of this one.
+ * Gives a page the height of its content and the colours of this one, and keeps its window of time in the address.
  * @param {HTMLIFrameElement} frame
  */
 function fit(frame) {
   const root = frame.contentDocument?.documentElement;
-  if (!root) return;
+  const page = frame.contentWindow;
+  if (!root || !page) return;
+  page.addEventListener('hashchange', () => remember({ window: page.location.hash.slice(1) }, { replace: true }));
+  // This screen has the heading already.
+  root.querySelector('h1')?.setAttribute('hidden', '');
   root.style.colorScheme = getComputedStyle(document.documentElement).colorScheme;
   const resize = () => (frame.style.height = `${root.scrollHeight}px`);
   new ResizeObserver(resize).observe(root);

@@ -1,6 +1,7 @@
-//! `POST /api/v1/questions/{name}`: every question of the library.
+//! `POST /api/v1/questions/{name}`: every question of the library, and `/api/v1/sql`.
 
 mod columns;
+mod sql;
 
 use crate::body::Decoded;
 use crate::problem::Problem;
@@ -9,7 +10,7 @@ use axum::Router;
 use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use sto_query::questions::AnyQuestion;
@@ -17,6 +18,7 @@ use sto_query::questions::AnyQuestion;
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/v1/questions/{name}", post(answer))
+        .route("/api/v1/sql", get(sql::catalog).post(sql::query))
         .merge(columns::routes())
 }
 

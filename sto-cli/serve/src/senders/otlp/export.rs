@@ -1,5 +1,6 @@
 //! Accepts the profiles of a request.
 
+use super::resources::Resources;
 use super::{json, protobuf};
 use crate::intake::{Origin, Received};
 use crate::problem::Problem;
@@ -14,23 +15,6 @@ use sto_core::formats::MessageWriter;
 
 /// The header with the version of the messages, and the only version so far, which is also meant without the header.
 const VERSION: (&str, &str) = ("otlp-profiles-development-version", "1");
-
-/// A resource, which is often a process.
-pub(super) struct Resource {
-    /// Its attributes.
-    pub(super) labels: Vec<(String, String)>,
-    /// Number of its profiles.
-    pub(super) profiles: u64,
-}
-
-/// A request whose resources are known.
-pub(super) trait Resources {
-    /// The resources in the order of the request.
-    fn resources(&self) -> &[Resource];
-
-    /// A request with only these resources, by their indices.
-    fn only(&self, resources: &[usize]) -> Result<Bytes, Problem>;
-}
 
 /// How many profiles of a request were accepted.
 #[derive(Default)]

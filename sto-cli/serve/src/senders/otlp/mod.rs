@@ -3,9 +3,10 @@
 //! ```text
 //! request     export       checks the version, and accepts the profiles of each program
 //!    |
-//! bytes       protobuf     resources, and the dictionary that they share
+//! resources   protobuf     attributes, profiles, and the dictionary that they share
 //!             json         the same in JSON
-//!    |        dictionary   the part of the dictionary that some resources use
+//!             dictionary   the part of the dictionary that some resources use
+//!    |
 //!    v
 //! intake
 //! ```
@@ -17,6 +18,7 @@ mod dictionary;
 mod export;
 mod json;
 mod protobuf;
+mod resources;
 
 use crate::body::Decoded;
 use crate::problem::Problem;
