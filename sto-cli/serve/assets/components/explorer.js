@@ -47,10 +47,10 @@ const KEYS = {
 
 export class Explorer {
   /**
+   * Creates an empty explorer; `restore` fills it once it is on the page.
    * @param {Subject} subject
-   * @param {URLSearchParams} parameters State of the address: `view`, `zoom`, `search`, `function`.
    */
-  constructor(subject, parameters) {
+  constructor(subject) {
     this.subject = subject;
     this.stacks = subject.stacks;
     this.flame = new FlameGraph();
@@ -64,7 +64,6 @@ export class Explorer {
     this.viewField = element('label', { class: 'field' }, 'Stacks ', this.view);
     this.element = element('div', { class: 'explorer' }, element('div', { class: 'side-by-side' }, this.flame, this.table), this.below);
     this.#listen();
-    this.restore(parameters);
   }
 
   #listen() {
@@ -87,7 +86,7 @@ export class Explorer {
   }
 
   /**
-   * Shows the state of an address.
+   * Shows the state of an address: `view`, `zoom`, `search`, `function`.
    * @param {URLSearchParams} parameters
    */
   restore(parameters) {

@@ -30,7 +30,7 @@ export const screen = {
     // An address with ids means the same on every machine.
     remember({ build: formatRuns(profile.header.profiles) }, { replace: true });
     const known = currentAddress().parameters;
-    const explorer = new Explorer(subjectOf(profile), parameters);
+    const explorer = new Explorer(subjectOf(profile));
     setTitle('Profile', profile.name);
     main.append(...parts(profile, parameters, asking, explorer));
     explorer.restore(parameters);
@@ -156,7 +156,14 @@ function parts(profile, parameters, choices, explorer) {
     counted(stacks.count - 1, 'stack'),
   ];
   return [
-    element('div', { class: 'heading' }, element('h1', {}, profile.name), element('p', { class: 'soft' }, facts.filter(Boolean).join(' · '))),
+    element(
+      'div',
+      { class: 'heading' },
+      element('h1', {}, profile.name),
+      element('p', { class: 'soft' }, facts.filter(Boolean).join(' · ')),
+      element('a', { href: linkTo('/compare', { candidate: build }) }, 'Compare with another build'),
+      downloads(profile.name, header.profiles, parameters.get('event')),
+    ),
     ...(header.incomplete > 0.05 ? [element('p', { class: 'warnings' }, `${percent(header.incomplete)} of the samples lack some or all callers.`)] : []),
     element(
       'div',
@@ -164,8 +171,6 @@ function parts(profile, parameters, choices, explorer) {
       later(choices.then((known) => [buildField('Build', known, build, profile.name, openBuild)])),
       later(filterFields(profile.named, parameters, '/profile')),
       explorer.viewField,
-      element('a', { href: linkTo('/compare', { candidate: build }) }, 'Compare'),
-      downloads(profile.name, header.profiles, parameters.get('event')),
     ),
     explorer.element,
   ];

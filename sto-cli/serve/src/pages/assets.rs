@@ -80,7 +80,7 @@ pub(super) struct Assets {
     pub(super) files: BTreeMap<&'static str, Asset>,
 }
 
-/// A file as it is sent.
+/// A file, plain and compressed.
 pub(super) struct Asset {
     pub(super) content_type: &'static str,
     pub(super) bytes: Vec<u8>,
