@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::{IngestOptions, ingest};
-use sto_serve::Options;
+use sto_serve::{Options, Program};
 use sto_test_support::missing;
 
 /// What the browser's script needs. Packages of Node.js are found by `NODE_PATH`.
@@ -86,15 +86,15 @@ fn pages_work_in_a_browser() {
     let (ready, address) = mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stopped = async { stopped.await.unwrap_or(()) };
-    let server = thread::spawn(move || {
-        sto_serve::serve(store, options, stopped, |at| ready.send(at).unwrap())
-    });
+    let mut program = Program::default();
+    program.on_ready = Arc::new(move |at| ready.send(at.to_owned()).unwrap());
+    let server = thread::spawn(move || sto_serve::serve(store, options, program, stopped));
     let folder_of_scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
     let scripts = ["pages.test.js", "lists.test.js"].map(|name| folder_of_scripts.join(name));
     let output = Command::new("node")
         .arg("--test")
         .args(scripts)
-        .env("STO_PAGES", format!("http://{}", address.recv().unwrap()))
+        .env("STO_PAGES", address.recv().unwrap().trim_end_matches('/'))
         .output()
         .unwrap();
     stop.send(()).unwrap();
