@@ -186,7 +186,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
 }
 
 /// Whether a file that was found in a folder may be skipped.
-fn is_no_profile(error: &FormatError) -> bool {
+pub(super) fn is_no_profile(error: &FormatError) -> bool {
     matches!(
         error,
         FormatError::Unknown { .. } | FormatError::Empty { .. }

@@ -291,6 +291,9 @@ function pages(parameters, offset, count) {
   );
 }
 
+/** @type {Map<string, {verdict: string, reason: string}>} Verdicts by the address of the comparison; content ids never mean something else. */
+const known = new Map();
+
 /** Asks for verdicts of builds when they come into view, one after the other. */
 class Verdicts {
   /**
@@ -338,16 +341,25 @@ class Verdicts {
   }
 
   /**
+   * @param {Build} before
+   * @param {Build} build
+   */
+  #ask(before, build) {
+    const ids = (/** @type {Build} */ { profiles }) => ({ runs: profiles.map(({ id }) => id) });
+    return ask('check', { baseline: { any: ids(before) }, candidate: ids(build) }, this.signal);
+  }
+
+  /**
    * @param {Element} cell
    * @param {Build} before
    * @param {Build} build
    */
   async #show(cell, before, build) {
     if (this.signal.aborted) return;
-    const ids = (/** @type {Build} */ { profiles }) => ({ runs: profiles.map(({ id }) => id) });
+    const link = linkTo('/compare', { baseline: runsOf(before), candidate: runsOf(build) });
     try {
-      const { verdict, reason } = await ask('check', { baseline: { any: ids(before) }, candidate: ids(build) }, this.signal);
-      const link = linkTo('/compare', { baseline: runsOf(before), candidate: runsOf(build) });
+      const { verdict, reason } = known.get(link) ?? (await this.#ask(before, build));
+      known.set(link, { verdict, reason });
       cell.replaceChildren(element('a', { class: CLASSES[verdict], href: link, title: `Against ${before.version}: ${reason}` }, WORDS[verdict] ?? verdict));
     } catch (error) {
       if (this.signal.aborted) return;

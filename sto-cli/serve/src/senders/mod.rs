@@ -16,7 +16,6 @@
 
 mod exchange;
 mod mapping;
-mod monitor;
 mod otlp;
 mod profiles;
 mod pyroscope;

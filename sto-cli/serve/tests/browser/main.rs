@@ -1,4 +1,5 @@
-//! Tests of the pages in Chromium: `pages.test.js` drives it, and asks axe-core for what assistive technology misses.
+//! Tests of the pages in Chromium: the scripts next to this file drive it, and ask axe-core for what assistive technology
+//! misses.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};
@@ -6,6 +7,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 use sto_core::store::Store;
+use sto_core::tree::SliceCount;
 use sto_core::{IngestOptions, ingest};
 use sto_serve::Options;
 use sto_test_support::missing;
@@ -21,7 +23,24 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Stores two builds of the demo, and one whose names are hostile.
+/// Runs of each build of `steady`.
+const RUNS: u64 = 3;
+
+/// Output of `perf script` with 100 samples, in which `parse` takes some milliseconds each time.
+fn steady_run(parse: u64, second: u64) -> String {
+    let sample = |step: u64| {
+        let (function, milliseconds) = if step.is_multiple_of(3) {
+            ("parse", parse)
+        } else {
+            ("main", 10)
+        };
+        format!("steady 7/7 {second}.{step:02}0000: {milliseconds}000000 cpu-clock:\n\t1 {function} (steady)\n\n")
+    };
+    (0..100).map(sample).collect()
+}
+
+/// Stores two builds of the demo, six of a program whose function `parse` is slower since the fourth, and one build whose
+/// names are hostile.
 fn filled_store(folder: &Path) -> Store {
     let store = Store::open_or_create(&folder.join("store.redb")).unwrap();
     let add = |path: &Path, program: &str, build: &str| {
@@ -29,6 +48,7 @@ fn filled_store(folder: &Path) -> Store {
         let mut options = IngestOptions {
             executable: Some(program.to_owned()),
             version: Some(build.to_owned()),
+            slices: SliceCount::new(100).filter(|_| program == "demo"),
             ..IngestOptions::default()
         };
         options.symbols.symbol_dirs = vec![repository().join("testdata/demo")];
@@ -37,6 +57,14 @@ fn filled_store(folder: &Path) -> Store {
     for build in ["v1", "v2"] {
         let file = format!("testdata/demo/{build}.perf.data");
         add(&repository().join(file), "demo", build);
+    }
+    for build in 1..=6 {
+        for run in 0..RUNS {
+            let script = steady_run(if build < 4 { 10 } else { 30 } + run % 2, 10 * build + run);
+            let path = folder.join("steady.script");
+            std::fs::write(&path, script).unwrap();
+            add(&path, "steady", &format!("b{build}"));
+        }
     }
     let hostile = folder.join("hostile.folded");
     std::fs::write(&hostile, HOSTILE).unwrap();
@@ -59,10 +87,11 @@ fn pages_work_in_a_browser() {
     let server = thread::spawn(move || {
         sto_serve::serve(store, options, stopped, |at| ready.send(at).unwrap())
     });
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/pages.test.js");
+    let folder_of_scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
+    let scripts = ["pages.test.js", "lists.test.js"].map(|name| folder_of_scripts.join(name));
     let output = Command::new("node")
         .arg("--test")
-        .arg(script)
+        .args(scripts)
         .env("STO_PAGES", format!("http://{}", address.recv().unwrap()))
         .output()
         .unwrap();

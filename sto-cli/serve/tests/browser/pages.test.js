@@ -3,50 +3,16 @@
 // `main.rs` runs this.
 const assert = require('node:assert/strict');
 const { readFileSync } = require('node:fs');
-const { after, before, test } = require('node:test');
-const puppeteer = require('puppeteer-core').default ?? require('puppeteer-core');
+const { test } = require('node:test');
+const { SERVER, addressOf, newPage, open, textOf, until } = require('./open.js');
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const SERVER = process.env.STO_PAGES;
 const SCREENS = ['/', '/builds', '/profile', '/profile?build=v1&function=compress', '/compare', '/compare?baseline=v1&candidate=v2', '/time', '/run', '/savings', '/sql', '/status'];
 const STATES = [
   { width: 1280, theme: 'light' },
   { width: 1280, theme: 'dark' },
   { width: 390, theme: 'light' },
 ];
-
-let browser;
-before(async () => {
-  // Containers lack the user namespaces that the sandbox needs, and the pages are trusted.
-  browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-});
-after(() => browser?.close());
-
-/** Opens an address, calls `use` with the page, and checks that the page neither failed nor warned. */
-async function open(path, use) {
-  const page = await browser.newPage();
-  const complaints = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  await page.setViewport({ width: 1280, height: 900 });
-  await page.goto(SERVER + path, { waitUntil: 'networkidle0', timeout: 60000 });
-  await page.waitForSelector('#main:not([aria-busy])', { timeout: 60000 });
-  try {
-    await use(page);
-    assert.deepEqual(complaints, []);
-  } finally {
-    await page.close();
-  }
-}
-
-const addressOf = (page) => new URL(page.url());
-const textOf = (page, selector) => page.$eval(selector, (found) => found.textContent);
-/** Waits until a condition holds in the page. */
-const until = (page, condition, ...values) => page.waitForFunction(condition, { timeout: 30000 }, ...values);
 
 /** Returns what axe-core finds. It comes by the debugger, which the content security policy does not concern. */
 async function violations(page) {
@@ -76,7 +42,7 @@ test('an address gets content ids, which show the same', () =>
   }));
 
 test('names from profiles are only text', async () => {
-  const page = await browser.newPage();
+  const page = await newPage();
   await page.goto(SERVER, { waitUntil: 'networkidle0' });
   const answer = await page.evaluate(async () => {
     const response = await fetch('/api/v1/questions/builds', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
@@ -87,7 +53,7 @@ test('names from profiles are only text', async () => {
   const runs = `runs:${profiles[0].id}`;
   const name = encodeURIComponent('<img src=x onerror="hacked=1">');
   for (const path of [`/profile?build=${runs}&function=${name}&search=%3Cimg`, `/compare?baseline=${runs}&candidate=${runs}&all=1`, `/profile?build=%3Cimg%20src=x%20onerror=hacked=1%3E`]) {
-    const page = await browser.newPage();
+    const page = await newPage();
     await page.goto(SERVER + path, { waitUntil: 'networkidle0' });
     assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
     assert.equal(await page.evaluate(() => document.querySelectorAll('#main img, #main script, #main b').length), 0);

@@ -27,7 +27,7 @@ fn store() -> Store {
 fn push_sends_what_the_server_lacks() {
     let server = Server::start();
     let store = store();
-    let place = Place::parse(OsStr::new(&server.url()), &Machine::default()).unwrap();
+    let place = Place::parse(OsStr::new(server.url()), &Machine::default()).unwrap();
     let push = |selector: &str, dry_run| {
         let mut request = PushRequest::default();
         request.selectors = Vec::from_iter((!selector.is_empty()).then(|| selector.to_owned()));

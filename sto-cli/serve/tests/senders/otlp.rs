@@ -240,9 +240,7 @@ for compression in grpc.Compression.NoCompression, grpc.Compression.Gzip:
     else:
         sys.exit('an unknown version was accepted')
 ";
-    client
-        .args(["-c", script, &server.address.to_string()])
-        .arg(&file);
+    client.args(["-c", script, server.address()]).arg(&file);
     let output = client.output().unwrap();
     assert!(
         output.status.success(),

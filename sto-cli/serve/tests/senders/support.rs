@@ -1,13 +1,12 @@
 //! A server in this process, with a store in a temporary folder.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use sto_core::store::Store;
-use sto_serve::{Options, serve};
+use sto_serve::{Options, Program, serve};
 use sto_test_support::missing;
 use tempfile::TempDir;
 use ureq::Agent;
@@ -16,7 +15,7 @@ use ureq::Agent;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
-    pub(crate) address: SocketAddr,
+    pub(crate) url: String,
     pub(crate) store: Store,
     agent: Agent,
     _folder: TempDir,
@@ -35,25 +34,30 @@ impl Server {
         let folder = TempDir::new().unwrap();
         let store = Store::open_or_create(&folder.path().join("store.redb")).unwrap();
         let served = store.clone();
-        let (ready, address) = mpsc::channel();
+        let (ready, url) = mpsc::channel();
         thread::spawn(move || {
             let mut options = Options::default();
             options.listen.set_port(0);
-            serve(served, options, std::future::pending(), move |address| {
-                ready.send(address).unwrap();
-            })
+            let mut program = Program::default();
+            program.on_ready = Arc::new(move |url| ready.send(url.to_owned()).unwrap());
+            serve(served, options, program, std::future::pending())
         });
         let config = Agent::config_builder().http_status_as_error(false);
         Server {
-            address: address.recv().unwrap(),
+            url: url.recv().unwrap().trim_end_matches('/').to_owned(),
             store,
             agent: config.build().into(),
             _folder: folder,
         }
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The host and port.
+    pub(crate) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
     }
 
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {

@@ -1,10 +1,10 @@
 //! Accepts the profiles of a request.
 
+use super::resources::Resources;
 use super::{json, protobuf};
 use crate::intake::{Origin, Received};
 use crate::problem::Problem;
 use crate::senders::mapping::map;
-use crate::senders::monitor;
 use crate::shared::Shared;
 use crate::wire::Codec;
 use axum::body::Bytes;
@@ -15,23 +15,6 @@ use sto_core::formats::MessageWriter;
 
 /// The header with the version of the messages, and the only version so far, which is also meant without the header.
 const VERSION: (&str, &str) = ("otlp-profiles-development-version", "1");
-
-/// A resource, which is often a process.
-pub(super) struct Resource {
-    /// Its attributes.
-    pub(super) labels: Vec<(String, String)>,
-    /// Number of its profiles.
-    pub(super) profiles: u64,
-}
-
-/// A request whose resources are known.
-pub(super) trait Resources {
-    /// The resources in the order of the request.
-    fn resources(&self) -> &[Resource];
-
-    /// A request with only these resources, by their indices.
-    fn only(&self, resources: &[usize]) -> Result<Bytes, Problem>;
-}
 
 /// How many profiles of a request were accepted.
 #[derive(Default)]
@@ -80,7 +63,7 @@ pub(super) async fn export(
     message: &Bytes,
 ) -> Result<Accepted, Problem> {
     let groups = check_version(headers).and_then(|()| groups(shared, codec, headers, message));
-    let groups = groups.inspect_err(|problem| monitor::refused(shared, "otlp", &problem.detail))?;
+    let groups = groups.inspect_err(|problem| shared.monitor.refused("otlp", &problem.detail))?;
     let all = groups.iter().map(|group| group.received.clone());
     if shared.intake.accept(all.collect()).await.is_ok() {
         groups
@@ -94,7 +77,7 @@ pub(super) async fn export(
         match shared.intake.accept(vec![group.received.clone()]).await {
             Ok(()) => group.report_accepted(shared),
             Err(problem) => {
-                monitor::refused(shared, &group.sender, &problem.detail);
+                shared.monitor.refused(&group.sender, &problem.detail);
                 // The sender has to repeat the request.
                 if problem.status == 429 || problem.status >= 500 {
                     return Err(problem);
@@ -117,7 +100,7 @@ pub(super) async fn export(
 impl Group {
     fn report_accepted(&self, shared: &Shared) {
         let bytes = self.received.body.len() as u64;
-        monitor::accepted(shared, &self.sender, self.profiles, bytes);
+        shared.monitor.accepted(&self.sender, self.profiles, bytes);
     }
 }
 
@@ -153,7 +136,7 @@ fn groups(
         let mapped = map(resource.labels.iter().cloned(), headers);
         let sender = sender(&mapped.origin);
         for reason in &mapped.left_out {
-            monitor::refused(shared, &sender, reason);
+            shared.monitor.refused(&sender, reason);
         }
         let Origin {
             program,
@@ -165,7 +148,7 @@ fn groups(
         let (_, resources) = by_origin.entry(key).or_insert((mapped.origin, Vec::new()));
         resources.push(ix);
     }
-    let limit = shared.options.max_decoded.0;
+    let limit = shared.options.limits.decoded().0;
     let mut size = 0;
     let mut groups = Vec::new();
     for (origin, resources) in by_origin.into_values() {

@@ -1,6 +1,6 @@
 //! A request in JSON.
 
-use super::export::{Resource, Resources};
+use super::resources::{Resource, Resources};
 use crate::problem::Problem;
 use axum::body::Bytes;
 use serde::Deserialize;

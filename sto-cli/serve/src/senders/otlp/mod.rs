@@ -3,9 +3,10 @@
 //! ```text
 //! request     export       checks the version, and accepts the profiles of each program
 //!    |
-//! bytes       protobuf     resources, and the dictionary that they share
+//! resources   protobuf     attributes, profiles, and the dictionary that they share
 //!             json         the same in JSON
-//!    |        dictionary   the part of the dictionary that some resources use
+//!             dictionary   the part of the dictionary that some resources use
+//!    |
 //!    v
 //! intake
 //! ```
@@ -17,10 +18,12 @@ mod dictionary;
 mod export;
 mod json;
 mod protobuf;
+mod resources;
 
+use crate::body::Decoded;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
-use crate::wire::{Code, Codec, Decoded, unary};
+use crate::wire::{Call, Code, Codec, unary};
 use axum::Router;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -40,7 +43,7 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
 }
 
 async fn over_grpc(app: App, request: Request) -> Response {
-    let answer = async |call: crate::wire::Call| {
+    let answer = async |call: Call| {
         let accepted = export(&app, call.codec, &call.headers, &call.message).await?;
         Ok(accepted.encode(call.codec))
     };

@@ -1,7 +1,7 @@
 //! A request in Protocol Buffers.
 
 use super::dictionary::Dictionary;
-use super::export::{Resource, Resources};
+use super::resources::{Resource, Resources};
 use crate::problem::Problem;
 use axum::body::Bytes;
 use std::path::Path;
