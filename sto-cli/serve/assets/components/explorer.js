@@ -69,6 +69,7 @@ export class Explorer {
   #listen() {
     this.flame.addEventListener('zoom', (event) => remember({ zoom: /** @type {CustomEvent} */ (event).detail.key }));
     this.flame.addEventListener('search', (event) => remember({ search: /** @type {CustomEvent} */ (event).detail.text }, { replace: true }));
+    this.flame.addEventListener('names', (event) => remember({ names: /** @type {CustomEvent} */ (event).detail.isFull ? 'full' : '' }));
     this.flame.addEventListener('choose', (event) => this.choose(/** @type {CustomEvent} */ (event).detail.frame, { replace: true }));
     this.table.addEventListener('choose', (event) => this.choose(/** @type {CustomEvent} */ (event).detail.row.frame));
     for (const [heading, keys] of Object.entries(KEYS)) setKeys(heading, keys);
@@ -86,13 +87,14 @@ export class Explorer {
   }
 
   /**
-   * Shows the state of an address: `view`, `zoom`, `search`, `function`.
+   * Shows the state of an address: `view`, `zoom`, `search`, `names`, `function`.
    * @param {URLSearchParams} parameters
    */
   restore(parameters) {
     this.view.value = parameters.get('view') ?? '';
     if (this.view.selectedIndex < 0) this.view.value = '';
     this.#show();
+    this.flame.fullNames.checked = parameters.get('names') === 'full';
     this.flame.query = parameters.get('search') ?? '';
     this.flame.zoom = parameters.get('zoom') ?? '';
     const name = parameters.get('function');
