@@ -72,7 +72,8 @@ export class FlameGraph extends HTMLElement {
     this.resizing.observe(this.scroller);
     this.recolor = () => {
       this.palette = null;
-      this.draw();
+      // A browser that prints does not wait for the next frame.
+      this.drawNow();
     };
     addEventListener('sto-theme', this.recolor);
     addEventListener('beforeprint', this.recolor);
