@@ -17,10 +17,13 @@
 //! ```
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+mod checks;
+mod downloads;
 mod intake;
 mod options;
 mod pages;
 mod problem;
+mod querier;
 mod questions;
 mod senders;
 mod server;
@@ -28,5 +31,5 @@ mod shared;
 mod status;
 mod wire;
 
-pub use options::Options;
+pub use options::{Options, RenderCheck};
 pub use server::{ServeError, serve};

@@ -1,8 +1,15 @@
 //! The options of a server.
 
+use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 use sto_core::units::Bytes;
+use sto_query::check::Check;
+
+/// Renders a check for a client. The value says how, in terms of the program that runs the server and of its clients; the
+/// answer is passed on.
+pub type RenderCheck = Arc<dyn Fn(Check, Value) -> Result<Value, String> + Send + Sync>;
 
 /// The options of a server.
 #[derive(Clone, Debug)]

@@ -32,6 +32,14 @@ impl Problem {
         }
     }
 
+    /// A panic, or another error of this program.
+    pub(crate) fn internal() -> Problem {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the request ended with an internal error; please report it",
+        )
+    }
+
     pub(crate) fn bad_request(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, detail)
     }

@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::shared::Shared;
-use crate::{pages, questions, senders, status};
+use crate::{checks, downloads, pages, querier, questions, senders, status};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use std::future::Future;
@@ -62,6 +62,10 @@ fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .merge(pages::routes())
         .merge(questions::routes())
+        .merge(querier::routes())
+        .merge(downloads::routes())
+        .merge(downloads::signed_routes())
+        .merge(checks::routes())
         .merge(senders::routes())
         .merge(status::routes())
         .layer(DefaultBodyLimit::max(max_body))

@@ -1,12 +1,13 @@
 //! What all handlers share: the open store, and the limits of one request.
 
 use crate::intake::Intake;
-use crate::options::Options;
+use crate::options::{Options, RenderCheck};
 use crate::problem::Problem;
 use axum::http::StatusCode;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 use sto_core::store::{StateId, Store};
-use sto_core::units::Bytes;
+use sto_core::units::{Bytes, UnixSeconds};
 use sto_core::{CancelToken, StoreError};
 use sto_query::questions::Question;
 use sto_query::sources::{Context, Sources};
@@ -22,6 +23,7 @@ const CACHE: Bytes = Bytes(256 << 20);
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) intake: Intake,
+    pub(crate) render_check: Option<RenderCheck>,
     store: Store,
     /// The newest known state, and the sources of its questions.
     current: Mutex<Option<(StateId, Sources)>>,
@@ -32,24 +34,25 @@ impl Shared {
         Shared {
             options,
             intake: Intake::new(store.clone()),
+            render_check: None,
             store,
             current: Mutex::default(),
         }
     }
 
     /// The store in its newest state.
-    pub(crate) fn sources(&self) -> Result<Sources, StoreError> {
+    pub(crate) fn sources(&self) -> Result<(StateId, Sources), StoreError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((state, sources)) = &*current
             && !self.store.changed_since(*state)?
         {
-            return Ok(sources.clone());
+            return Ok((*state, sources.clone()));
         }
         let snapshot = self.store.snapshot()?;
         let state = snapshot.state();
         let sources = Sources::from_snapshot(snapshot).with_cache(CACHE);
         *current = Some((state, sources.clone()));
-        Ok(sources)
+        Ok((state, sources))
     }
 
     /// Answers a question within the time limit.
@@ -58,20 +61,26 @@ impl Shared {
         Q: Question + Send + 'static,
         Q::Answer: Send + 'static,
     {
+        self.query(move |sources, context| Ok(sto_query::ask(sources, &question, context)?))
+            .await
+    }
+
+    /// Reads the newest state of the store within the time limit of a question.
+    pub(crate) async fn query<T: Send + 'static>(
+        self: &Arc<Shared>,
+        read: impl FnOnce(&Sources, &Context) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
         let cancel = CancelToken::default();
         let mut context = Context::default();
         context.cancel = cancel.clone();
+        context.now = now();
         let shared = Arc::clone(self);
-        let asking = spawn_blocking(move || {
-            let sources = shared.sources()?;
-            Ok(sto_query::ask(&sources, &question, &context)?)
+        let reading = spawn_blocking(move || {
+            let (_, sources) = shared.sources()?;
+            read(&sources, &context)
         });
-        match tokio::time::timeout(self.options.question_timeout, asking).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(Problem::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the question ended with an internal error; please report it",
-            )),
+        match tokio::time::timeout(self.options.question_timeout, reading).await {
+            Ok(outcome) => outcome.map_err(|_| Problem::internal())?,
             Err(_) => {
                 cancel.cancel();
                 Err(Problem::new(
@@ -84,4 +93,9 @@ impl Shared {
             }
         }
     }
+}
+
+fn now() -> Option<UnixSeconds> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Some(UnixSeconds(since.ok()?.as_secs()))
 }

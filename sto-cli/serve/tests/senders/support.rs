@@ -59,15 +59,23 @@ impl Server {
         for (key, value) in headers {
             request = request.header(*key, *value);
         }
-        let mut response = request.send(body).unwrap();
-        let headers = response.headers().iter();
-        Response {
-            status: response.status().as_u16(),
-            headers: headers
-                .map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()))
-                .collect(),
-            body: response.body_mut().read_to_vec().unwrap(),
+        request.send(body).unwrap().into()
+    }
+
+    pub(crate) fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.agent.get(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
         }
+        request.call().unwrap().into()
+    }
+
+    pub(crate) fn options(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.agent.options(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
+        }
+        request.call().unwrap().into()
     }
 
     /// Describes the stored profiles: `PROGRAM@BUILD KEY=VALUE… EVENT…`, sorted.
@@ -108,6 +116,19 @@ impl Server {
                 "expected {count} profiles, found {profiles:?}"
             );
             thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl From<ureq::http::Response<ureq::Body>> for Response {
+    fn from(mut response: ureq::http::Response<ureq::Body>) -> Response {
+        let headers = response.headers().iter();
+        Response {
+            status: response.status().as_u16(),
+            headers: headers
+                .map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()))
+                .collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
         }
     }
 }

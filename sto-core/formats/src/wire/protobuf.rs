@@ -130,7 +130,7 @@ impl<'b> Field<'b> {
     }
 
     /// Appends the values of a repeated integer field, packed or not.
-    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
+    pub fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), DecodeError> {
         self.values_into(numbers, Cursor::varint)
     }
 
