@@ -296,7 +296,7 @@ fn merged_pprof_has_the_same_cost() {
     );
     assert_eq!(response.status, 200);
     let read = read_bytes("x.pb".as_ref(), &response.body, &Default::default());
-    assert_eq!(read.unwrap().format().name(), "pprof");
+    assert_eq!(read.unwrap().format.name(), "pprof");
 }
 
 #[test]
