@@ -17,19 +17,33 @@
 //! ```
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+mod access;
+mod body;
 mod checks;
+mod compression;
+mod connection;
 mod downloads;
 mod intake;
+mod log;
+mod monitor;
 mod options;
 mod pages;
 mod problem;
 mod querier;
 mod questions;
+mod room;
 mod senders;
 mod server;
 mod shared;
 mod status;
+mod tls;
+mod token;
 mod wire;
 
-pub use options::{Options, RenderCheck};
+pub use log::LogLine;
+pub use options::{
+    ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, RenderCheck, Tls,
+};
 pub use server::{ServeError, serve};
+pub use tls::TlsError;
+pub use token::{NewToken, Scope, Token};

@@ -54,7 +54,10 @@ pub use calls::{OutliersRequest, WaitsRequest};
 pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
-pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
+pub use exchange::{
+    OnProfiles, PullRequest, PushRequest, add_exchange_file, exchange_file, exchange_files,
+    exchange_manifest, pull, push,
+};
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData};
 pub use histories::{
     BottlenecksRequest, EvolveRequest, ExpandRequest, JudgedRequest, OccurrencesRequest,

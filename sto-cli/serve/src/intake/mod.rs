@@ -95,11 +95,15 @@ async fn blocking<T: Send + 'static>(
     match spawn_blocking(work).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => Err(problem(error)),
-        Err(_) => Err(Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "reading the profile ended with an internal error; please report it",
-        )),
+        Err(_) => Err(internal()),
     }
+}
+
+fn internal() -> Problem {
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "reading the profile ended with an internal error; please report it",
+    )
 }
 
 /// Bytes in memory that cannot be read are the sender's fault.

@@ -48,7 +48,8 @@ impl<'b> Message<'b> {
         self.0.at()
     }
 
-    pub(crate) fn bytes(&self) -> &'b [u8] {
+    /// The bytes of the unread part.
+    pub fn bytes(&self) -> &'b [u8] {
         self.0.rest()
     }
 
