@@ -113,7 +113,7 @@ fn failures_of_a_server_are_explained() {
     let check =
         |args: &[&str]| -> Run { local.sto(&[&["find-regressions", "v1"][..], args].concat()) };
     check(&["v7", "--server", &served.url]).fails_with(&[&served.url, "v7"]);
-    check(&["v2", "--server", "example.com"]).fails_with(&["http://"]);
+    check(&["v2", "--server", "example.com"]).fails_with(&["it is no server of sto"]);
     check(&["v2", "--server", "http://127.0.0.1:1"]).fails_with(&["http://127.0.0.1:1"]);
     let counts = ["v2", "--server", &served.url, "--counts", "x.parquet"];
     check(&counts).fails_with(&["--counts"]);
