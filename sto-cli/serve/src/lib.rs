@@ -19,14 +19,17 @@
 
 mod access;
 mod body;
+mod checks;
 mod compression;
 mod connection;
+mod downloads;
 mod intake;
 mod log;
 mod monitor;
 mod options;
 mod pages;
 mod problem;
+mod querier;
 mod questions;
 mod room;
 mod senders;
@@ -38,7 +41,9 @@ mod token;
 mod wire;
 
 pub use log::LogLine;
-pub use options::{ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, Tls};
+pub use options::{
+    ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, RenderCheck, Tls,
+};
 pub use server::{ServeError, serve};
 pub use tls::TlsError;
 pub use token::{NewToken, Scope, Token};
