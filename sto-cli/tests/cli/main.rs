@@ -59,6 +59,7 @@ mod support;
 mod symbolize;
 mod tags;
 mod timeline;
+mod to_servers;
 mod traces;
 mod users;
 mod verify;
