@@ -1,7 +1,7 @@
 //! The exchange with other stores: `sto push URL` and `sto pull URL` transfer profiles with their symbols, each as a file
 //! named by its id.
 //!
-//! The files are those of [the exchange](sto_query::manual) of places, and `manifest.json` tells its layout and version.
+//! The files have the layout of [places](sto_query::manual); `manifest.json` names it and its version.
 
 use crate::body::Decoded;
 use crate::problem::Problem;

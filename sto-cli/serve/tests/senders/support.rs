@@ -126,7 +126,7 @@ impl Server {
         response.text()
     }
 
-    /// Waits until so many profiles are stored, and describes them.
+    /// Waits until at least `count` profiles are stored, and describes them.
     pub(crate) fn wait_for(&self, count: usize) -> Vec<String> {
         let begin = Instant::now();
         loop {
