@@ -1,6 +1,7 @@
 //! Checks that a server makes, and servers that exchange profiles.
 
 use crate::support::{Run, Sandbox};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
@@ -112,9 +113,62 @@ fn failures_of_a_server_are_explained() {
     let check =
         |args: &[&str]| -> Run { local.sto(&[&["find-regressions", "v1"][..], args].concat()) };
     check(&["v7", "--server", &served.url]).fails_with(&[&served.url, "v7"]);
-    check(&["v2", "--server", "example.com"]).fails_with(&["http://"]);
+    check(&["v2", "--server", "example.com"]).fails_with(&["it is no server of sto"]);
     check(&["v2", "--server", "http://127.0.0.1:1"]).fails_with(&["http://127.0.0.1:1"]);
     let counts = ["v2", "--server", &served.url, "--counts", "x.parquet"];
-    check(&counts).fails_with(&["--counts", "a server cannot read"]);
-    check(&["v2", "--token-file", "x"]).fails_with(&["--server"]);
+    check(&counts).fails_with(&["--counts"]);
+}
+
+/// Sends a folded profile to a server, and returns the status.
+fn send(served: &Served, build: &str, host: &str, folded: &str) -> u16 {
+    let query = format!("program=shop&build={build}&label.host={host}");
+    let url = format!("{}/api/v1/profiles?{query}", served.url);
+    ureq::post(url).send(folded).unwrap().status().as_u16()
+}
+
+/// Returns the ids of all runs in a store.
+fn runs(sandbox: &Sandbox) -> BTreeSet<String> {
+    let list = sandbox.json(&["runs"]);
+    let runs = list["runs"].as_array().unwrap().iter();
+    runs.map(|run| run["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn edge_nodes_send_their_profiles_to_a_central_server() {
+    let [a, b, central] = [Sandbox::new(), Sandbox::new(), Sandbox::new()];
+    let nodes = [(&a, "a"), (&b, "b")];
+    let [node_a, node_b, center] = [&a, &b, &central].map(|of| Served::start(of, &[]));
+    for (node, host) in [(&node_a, "a"), (&node_b, "b")] {
+        for run in 0..3 {
+            let v1 = format!("main;work;compute {}\nmain;idle 900\n", 9000 + run);
+            assert_eq!(send(node, "v1", host, &v1), 201);
+            let v2 = format!(
+                "main;work;compute {}\nmain;work;log 3000\nmain;idle 900\n",
+                9000 + run
+            );
+            assert_eq!(send(node, "v2", host, &v2), 201);
+        }
+    }
+    for (node, _) in nodes {
+        node.sto(&["push", &center.url]).succeeds();
+    }
+    // A node that was away sends again: nothing is counted twice.
+    a.sto(&["push", &center.url]).succeeds();
+    let of_nodes: BTreeSet<String> = nodes.iter().flat_map(|(node, _)| runs(node)).collect();
+    assert_eq!(of_nodes.len(), 12);
+    assert_eq!(runs(&central), of_nodes);
+    // Questions go to the central server, from anywhere.
+    let run = Sandbox::new().sto(&["find-regressions", "v1", "v2", "--server", &center.url]);
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert!(run.stdout.contains("log"), "{run:?}");
+    let labels = "%7Bservice_name%3D%22shop%22%2Chost%3D%22a%22%7D";
+    let folded = format!("{}/api/v1/export/folded?labels={labels}", center.url);
+    let folded = ureq::get(folded)
+        .call()
+        .unwrap()
+        .body_mut()
+        .read_to_string()
+        .unwrap();
+    assert!(folded.contains("main;work;log 9000\n"), "{folded}");
 }
