@@ -18,11 +18,14 @@ mod intake;
 mod options;
 mod pages;
 mod problem;
+mod pull;
 mod questions;
 mod senders;
 mod server;
 mod shared;
 mod status;
 
+pub use intake::Retention;
 pub use options::Options;
+pub use pull::{Scrape, ScrapeType};
 pub use server::{ServeError, serve};

@@ -1,5 +1,7 @@
 //! The options of a server.
 
+use crate::intake::Retention;
+use crate::pull::Scrape;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use sto_core::units::Bytes;
@@ -16,6 +18,10 @@ pub struct Options {
     pub max_body: Bytes,
     /// Size that a compressed body may expand to.
     pub max_decoded: Bytes,
+    /// How long profiles of services are retained.
+    pub retention: Retention,
+    /// Programs whose profiles are fetched.
+    pub scrapes: Vec<Scrape>,
     /// Time after which a question is cancelled.
     pub question_timeout: Duration,
 }
@@ -27,6 +33,8 @@ impl Default for Options {
             read_only: false,
             max_body: Bytes(32 << 20),
             max_decoded: Bytes(64 << 20),
+            retention: Retention::default(),
+            scrapes: Vec::new(),
             question_timeout: Duration::from_secs(30),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::shared::Shared;
-use crate::{pages, questions, senders, status};
+use crate::{pages, pull, questions, senders, status};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use std::future::Future;
@@ -49,7 +49,9 @@ pub fn serve(
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| ServeError::Listen { address, source })?;
         on_ready(listener.local_addr()?);
-        let router = router(Arc::new(Shared::new(store, options)));
+        let shared = Arc::new(Shared::new(store, options)?);
+        pull::start(&shared.options.scrapes, &shared, runtime.handle())?;
+        let router = router(shared);
         axum::serve(listener, router)
             .with_graceful_shutdown(stop)
             .await?;

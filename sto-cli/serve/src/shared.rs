@@ -1,9 +1,10 @@
 //! What all handlers share: the open store, and the limits of one request.
 
-use crate::intake::Intake;
+use crate::intake::{Intake, Settings};
 use crate::options::Options;
 use crate::problem::Problem;
 use axum::http::StatusCode;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use sto_core::store::{StateId, Store};
 use sto_core::units::Bytes;
@@ -28,13 +29,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(store: Store, options: Options) -> Shared {
-        Shared {
+    pub(crate) fn new(store: Store, options: Options) -> io::Result<Shared> {
+        let settings = Settings {
+            max_decoded: options.max_decoded,
+            retention: options.retention.clone(),
+            ..Settings::default()
+        };
+        Ok(Shared {
             options,
-            intake: Intake::new(store.clone()),
+            intake: Intake::start(store.clone(), settings)?,
             store,
             current: Mutex::default(),
-        }
+        })
     }
 
     /// The store in its newest state.
