@@ -57,7 +57,9 @@ pub mod prune {
 }
 
 pub mod series {
-    pub use crate::series::{change_points, expected, regressions_over_time, scores, series};
+    pub use crate::series::{
+        SeriesOptions, change_points, expected, regressions_over_time, scores, series,
+    };
 }
 
 pub mod source {

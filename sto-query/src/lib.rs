@@ -78,6 +78,8 @@ mod prune;
 pub mod questions;
 pub mod render;
 pub mod results;
+mod savings;
+mod search;
 pub mod select;
 mod series;
 mod show;

@@ -50,6 +50,8 @@ pub use crate::phases::{Cycle, Phase, PhaseChange, PhaseFunction, Phases};
 pub use crate::potential::{FunctionPotential, Potentials};
 pub use crate::prune::{Pruned, PrunedBuild, TaggedBuild};
 pub use crate::render::drawing::DrawnFile;
+pub use crate::savings::{Cores, LeftOutRuns, ProgramCores, ProgramPart, Saving, Savings};
+pub use crate::search::{Found, SearchResults};
 pub use crate::series::{
     Expected, FunctionScore, FunctionSeries, LevelShift, Scores, SeriesPoint, Status,
 };

@@ -13,8 +13,8 @@ use sto_query::results::{
     CallTimeline, CallTree, CommitLog, Comparison, CostModel, CostModels, CurveCalibration,
     Evolution, Expansion, ExportedStore, FunctionSeries, FunctionSource, HotSpots, InStore,
     IngestSummary, Merges, ModelChanges, ModelOfTwo, Occurrences, Outliers, Phases, Potentials,
-    Pruned, Pulled, Pushed, RankedMetrics, RunList, Scores, ShownBuild, StoredAverage, SymbolMatch,
-    SymbolizedProfiles, TagList, Timeline, Top, Waits, schema,
+    Pruned, Pulled, Pushed, RankedMetrics, RunList, Savings, Scores, SearchResults, ShownBuild,
+    StoredAverage, SymbolMatch, SymbolizedProfiles, TagList, Timeline, Top, Waits, schema,
 };
 use sto_test_support::{assert_golden, missing};
 
@@ -73,7 +73,9 @@ fn schemas() -> BTreeMap<String, String> {
         schema_file::<RankedMetrics>(),
         schema_file::<Rewritten>(),
         schema_file::<RunList>(),
+        schema_file::<Savings>(),
         schema_file::<Scores>(),
+        schema_file::<SearchResults>(),
         schema_file::<ShownBuild>(),
         schema_file::<FunctionSource>(),
         schema_file::<StoreStats>(),

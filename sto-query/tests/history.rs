@@ -12,11 +12,20 @@ use sto_core::units::UnixSeconds;
 use sto_query::error::{FunctionError, HistoryError};
 use sto_query::internal::average::average;
 use sto_query::internal::history::{History, JudgedWindow, occurrences};
-use sto_query::internal::series::{regressions_over_time, series};
-use sto_query::questions::{HistoryQuery, KeyOptions, Listing, Observation, ScoreOptions};
+use sto_query::internal::series::{SeriesOptions, regressions_over_time, series};
+use sto_query::questions::{
+    HistoryQuery, KeyOptions, Listing, Observation, Observed, ScoreOptions,
+};
 use sto_query::render;
 use sto_query::results::{FunctionScore, Scores, Status, View};
 use sto_query::select::select;
+
+/// A series by run.
+const BY_RUN: SeriesOptions = SeriesOptions {
+    by: Observation::Run,
+    observed: Observed::Share,
+    window: 10,
+};
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
 pub(crate) fn add(
@@ -109,13 +118,49 @@ fn series_follows_function_over_runs_and_builds() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150, 152, 151, 150]);
     let history = load(&store);
     let functions = history.find("parse").unwrap();
-    let by_run = series(&history, &functions, Observation::Run, 10);
+    let by_run = series(&history, Some(&functions), BY_RUN);
     assert_fits("series", |style| render::series::text(&by_run, style));
     assert_golden("series.json", &sto_query::results::json(&by_run).unwrap());
     assert_golden("series.svg", &render::series_svg::svg(&by_run));
-    let by_build = series(&history, &functions, Observation::Build, 10);
+    let options = SeriesOptions {
+        by: Observation::Build,
+        ..BY_RUN
+    };
+    let by_build = series(&history, Some(&functions), options);
     let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
     assert_eq!(samples, [60, 246, 244, 603]);
+}
+
+#[test]
+fn series_of_a_whole_program_has_the_cost_of_its_runs() {
+    let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 650, 652, 651, 650]);
+    let options = SeriesOptions {
+        observed: Observed::Cost,
+        ..BY_RUN
+    };
+    let program = series(&load(&store), None, options);
+    assert!(program.functions.is_empty());
+    let costs: Vec<f64> = program.points.iter().map(|point| point.cost).collect();
+    let [change] = &program.changes[..] else {
+        panic!("{:?}", program.changes);
+    };
+    let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
+    assert_eq!(change.at, 9);
+    assert_eq!(
+        (change.before, change.after),
+        (mean(&costs[..9]), mean(&costs[9..]))
+    );
+    let [.., last] = &program.points[..] else {
+        panic!("no points");
+    };
+    assert_eq!((last.share, last.value as f64), (1.0, last.cost));
+    assert!(last.high < Some(last.cost));
+    let text = render::series::text(&program, crate::words::plain());
+    assert!(
+        text.starts_with("all functions: cost of a run in "),
+        "{text}"
+    );
+    assert!(render::series_svg::svg(&program).contains("all functions"));
 }
 
 /// The mean of the eight runs before is 160, and the sum of squares about it is 20,800.
@@ -419,7 +464,7 @@ fn bands_of_shares_are_within_0_and_1() {
     let store = history_of(&[4000, 0, 4000, 0, 4000, 0], 1);
     let history = load(&store);
     let functions = history.find("parse").unwrap();
-    let report = series(&history, &functions, Observation::Run, 10);
+    let report = series(&history, Some(&functions), BY_RUN);
     let bands: Vec<_> = report
         .points
         .iter()
@@ -655,7 +700,7 @@ fn drawing_escapes_markup_in_names() {
     }
     let history = load(&store);
     let functions = history.find("<script>alert(1)</script>").unwrap();
-    let svg = render::series_svg::svg(&series(&history, &functions, Observation::Run, 10));
+    let svg = render::series_svg::svg(&series(&history, Some(&functions), BY_RUN));
     assert!(!svg.contains("<script") && !svg.contains("<b>"), "{svg}");
     assert!(
         svg.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),

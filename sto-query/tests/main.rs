@@ -70,6 +70,8 @@ mod questions;
 mod ranked_metrics;
 mod reports;
 mod runs_over_time;
+mod savings;
+mod search;
 mod select;
 mod series;
 mod surroundings;

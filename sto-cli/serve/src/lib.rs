@@ -9,7 +9,10 @@
 //!     v
 //! senders   querier   questions   pages   status        one folder for each kind of client
 //!     |         |         |         |       |
-//!     v         v         v         v       v
+//!     v         v         |         |       |
+//!    wire: calls of Connect and gRPC    |       |
+//!     |                   |         |       |
+//!     v                   v         v       v
 //! intake    shared: the open store, and the limits of one request
 //! ```
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
@@ -22,10 +25,11 @@ mod pull;
 mod questions;
 mod senders;
 mod server;
+mod services;
 mod shared;
 mod status;
+mod wire;
 
-pub use intake::Retention;
 pub use options::Options;
-pub use pull::{Scrape, ScrapeType};
 pub use server::{ServeError, serve};
+pub use services::{Retention, Scrape, ScrapeType};

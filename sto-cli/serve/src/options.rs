@@ -1,7 +1,6 @@
 //! The options of a server.
 
-use crate::intake::Retention;
-use crate::pull::Scrape;
+use crate::services::{Retention, Scrape};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use sto_core::units::Bytes;

@@ -205,8 +205,9 @@ impl FormatError {
 }
 
 /// A decoding error and its place in the file. [`DecodeError::in_file`] adds the file's name.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DecodeError(Box<(At, Problem)>);
+pub struct DecodeError(Box<(At, Problem)>);
 
 pub(super) type Decoded<T> = Result<T, DecodeError>;
 
@@ -313,7 +314,8 @@ impl DecodeError {
         }
     }
 
-    pub(super) fn in_file(self, path: &Path, size: usize) -> FormatError {
+    /// Makes the error of a file of `size` bytes.
+    pub fn in_file(self, path: &Path, size: usize) -> FormatError {
         let (at, problem) = *self.0;
         let size = size as u64;
         let (problem, may_be_cut) = match problem {

@@ -92,6 +92,8 @@ mod yourkit;
 pub mod metric_trace;
 
 pub use crate::recording::{Format, UnknownFormat};
+#[doc(hidden)]
+pub use error::DecodeError;
 pub use error::{FormatError, Salvage};
 pub use metric_trace::{is_column_of_times, is_missing};
 pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
@@ -100,5 +102,5 @@ pub use perf_data::{group_pieces, read_pieces, run_time};
 pub use read::{is_recording, read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
 #[doc(hidden)]
-pub use wire::protobuf::MessageWriter;
+pub use wire::protobuf::{Field, Message, MessageWriter};
 pub use wire::text::{excerpt, excerpts};

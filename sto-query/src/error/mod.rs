@@ -154,6 +154,12 @@ pub enum QueryError {
         /// Events of the build.
         known: Vec<String>,
     },
+    /// The saved part of a cost is out of range.
+    #[error("the saved part of a cost must be above 0 and at most 1, not {less}")]
+    SavedPart {
+        /// The part, as given.
+        less: f64,
+    },
     /// No commit lies between the good and the bad one.
     #[error("there is no commit between the good and the bad one")]
     NoCommits,

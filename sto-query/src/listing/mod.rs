@@ -147,7 +147,11 @@ impl Listing {
         })
     }
 
-    fn chosen(&self, mut builds: Vec<StoredBuild>) -> Result<Vec<StoredBuild>, ListingError> {
+    /// Returns the builds with the matching runs; offset and limit don't apply.
+    pub(crate) fn chosen(
+        &self,
+        mut builds: Vec<StoredBuild>,
+    ) -> Result<Vec<StoredBuild>, ListingError> {
         let of_store = builds.iter().flat_map(|build| &build.profiles);
         if of_store.count() == 0 {
             return Ok(builds);

@@ -31,6 +31,7 @@ documents! {
     phases = "../phases/phases.md",
     policy = "../policy/policy.md",
     potential = "../potential.md",
+    savings = "../savings/savings.md",
     select = "../select/select.md",
     series = "../series/series.md",
     source = "../source/source.md",

@@ -10,6 +10,8 @@ use super::histories::{
 use super::hot::{blame, hot};
 use super::models::{calibrate_curves, compare_models, model_function, model_of_two, models};
 use super::phases::phases;
+use super::savings::savings;
+use super::search::search;
 use super::source::source;
 use super::stacks::{calibrate, potential, show, top, tree};
 use super::stores::{builds, labels, runs};
@@ -34,6 +36,8 @@ use crate::listing::{BuildList, LabelList, RunList};
 use crate::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
 use crate::phases::Phases;
 use crate::potential::Potentials;
+use crate::savings::Savings;
+use crate::search::SearchResults;
 use crate::series::{FunctionSeries, Scores};
 use crate::show::ShownBuild;
 use crate::source::FunctionSource;
@@ -241,6 +245,10 @@ questions! {
     RegressionsOverTime: regressions_over_time(RegressionsRequest) -> Scores,
     /// The runs in a store.
     Runs: runs(RunsRequest) -> RunList,
+    /// The functions or libraries that keep the most cores busy.
+    Savings: savings(SavingsRequest) -> Savings,
+    /// Functions, files, builds and labels by a part of their name.
+    Search: search(SearchRequest) -> SearchResults,
     /// A function over the runs of a program.
     Series: series(SeriesRequest) -> FunctionSeries,
     /// The origin and quality of profiles.

@@ -1,4 +1,4 @@
-//! Stacks as columns, for JSON.
+//! Stacks as columns, for JSON and for programs that draw them.
 
 use super::drawings::FlameStacks;
 use crate::answer::Answer;
@@ -12,21 +12,22 @@ use serde::{Serialize, Serializer};
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemas", schemars(rename = "FlameStacks"))]
-struct FlameColumns {
+#[non_exhaustive]
+pub struct FlameColumns {
     /// The program, build and profiles.
     #[serde(flatten)]
-    subject: Subject,
+    pub subject: Subject,
     /// The frames.
-    frames: Vec<FrameInfo>,
+    pub frames: Vec<FrameInfo>,
     /// Index of each node's caller; `null` for the outermost frame of a stack.
-    parent: Vec<Option<u32>>,
+    pub parent: Vec<Option<u32>>,
     /// Index in `frames` of each node's frame.
-    frame: Vec<u32>,
+    pub frame: Vec<u32>,
     /// Cost of each stack by itself, in the sample type's unit.
     #[serde(rename = "self")]
-    self_cost: Vec<u64>,
+    pub self_cost: Vec<u64>,
     /// Cost of each stack with all stacks below it.
-    total: Vec<u64>,
+    pub total: Vec<u64>,
 }
 
 impl From<&FlameStacks> for FlameColumns {
@@ -67,25 +68,26 @@ impl Answer for FlameStacks {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemas", schemars(rename = "Stacks"))]
-struct DifferenceColumns<'a> {
+#[non_exhaustive]
+pub struct DifferenceColumns<'a> {
     /// The functions, in the order of symbol and module.
-    functions: &'a [FunctionName],
+    pub functions: &'a [FunctionName],
     /// Index of each node's caller; `null` for the outermost function of a stack.
-    parent: Vec<Option<u32>>,
+    pub parent: Vec<Option<u32>>,
     /// Index in `functions` of each node's function.
-    function: Vec<u32>,
+    pub function: Vec<u32>,
     /// Samples of each stack by itself, in all runs of the baseline.
-    baseline_self: Vec<u64>,
+    pub baseline_self: Vec<u64>,
     /// Samples of each stack with all stacks below it, in all runs of the baseline.
-    baseline_total: Vec<u64>,
+    pub baseline_total: Vec<u64>,
     /// Samples of each stack by itself, in all runs of the candidate.
-    candidate_self: Vec<u64>,
+    pub candidate_self: Vec<u64>,
     /// Samples of each stack with all stacks below it, in all runs of the candidate.
-    candidate_total: Vec<u64>,
+    pub candidate_total: Vec<u64>,
     /// Normalised cost of a sample of the baseline, as a multiple of the mean cost of a baseline run.
-    baseline_cost: f64,
+    pub baseline_cost: f64,
     /// Normalised cost of a sample of the candidate, in the same unit.
-    candidate_cost: f64,
+    pub candidate_cost: f64,
 }
 
 impl<'a> From<&'a Stacks> for DifferenceColumns<'a> {

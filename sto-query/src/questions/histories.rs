@@ -9,7 +9,9 @@ use crate::expand::{
 use crate::history::{
     self, Evolution, History, HistoryError, HistoryQuery, Judged, JudgedWindow, Occurrences,
 };
-use crate::series::{self, FunctionSeries, Observation, ScoreOptions, Scores};
+use crate::series::{
+    self, FunctionSeries, Observation, Observed, ScoreOptions, Scores, SeriesOptions,
+};
 use crate::sources::Sources;
 use crate::suspects::{SuspectOptions, Suspects};
 use crate::tree::Prune;
@@ -52,7 +54,7 @@ impl JudgedRequest {
     }
 }
 
-/// Request for the cost of a function over the runs of a program.
+/// Request for the cost of a function, or of a whole program, over the runs of a program.
 ///
 /// It is an error if there is no such history, or no such function in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,12 +62,14 @@ impl JudgedRequest {
 #[serde(default)]
 #[non_exhaustive]
 pub struct SeriesRequest {
-    /// The function: its name, a part of it, or `re:` and a regular expression.
+    /// The function: its name, a part of it, or `re:` and a regular expression. The whole program if empty.
     pub function: String,
     /// The runs.
     pub history: HistoryQuery,
     /// The unit of observation.
     pub by: Observation,
+    /// The observed number.
+    pub observed: Observed,
     /// Number of observations before each one from which it is predicted.
     pub window: usize,
 }
@@ -76,6 +80,7 @@ impl Default for SeriesRequest {
             function: String::new(),
             history: HistoryQuery::default(),
             by: Observation::default(),
+            observed: Observed::default(),
             window: WINDOW,
         }
     }
@@ -87,9 +92,16 @@ pub(super) fn series(
     request: &SeriesRequest,
 ) -> Result<FunctionSeries, QueryError> {
     let history = loaded(sources, &request.history)?;
-    let functions = history.find(&request.function)?;
-    let SeriesRequest { by, window, .. } = *request;
-    Ok(series::series(&history, &functions, by, window))
+    let functions = match &*request.function {
+        "" => None,
+        function => Some(history.find(function)?),
+    };
+    let options = SeriesOptions {
+        by: request.by,
+        observed: request.observed,
+        window: request.window,
+    };
+    Ok(series::series(&history, functions.as_deref(), options))
 }
 
 /// Request for the functions of a build that differ from earlier builds.

@@ -18,6 +18,8 @@ mod hot;
 mod lake;
 mod models;
 mod phases;
+mod savings;
+mod search;
 mod source;
 mod stacks;
 mod stores;
@@ -38,7 +40,9 @@ pub use crate::listing::Listing;
 pub use crate::models::{CompareModelsOptions, Detector};
 pub use crate::potential::Degree;
 pub use crate::prune::PruneOptions;
-pub use crate::series::{ChangeOptions, Observation, ScoreOptions};
+pub use crate::savings::{SavingsOf, SavingsOptions};
+pub use crate::search::FoundKind;
+pub use crate::series::{ChangeOptions, Observation, Observed, ScoreOptions};
 pub use crate::suspects::SuspectOptions;
 pub use crate::timeline::RowsBy;
 pub use crate::tree::{Order, Prune, RootsBy, Window};
@@ -46,6 +50,7 @@ pub use crate::tree::{Order, Prune, RootsBy, Window};
 pub use crate::hot::HotRequest;
 pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
 pub use calls::{OutliersRequest, WaitsRequest};
+pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
@@ -63,6 +68,8 @@ pub use models::{
     TwoNumberModelRequest, compare_tables, model_table,
 };
 pub use phases::PhasesRequest;
+pub use savings::SavingsRequest;
+pub use search::SearchRequest;
 pub use source::SourceRequest;
 pub use stacks::{CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest};
 pub use stores::{

@@ -1,10 +1,9 @@
 //! The share of a function over the runs of a history, as an SVG.
 
-use super::header::functions;
 use super::plot::{Point, Px, Series};
-use super::series::{minute, subject};
+use super::series::{minute, observed, sentence};
 use crate::series::{FunctionSeries, SeriesPoint};
-use crate::text::{format_count, percent, printable};
+use crate::text::printable;
 use maud::html;
 
 const WIDTH: f64 = 960.0;
@@ -25,18 +24,18 @@ const STYLE: &str = "text{font:12px sans-serif}.title{font-size:14px}.grid{strok
 pub fn svg(report: &FunctionSeries) -> String {
     let series = Series {
         runs: report.points.len(),
-        points: report.points.iter().enumerate().map(point).collect(),
+        points: report
+            .points
+            .iter()
+            .enumerate()
+            .map(|(at, one)| point(report, at, one))
+            .collect(),
         top: TOP,
         height: HEIGHT - TOP - BOTTOM,
     };
     let axis = series.axis();
-    let runs = format_count(report.history.runs as u64, "run");
-    let title = format!(
-        "{}: share of {} of {}",
-        functions(&report.keys()),
-        report.history.sample_type.event,
-        subject(&report.history, &runs)
-    );
+    let title = sentence(report);
+    let written = |number: f64| observed(report, number);
     let ends = [
         (report.points.first(), LEFT, "start"),
         (report.points.last(), WIDTH - RIGHT, "end"),
@@ -49,12 +48,12 @@ pub fn svg(report: &FunctionSeries) -> String {
             text.title x=(LEFT) y="24" { (title) }
             @for tick in axis.ticks() {
                 text x=(LEFT - 8.0) y=(Px(series.y(&axis, tick) + 4.0)) text-anchor="end" {
-                    (percent(tick))
+                    (written(tick))
                 }
             }
             svg x=(LEFT) width=(WIDTH - LEFT - RIGHT) height=(HEIGHT) {
                 (series.curves(&axis))
-                @for change in &report.changes { (series.change(change, percent)) }
+                @for change in &report.changes { (series.change(change, written)) }
                 (series.dots(&axis))
             }
             @for (point, x, anchor) in ends {
@@ -69,15 +68,20 @@ pub fn svg(report: &FunctionSeries) -> String {
     printable(&svg.0).into_owned() + "\n"
 }
 
-fn point((at, point): (usize, &SeriesPoint)) -> Point {
+fn point(report: &FunctionSeries, at: usize, point: &SeriesPoint) -> Point {
+    let value = point.observed(report.observed);
     let expected = || Some((point.mean?, point.low?..point.high?));
     let recorded = minute(point.run.recorded.as_deref());
-    let text = format!("{recorded} {}: {}", point.run.build, percent(point.share));
+    let text = format!(
+        "{recorded} {}: {}",
+        point.run.build,
+        observed(report, value)
+    );
     Point {
         at,
-        value: point.share,
+        value,
         expected: expected(),
-        is_marked: !point.is_within_band(),
+        is_marked: !point.is_within_band(report.observed),
         text: text.trim_start().to_owned(),
     }
 }

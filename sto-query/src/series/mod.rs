@@ -27,7 +27,7 @@ pub use changes::LevelShift;
 pub(crate) use changes::ChangePoint;
 pub(crate) use changes::change_points_of_builds;
 pub use changes::{ChangeOptions, change_points};
-pub use points::{FunctionSeries, Observation, series};
+pub use points::{FunctionSeries, Observation, Observed, SeriesOptions, series};
 pub use regressions::{FunctionScore, Scores, regressions_over_time};
 pub(crate) use scores::Score;
 pub(crate) use scores::score;

@@ -3,4 +3,5 @@
 
 mod edger;
 mod models;
+mod ratio;
 mod warp;

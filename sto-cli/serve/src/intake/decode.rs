@@ -1,14 +1,15 @@
 //! From the bytes of a sender to profiles.
 
-use super::{Origin, Received, Settings};
+use super::{Origin, Received, TimeRange};
 use crate::problem::Problem;
 use axum::body::Bytes;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-use sto_core::formats::{Format, read_bytes};
+use sto_core::formats::{Format, FormatError, read_bytes};
 use sto_core::id::{RecordingDigest, RecordingHasher};
-use sto_core::ingest::{IngestError, IngestOptions, Ingested, Prepared, ingest, prepare};
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, Prepared, prepare};
 use sto_core::store::Store;
 use sto_core::tree::ProfileSum;
 use sto_core::units::{self, Nanoseconds, UnixSeconds};
@@ -16,30 +17,40 @@ use sto_core::units::{self, Nanoseconds, UnixSeconds};
 /// The name of a body in messages.
 const NAME: &str = "profile";
 
+/// The build of a profile of a service that neither its sender nor its main module names.
+const NO_VERSION: &str = "unversioned";
+
 /// Stores a run.
 pub(super) fn ingest_run(
     store: &Store,
     received: Received,
-    settings: &Settings,
-) -> Result<Vec<Ingested>, Problem> {
-    let Received {
-        origin,
-        body,
-        format,
-        ..
-    } = received;
+    max_decoded: units::Bytes,
+) -> Result<IngestOutcome, Problem> {
+    let origin = &received.origin;
     let options = IngestOptions {
         metrics: origin.metrics.clone(),
-        ..options(&origin, format, settings.max_decoded)
+        slices: received.slices,
+        recorded: origin.recorded.or(received.range.map(TimeRange::start)),
+        ..options(origin, received.format, max_decoded)
     };
-    let input = (Path::new(NAME), &body[..]);
-    Ok(ingest(store, input, &options, &mut |_| {})?.profiles)
+    let input = (Path::new(NAME), &received.body[..]);
+    let prepared = prepare(input, &options, &mut |_| {}).map_err(problem)?;
+    prepared
+        .store(&mut store.writer(), &mut |_| {})
+        .map_err(problem)
+}
+
+impl TimeRange {
+    fn start(self) -> UnixSeconds {
+        UnixSeconds(self.from.0 / 1_000_000_000)
+    }
 }
 
 fn options(origin: &Origin, format: Option<Format>, max_decoded: units::Bytes) -> IngestOptions {
     IngestOptions {
         executable: origin.program.clone(),
         version: origin.build.clone(),
+        revision: origin.revision.clone(),
         benchmark: origin.benchmark.clone(),
         labels: origin.labels.clone(),
         recorded: origin.recorded,
@@ -49,6 +60,16 @@ fn options(origin: &Origin, format: Option<Format>, max_decoded: units::Bytes) -
     }
 }
 
+/// Bytes in memory that cannot be read are the sender's fault.
+fn problem(error: IngestError) -> Problem {
+    let is_unreadable = matches!(error, IngestError::Format(_));
+    let problem = Problem::from(error);
+    if is_unreadable && problem.status >= 500 {
+        return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, problem.detail);
+    }
+    problem
+}
+
 /// A profile of a service as it arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Arrival {
@@ -56,10 +77,11 @@ pub(super) struct Arrival {
     pub(super) body: Bytes,
 }
 
-/// What the spool keeps of a profile besides its body.
+/// The part of a record that describes the body.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Header {
     origin: Origin,
+    range: Option<TimeRange>,
     /// Length of the earlier reading at the beginning of the body, which is subtracted.
     earlier: usize,
     /// The word of the format, if the sender told it.
@@ -95,6 +117,7 @@ impl Arrival {
         Arrival {
             header: Header {
                 origin: received.origin,
+                range: received.range,
                 earlier: received.earlier.map_or(0, |earlier| earlier.len()),
                 format: received.format.map(Format::word),
                 arrived: since.map_or(0, |since| since.as_nanos() as u64),
@@ -115,21 +138,29 @@ impl Arrival {
     pub(super) fn decode(&self, max_decoded: units::Bytes) -> Result<Decoded, Problem> {
         let body = self.body.split_at_checked(self.header.earlier);
         let (earlier, body) = body.unwrap_or((&[], &self.body));
-        let (mut profiles, has_own_time) = self.read(body, max_decoded)?;
+        let (mut profiles, has_own_time) = self.read(body, max_decoded).map_err(problem)?;
         if !earlier.is_empty() {
-            let (earlier, _) = self.read(earlier, max_decoded)?;
+            let (earlier, _) = self.read(earlier, max_decoded).map_err(problem)?;
             for (profile, earlier) in profiles.iter_mut().zip(earlier) {
                 subtract(profile, earlier);
             }
         }
+        profiles.retain(|prepared| {
+            prepared
+                .interned
+                .costs
+                .iter()
+                .any(|costs| !costs.is_empty())
+        });
+        let range = self.header.range;
         let latest = UnixSeconds(self.time().0 + MAX_AHEAD);
         for prepared in &mut profiles {
-            let recorded = &mut prepared.profile.origin.recorded;
-            *recorded = Some(
-                recorded
-                    .filter(|time| *time <= latest)
-                    .unwrap_or(self.time()),
-            );
+            let origin = &mut prepared.profile.origin;
+            let recorded = origin.recorded.or(range.map(TimeRange::start));
+            let recorded = recorded.filter(|time| *time <= latest);
+            origin.recorded = Some(recorded.unwrap_or(self.time()));
+            let length = range.map(|range| range.until.0.saturating_sub(range.from.0));
+            origin.duration = origin.duration.or(length.map(Nanoseconds));
         }
         Ok(Decoded {
             source: self.source(has_own_time),
@@ -142,20 +173,30 @@ impl Arrival {
         &self,
         body: &[u8],
         max_decoded: units::Bytes,
-    ) -> Result<(Vec<Prepared>, bool), Problem> {
+    ) -> Result<(Vec<Prepared>, bool), IngestError> {
         let Header { origin, format, .. } = &self.header;
         let format = format.as_deref().and_then(|word| word.parse().ok());
-        let options = IngestOptions {
+        let mut options = IngestOptions {
             // Agents send all programs of a machine at once.
             split_processes: origin.program.is_none(),
             ..options(origin, format, max_decoded)
         };
         let path = Path::new(NAME);
-        let recording =
-            read_bytes(path, body, &options.read_options()).map_err(IngestError::from)?;
-        let has_own_time = recording.origin.recorded.is_some();
-        let prepared = prepare((path, recording), &options, &mut |_| {})?;
-        Ok((prepared.into_profiles(), has_own_time))
+        let read = |options: &IngestOptions| {
+            let recording = read_bytes(path, body, &options.read_options())?;
+            let has_own_time = recording.origin.recorded.is_some();
+            let prepared = prepare((path, recording), options, &mut |_| {})?;
+            Ok((prepared.into_profiles(), has_own_time))
+        };
+        match read(&options) {
+            Err(IngestError::NoBuildName { .. }) => {
+                options.version = Some(NO_VERSION.to_owned());
+                read(&options)
+            }
+            // Nothing happened in this time.
+            Err(IngestError::Format(FormatError::NoSamples { .. })) => Ok((Vec::new(), false)),
+            read => read,
+        }
     }
 
     /// Bodies without a time of their own are told apart by their arrival: two idle processes may send the same.
@@ -163,11 +204,12 @@ impl Arrival {
         let mut source = RecordingHasher::new();
         let Header {
             origin,
+            range,
             earlier,
             format,
             arrived,
         } = &self.header;
-        source.update(format!("{origin:?} {earlier} {format:?} ").as_bytes());
+        source.update(format!("{origin:?} {range:?} {earlier} {format:?} ").as_bytes());
         if !has_own_time {
             source.update(&arrived.to_le_bytes());
         }

@@ -4,7 +4,7 @@
 //! senders, pull      Received: bytes and their origin
 //!     |
 //!     v
-//! decode             bytes -> profiles; what is malformed is refused here
+//! decode             bytes -> profiles; malformed ones are refused here
 //!     |
 //!     v
 //! spool              many bodies, one fdatasync; then they are acknowledged
@@ -13,45 +13,53 @@
 //! windows            the profiles of one series and 10 seconds become one sum
 //!     |
 //!     v
-//! keeper             every few seconds, windows go into the store, and the spool is emptied
+//! store              every few seconds, windows go into the store, and the spool is emptied
 //! ```
 //!
 //! A run, such as a benchmark of a CI, does not go this way: it is one profile in the store, and never summed.
+//!
+#![doc = include_str!("intake.md")]
 
 mod decode;
-mod keeper;
+mod ledger;
 mod spool;
 mod steps;
+mod storing;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod windows;
+mod writing;
 
 use crate::problem::Problem;
+use crate::services::Retention;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use decode::Arrival;
-use keeper::{Keeper, Message, Piece};
+use ledger::Ledger;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
 use std::time::Duration;
 use sto_core::formats::Format;
-use sto_core::ingest::Ingested;
+use sto_core::ingest::IngestOutcome;
 use sto_core::store::Store;
-use sto_core::units;
-use sto_core::units::UnixSeconds;
-use tokio::sync::{Semaphore, oneshot};
+use sto_core::tree::SliceCount;
+use sto_core::units::{self, Nanoseconds, UnixSeconds};
+use storing::Storing;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::task::spawn_blocking;
+use writing::{Message, Piece, Writing, refuse_all};
 
-pub(crate) use keeper::IntakeStatus;
-pub use steps::Retention;
+pub(crate) use ledger::IntakeStatus;
 
 /// A profile as a sender sent it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
-    /// Where it comes from and what it belongs to.
+    /// Its program, build and labels.
     pub(crate) origin: Origin,
     /// Its bytes in a format that sto reads.
     pub(crate) body: Bytes,
@@ -59,17 +67,28 @@ pub(crate) struct Received {
     pub(crate) earlier: Option<Bytes>,
     /// The format, if the sender tells; otherwise it is detected.
     pub(crate) format: Option<Format>,
-    /// Whether it is one of many profiles of a service that is profiled continuously, instead of a run.
-    pub(crate) is_continuous: bool,
+    /// When it was recorded, if the sender tells.
+    pub(crate) range: Option<TimeRange>,
+    /// Number of slices of time of a run.
+    pub(crate) slices: Option<SliceCount>,
+}
+
+/// A range of time, in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TimeRange {
+    pub(crate) from: Nanoseconds,
+    pub(crate) until: Nanoseconds,
 }
 
 /// The program, build and labels of a received profile.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
-    /// The program, or service.
+    /// The program, or service. Without it, each program of the recording has a profile of its own.
     pub(crate) program: Option<String>,
-    /// The build, or version of the service.
+    /// The build, or version of the service. By default, it is named after the GNU build id of its main module.
     pub(crate) build: Option<String>,
+    /// The revision that the build was made from.
+    pub(crate) revision: Option<String>,
     /// The benchmark that ran.
     pub(crate) benchmark: Option<String>,
     /// Labels of the profile.
@@ -116,56 +135,70 @@ pub(crate) struct Intake {
     /// Room for bodies, in bytes.
     room: Semaphore,
     messages: Sender<Message>,
-    keeper: Arc<Keeper>,
+    ledger: Arc<Ledger>,
 }
 
 impl Intake {
-    /// Starts the intake, and stores what is in the spool.
+    /// Starts the intake, and stores the profiles in the spool.
     ///
     /// # Errors
     ///
     /// Returns an error if the system refuses threads.
     pub(crate) fn start(store: Store, settings: Settings) -> io::Result<Intake> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (keeper, messages) = Keeper::start(store.clone(), &settings)?;
+        let ledger = Arc::new(Ledger::new(settings.max_spool));
+        let (messages, received) = mpsc::channel();
+        let (closed, to_store) = mpsc::channel();
+        let retention = settings.retention.clone();
+        let storing = Storing::new(Arc::clone(&ledger), store.clone(), retention);
+        let builder = thread::Builder::new().name("store".to_owned());
+        builder.spawn(move || storing.run(&to_store))?;
+        let writing = Writing::new(Arc::clone(&ledger), settings.clone(), closed);
+        let folder = spool_folder(&store);
+        let builder = thread::Builder::new().name("spool".to_owned());
+        builder.spawn(move || match folder {
+            Some(folder) => writing.run(&folder, &received),
+            None => refuse_all(&received, "the store is in memory"),
+        })?;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         Ok(Intake {
             store,
             settings,
             decoders: Semaphore::new(2 * cores),
             room: Semaphore::new(MAX_IN_FLIGHT as usize),
             messages,
-            keeper,
+            ledger,
         })
     }
 
-    /// Accepts a profile; returns when it is on disk. Returns the stored profiles of a run.
-    pub(crate) async fn accept(&self, received: Received) -> Result<Vec<Ingested>, Problem> {
-        let bytes = u32::try_from(received.body.len()).unwrap_or(MAX_IN_FLIGHT);
-        let room = self.room.try_acquire_many(bytes.clamp(1, MAX_IN_FLIGHT));
-        let _room = room.map_err(|_| self.keeper.busy("too many profiles arrive at once"))?;
-        if received.is_continuous {
-            self.accept_piece(received).await.map(|()| Vec::new())
-        } else {
-            let store = self.store.clone();
-            self.decode(move |settings| decode::ingest_run(&store, received, settings))
-                .await
-        }
+    /// Stores a run, which is kept apart from all others.
+    pub(crate) async fn add_run(&self, received: Received) -> Result<IngestOutcome, Problem> {
+        let _room = self.room(received.body.len())?;
+        let store = self.store.clone();
+        self.decode(move |settings| decode::ingest_run(&store, received, settings.max_decoded))
+            .await
     }
 
-    async fn accept_piece(&self, received: Received) -> Result<(), Problem> {
-        self.keeper.check_room()?;
-        let arrival = Arrival::now(received);
-        let (arrival, profiles) = self
-            .decode(move |settings| {
-                let profiles = arrival.decode(settings.max_decoded)?;
-                Ok((arrival, profiles))
-            })
-            .await?;
+    /// Accepts profiles of services, all or none; returns when they are on disk.
+    pub(crate) async fn accept(&self, received: Vec<Received>) -> Result<(), Problem> {
+        let _room = self.room(received.iter().map(|received| received.body.len()).sum())?;
+        self.ledger.check_room()?;
+        let decoding = self.decode(move |settings| {
+            let arrivals = received.into_iter().map(Arrival::now);
+            let pieces = arrivals.map(|arrival| Piece::new(arrival, settings.max_decoded));
+            pieces.collect::<Result<Vec<Piece>, Problem>>()
+        });
+        let pieces = decoding.await?;
         let (done, is_done) = oneshot::channel();
-        let piece = Piece::new(arrival, profiles, done)?;
         // The other end answers until the last sender is gone.
-        let _ = self.messages.send(Message::Piece(Box::new(piece)));
+        let _ = self.messages.send(Message::Batch { pieces, done });
         is_done.await.unwrap_or_else(|_| Err(internal_error()))
+    }
+
+    /// Takes room for the bytes of bodies.
+    fn room(&self, bytes: usize) -> Result<SemaphorePermit<'_>, Problem> {
+        let bytes = u32::try_from(bytes).unwrap_or(MAX_IN_FLIGHT);
+        let room = self.room.try_acquire_many(bytes.clamp(1, MAX_IN_FLIGHT));
+        room.map_err(|_| self.ledger.busy("too many profiles arrive at once"))
     }
 
     /// Decodes on a thread for work that blocks, when it is this profile's turn.
@@ -182,7 +215,7 @@ impl Intake {
         let decoded = spawn_blocking(move || work(&settings)).await;
         let decoded = decoded.unwrap_or_else(|_| Err(internal_error()));
         if decoded.is_err() {
-            self.keeper.count_refused();
+            self.ledger.count_refused();
         }
         decoded
     }
@@ -200,12 +233,12 @@ impl Intake {
 
     /// Notes the outcome of fetching a profile.
     pub(crate) fn note_pull(&self, address: String, problem: Option<String>) {
-        self.keeper.note_pull(address, problem);
+        self.ledger.note_pull(address, problem);
     }
 
-    /// What arrived, and what became of it.
+    /// Returns counts of arrived and stored profiles, and current problems.
     pub(crate) fn status(&self) -> IntakeStatus {
-        self.keeper.status()
+        self.ledger.status()
     }
 }
 
@@ -214,4 +247,16 @@ fn internal_error() -> Problem {
         StatusCode::INTERNAL_SERVER_ERROR,
         "reading the profile ended with an internal error; please report it",
     )
+}
+
+/// The folder of a store's spool; `None` for a store in memory.
+fn spool_folder(store: &Store) -> Option<PathBuf> {
+    let folder = store.folder()?;
+    let name = store.path().file_name().unwrap_or_default();
+    Some(if name == Store::FILE_NAME {
+        folder.join("spool")
+    } else {
+        // Several stores may be in one folder.
+        store.path().with_added_extension("spool")
+    })
 }

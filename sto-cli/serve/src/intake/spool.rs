@@ -6,7 +6,7 @@
 //! 4 bytes   length of the header, little-endian
 //! 4 bytes   length of the body
 //! header    origin, format and time of arrival, as JSON
-//! body      as it was received
+//! body      the received bytes
 //! 16 bytes  BLAKE3 of all of these, truncated
 //! ```
 //!
@@ -77,6 +77,9 @@ impl Spool {
     /// Returns an error if the system cannot write them. None of them is then in the spool, and the open segment takes
     /// no further ones.
     pub(super) fn append(&mut self, records: &[&[u8]]) -> io::Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
         let segment = match &mut self.open {
             Some(segment) => segment,
             None => {
@@ -166,7 +169,7 @@ pub(super) struct Records<R> {
     offset: u64,
 }
 
-/// A record as it was read.
+/// A record of a segment.
 pub(super) struct Record {
     /// Position in the segment.
     pub(super) offset: u64,

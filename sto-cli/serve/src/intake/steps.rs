@@ -12,7 +12,7 @@
 //! added to the long one of its time in the next round.
 
 use super::windows::{Series, Step, Window};
-use serde::Deserialize;
+use crate::services::Retention;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use sto_core::id::{ExecutableId, ProfileId};
@@ -30,7 +30,7 @@ const STEPS: [(Step, Step); 3] = [
 ];
 
 /// Number of windows that are read for one transaction.
-const MAX_PARTS: usize = 512;
+const MAX_PARTS: usize = 4096;
 
 /// Windows that become one.
 struct Group<'a> {
@@ -146,17 +146,6 @@ fn part_build(build: &StoredBuild, part: &StoredProfile) -> Build {
         commit: None,
         ..build.build.clone()
     }
-}
-
-/// How long windows are retained. Builds with tags are kept.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[non_exhaustive]
-pub struct Retention {
-    /// Number of days after which windows are removed; by default, never.
-    pub days: Option<u32>,
-    /// Size of the store's file in MiB above which the oldest windows are removed; by default, no limit.
-    pub store_mib: Option<u32>,
 }
 
 /// Removes windows that are retained long enough.

@@ -9,7 +9,7 @@ use sto_core::tree::{ProfileData, ProfileSum, SliceCount, SliceGrid, SumOverflow
 use sto_core::units::{Nanoseconds, SampleType, UnixSeconds};
 use sto_core::{Build, Profile};
 
-/// What profiles of a window have in common besides their time.
+/// The properties that all profiles of a window share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Series {
     executable: String,

@@ -3,20 +3,23 @@
 //! Only the configuration file names addresses, so that nobody else can make the server ask others. Redirects are not
 //! followed.
 //!
-//! | type | address below the URL | what is stored |
+//! | type | address below the URL | stored costs |
 //! |---|---|---|
 //! | `cpu` | `profile?seconds=N` | samples of all but one second of the interval |
 //! | `allocs` | `allocs` | allocations since the last reading |
 //! | `block`, `mutex` | `block`, `mutex` | delays since the last reading |
-//! | `heap`, `goroutine` | `heap`, `goroutine` | a reading; the sum of a window is that of its readings |
+//! | `heap`, `goroutine` | `heap`, `goroutine` | a reading; a window has the sum of its readings |
 //!
 //! The first reading of a counter only begins to count. If a counter is less than before, the program was started again,
 //! and the reading counts from its start.
 
+#[cfg(test)]
+mod tests;
+
 use crate::intake::{Origin, Received};
+use crate::services::{Scrape, ScrapeType};
 use crate::shared::Shared;
 use axum::body::Bytes;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Weak};
@@ -26,77 +29,6 @@ use sto_core::formats::Format;
 use sto_model::tls_config;
 use tokio::runtime::Handle;
 use ureq::Agent;
-
-/// A program whose profiles are fetched.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[non_exhaustive]
-pub struct Scrape {
-    /// The program.
-    pub program: String,
-    /// Its build, or version.
-    pub build: String,
-    /// The address of its profiles, such as `http://shop-1:6060/debug/pprof`.
-    pub url: String,
-    /// What is fetched.
-    #[serde(default = "ScrapeType::usual")]
-    pub types: Vec<ScrapeType>,
-    /// Time between two fetches in seconds, 2 or more.
-    #[serde(default = "usual_interval")]
-    pub interval_seconds: u32,
-    /// Labels of the profiles. By default, `instance` is the host and port of the address.
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
-}
-
-/// A kind of profile of a Go program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ScrapeType {
-    /// CPU time.
-    Cpu,
-    /// Allocations.
-    Allocs,
-    /// Waiting for channels and locks.
-    Block,
-    /// Holding locks that others wait for.
-    Mutex,
-    /// Memory in use.
-    Heap,
-    /// Goroutines.
-    Goroutine,
-}
-
-fn usual_interval() -> u32 {
-    15
-}
-
-impl ScrapeType {
-    fn usual() -> Vec<ScrapeType> {
-        vec![ScrapeType::Cpu, ScrapeType::Allocs]
-    }
-
-    fn is_counter(self) -> bool {
-        matches!(
-            self,
-            ScrapeType::Allocs | ScrapeType::Block | ScrapeType::Mutex
-        )
-    }
-
-    /// The address below the URL. Profiles of CPU time take this number of seconds.
-    fn path(self, seconds: u32) -> String {
-        match self {
-            ScrapeType::Cpu => return format!("profile?seconds={seconds}"),
-            ScrapeType::Allocs => "allocs",
-            ScrapeType::Block => "block",
-            ScrapeType::Mutex => "mutex",
-            ScrapeType::Heap => "heap",
-            ScrapeType::Goroutine => "goroutine",
-        }
-        .to_owned()
-    }
-}
 
 /// Time for an answer, besides the time that the program measures.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -154,8 +86,8 @@ impl Target {
                 };
                 let outcome = fetched.and_then(|received| match received {
                     Some(received) => {
-                        let accepted = runtime.block_on(shared.intake.accept(received));
-                        accepted.map(drop).map_err(|problem| problem.detail)
+                        let accepted = runtime.block_on(shared.intake.accept(vec![received]));
+                        accepted.map_err(|problem| problem.detail)
                     }
                     None => Ok(()),
                 });
@@ -201,7 +133,7 @@ impl Target {
             body,
             earlier,
             format: Some(Format::Pprof),
-            is_continuous: true,
+            ..Received::default()
         }))
     }
 

@@ -1,5 +1,7 @@
 //! `POST /api/v1/questions/{name}`: every question of the library.
 
+mod columns;
+
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::extract::Path;
@@ -10,7 +12,9 @@ use std::sync::Arc;
 use sto_query::questions::{AnyAnswer, AnyQuestion};
 
 pub(crate) fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/api/v1/questions/{name}", post(answer))
+    Router::new()
+        .route("/api/v1/questions/{name}", post(answer))
+        .merge(columns::routes())
 }
 
 async fn answer(

@@ -1,11 +1,28 @@
 //! Endpoints that profiles are sent to.
+//!
+//! ```text
+//! profiles                    a file of any format, as a run                      curl, CI
+//! pyroscope   ingest          one profile, with its name in the query             Pyroscope's SDKs
+//!             push            several series of pprof                             Pyroscope's SDKs, Alloy
+//! otlp                        resources with profiles and their dictionary        OpenTelemetry
+//!    |
+//! mapping     names, versions and labels -> program, build and labels
+//!    |
+//!    v
+//! intake
+//! ```
+//!
+#![doc = include_str!("senders.md")]
 
+mod mapping;
+mod monitor;
 mod profiles;
+mod pyroscope;
 
 use crate::shared::Shared;
 use axum::Router;
 use std::sync::Arc;
 
 pub(crate) fn routes() -> Router<Arc<Shared>> {
-    profiles::routes()
+    profiles::routes().merge(pyroscope::routes())
 }

@@ -1,15 +1,24 @@
 //! `POST /api/v1/profiles`: a file of any format, with its program and build in the query.
 
+use super::monitor;
 use crate::intake::{Origin, Received};
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
+use crate::wire::Decoded;
 use axum::Router;
-use axum::body::Bytes;
 use axum::extract::Query;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use axum::routing::post;
-use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::Arc;
+use sto_core::tree::SliceCount;
+use sto_query::results::{IngestSummary, IngestedFile, json};
+
+/// The parameters, for messages.
+const KNOWN: &str =
+    "program, build, revision, benchmark, label.KEY, metric.NAME, recorded, slices and format";
 
 pub(super) fn routes() -> Router<Arc<Shared>> {
     Router::new().route("/api/v1/profiles", post(receive))
@@ -17,20 +26,83 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
 
 async fn receive(
     app: App,
-    Query(query): Query<BTreeMap<String, String>>,
-    body: Bytes,
-) -> Result<StatusCode, Problem> {
-    let origin = Origin {
-        program: query.get("program").cloned(),
-        build: query.get("build").cloned(),
-        benchmark: query.get("benchmark").cloned(),
-        ..Origin::default()
+    Query(query): Query<Vec<(String, String)>>,
+    body: Decoded,
+) -> Result<impl IntoResponse, Problem> {
+    let mut received = parse(query)?;
+    received.body = body.bytes.clone();
+    let size = received.body.len() as u64;
+    let outcome = app.intake.add_run(received).await?;
+    let file = IngestedFile::new("profile".to_owned(), &outcome, |notice| notice.text.clone());
+    monitor::accepted(&app, "api/v1/profiles", file.profiles.len() as u64, size);
+    let summary = IngestSummary {
+        recordings: vec![file],
+        is_dataset: false,
     };
-    let received = Received {
-        origin,
-        body,
-        ..Received::default()
-    };
-    app.intake.accept(received).await?;
-    Ok(StatusCode::CREATED)
+    let json = json(&summary).map_err(|_| {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the answer cannot be written; please report it",
+        )
+    })?;
+    Ok((
+        StatusCode::CREATED,
+        [(header::CONTENT_TYPE, "application/json")],
+        json,
+    ))
+}
+
+/// Parses the query.
+fn parse(query: Vec<(String, String)>) -> Result<Received, Problem> {
+    let mut received = Received::default();
+    let mut origin = Origin::default();
+    for (key, value) in query {
+        let is_repeated = match key.as_str() {
+            "program" => origin.program.replace(value).is_some(),
+            "build" => origin.build.replace(value).is_some(),
+            "revision" => origin.revision.replace(value).is_some(),
+            "benchmark" => origin.benchmark.replace(value).is_some(),
+            "recorded" => origin.recorded.replace(parsed(&key, &value)?).is_some(),
+            "format" => received.format.replace(parsed(&key, &value)?).is_some(),
+            "slices" => {
+                let slices = value.parse().ok().and_then(SliceCount::new);
+                let slices = slices.ok_or_else(|| {
+                    let expected = format!("expected a whole number from 1 to {}", SliceCount::MAX);
+                    invalid(&key, &value, expected)
+                })?;
+                received.slices.replace(slices).is_some()
+            }
+            _ => match (key.strip_prefix("label."), key.strip_prefix("metric.")) {
+                (Some(label), _) if !label.is_empty() => {
+                    origin.labels.insert(label.to_owned(), value).is_some()
+                }
+                (_, Some(metric)) if !metric.is_empty() => {
+                    let number: f64 = parsed(&key, &value)?;
+                    if !number.is_finite() {
+                        return Err(invalid(&key, &value, "expected a finite number"));
+                    }
+                    origin.metrics.insert(metric.to_owned(), number).is_some()
+                }
+                _ => {
+                    return Err(Problem::bad_request(format!(
+                        "`{key}` is not a parameter; expected {KNOWN}"
+                    )));
+                }
+            },
+        };
+        if is_repeated {
+            return Err(Problem::bad_request(format!(
+                "`{key}` is given twice; expected it once"
+            )));
+        }
+    }
+    Ok(Received { origin, ..received })
+}
+
+fn parsed<T: FromStr<Err: Display>>(key: &str, value: &str) -> Result<T, Problem> {
+    value.parse().map_err(|error| invalid(key, value, error))
+}
+
+fn invalid(key: &str, value: &str, error: impl Display) -> Problem {
+    Problem::bad_request(format!("{key}={value}: {error}"))
 }

@@ -9,13 +9,16 @@ use crate::error::{DecodeError, Decoded};
 use sto_model::bytes::{Cursor, Read, push_varint};
 
 /// A message and the position in it.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
-pub(crate) struct Message<'b>(Cursor<'b>);
+pub struct Message<'b>(Cursor<'b>);
 
+/// A field of a message.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
-pub(crate) struct Field<'b> {
+pub struct Field<'b> {
     /// The field number in the schema.
-    pub(crate) number: u32,
+    pub number: u32,
     /// Offset of the field in the file.
     pub(crate) at: usize,
     value: Value<'b>,
@@ -30,7 +33,8 @@ enum Value<'b> {
 }
 
 impl<'b> Message<'b> {
-    pub(crate) fn from_file(bytes: &'b [u8]) -> Message<'b> {
+    /// Makes a message of all bytes of a file.
+    pub fn from_file(bytes: &'b [u8]) -> Message<'b> {
         Message(Cursor::new(bytes))
     }
 
@@ -46,6 +50,11 @@ impl<'b> Message<'b> {
 
     pub(crate) fn bytes(&self) -> &'b [u8] {
         self.0.rest()
+    }
+
+    /// The fields; after an error, no more of them can be read.
+    pub fn fields(mut self) -> impl Iterator<Item = Result<Field<'b>, DecodeError>> {
+        std::iter::from_fn(move || self.next().transpose())
     }
 
     /// The next field; `None` after the last.
@@ -98,7 +107,8 @@ impl<'b> Message<'b> {
 }
 
 impl<'b> Field<'b> {
-    pub(crate) fn number(&self) -> Decoded<u64> {
+    /// The value of a field that is a number.
+    pub fn number(&self) -> Result<u64, DecodeError> {
         match self.value {
             Value::Varint(value) | Value::Fixed64(value) => Ok(value),
             Value::Fixed32(value) => Ok(value.into()),
@@ -107,7 +117,7 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a message, a string or bytes.
-    pub(crate) fn message(&self) -> Decoded<Message<'b>> {
+    pub fn message(&self) -> Result<Message<'b>, DecodeError> {
         match self.value {
             Value::Bytes(message) => Ok(message),
             _ => Err(self.unexpected("expected a message, found a number")),
@@ -115,7 +125,7 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a string or bytes.
-    pub(crate) fn bytes(&self) -> Decoded<&'b [u8]> {
+    pub fn bytes(&self) -> Result<&'b [u8], DecodeError> {
         Ok(self.message()?.bytes())
     }
 

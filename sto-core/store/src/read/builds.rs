@@ -6,7 +6,9 @@ use crate::guard::guarded;
 use crate::numbers::{FrameNo, ModulesNo, Number};
 use crate::read::commits::Commits;
 use crate::read::counts::{NodeCosts, PackedCosts, read_lines};
-use crate::read::cut::{SelectedTree, by_index, frames_of, indices_of, sort_frames, table_of};
+use crate::read::cut::{
+    SelectedTree, by_index, frames_of, indices_of, sort_chosen_frames, sort_frames, table_of,
+};
 use crate::read::rows::{RecordWithLocation, Rows, record_location};
 use crate::read::selected_nodes::{NodeSet, SelectedNodes};
 use crate::read::sources;
@@ -315,6 +317,21 @@ pub(crate) fn load_frames(rows: &Rows) -> Result<FrameTable> {
         &stored,
         FrameNo(0).onward().take(stored.end().get()),
     ))
+}
+
+/// The frames of an executable's stacks.
+pub(crate) fn load_executable_frames(rows: &Rows, executable: ExecutableId) -> Result<FrameTable> {
+    let Some(executable) = rows.record(Record::Executable, executable.0)? else {
+        return Ok(FrameTable::new());
+    };
+    let stored = rows.frames()?;
+    let mut is_used = vec![false; stored.end().get()];
+    for pack in rows.node_packs(&executable)? {
+        for frame in &pack.nodes()?.frames {
+            is_used[frame.get()] = true;
+        }
+    }
+    table_of(&sort_chosen_frames(&stored, &is_used))
 }
 
 /// The line costs of a profile.

@@ -169,6 +169,18 @@ impl Snapshot {
         self.read(builds::load_frames)
     }
 
+    /// Loads the frames of one executable's stacks, ordered as [`Frame`](sto_model::Frame)s; none if the store has no
+    /// such executable.
+    ///
+    /// # Errors
+    /// Returns an error if the store is damaged or cannot be read.
+    pub fn load_executable_frames(
+        &self,
+        executable: ExecutableId,
+    ) -> Result<FrameTable, StoreError> {
+        self.read(|rows| builds::load_executable_frames(rows, executable))
+    }
+
     /// Loads the line costs of a profile and the digests of its source files.
     ///
     /// # Errors

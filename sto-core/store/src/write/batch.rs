@@ -256,7 +256,7 @@ fn load_builds(
     Ok(builds)
 }
 
-/// Learns the metadata of the builds of removed profiles again, because it is that of the earliest profile.
+/// Learns the metadata of the builds of removed profiles again, because it comes from the earliest profile.
 fn learn_again(
     rows: &Rows,
     gone: &BTreeSet<ProfileId>,

@@ -4,7 +4,7 @@ use super::FunctionName;
 
 /// The stacks of both sides as one tree of functions, in preorder: callers before callees, siblings
 /// by name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stacks {
     /// Functions by index, in the order of symbol and module.

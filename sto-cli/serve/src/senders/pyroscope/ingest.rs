@@ -1,0 +1,190 @@
+//! `POST /ingest`: one profile of an application, whose name, labels and time are in the query.
+
+use super::form::Form;
+use super::name::AppName;
+use super::text::{Nodes, lines_to_folded, tree_to_folded};
+use super::time::range;
+use crate::intake::Received;
+use crate::problem::Problem;
+use crate::senders::mapping::{PROFILE, map};
+use crate::senders::monitor;
+use crate::shared::App;
+use crate::wire::Decoded;
+use axum::body::Bytes;
+use axum::extract::Query;
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use sto_core::Format;
+
+/// Parameters of the query; others are ignored.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Parameters {
+    name: String,
+    from: Option<String>,
+    until: Option<String>,
+    #[serde(default)]
+    format: String,
+    spy_name: Option<String>,
+    units: Option<String>,
+}
+
+/// How the types of values in a pprof are shown.
+#[derive(Deserialize)]
+struct TypeConfig {
+    #[serde(rename = "display-name", default)]
+    display_name: String,
+    #[serde(default)]
+    cumulative: bool,
+}
+
+/// Answers with exactly 200, because Go's SDK takes every other status for a failure.
+pub(super) async fn receive(
+    app: App,
+    Query(query): Query<Parameters>,
+    headers: HeaderMap,
+    body: Decoded,
+) -> Result<StatusCode, Problem> {
+    let name = AppName::parse(&query.name)?;
+    let sender = format!("pyroscope /ingest: {}", name.app);
+    let size = body.bytes.len() as u64;
+    match accept(&app, query, name, &headers, body.bytes.clone(), &sender).await {
+        Ok(()) => {
+            monitor::accepted(&app, &sender, 1, size);
+            Ok(StatusCode::OK)
+        }
+        Err(problem) => {
+            monitor::refused(&app, &sender, &problem.detail);
+            Err(problem)
+        }
+    }
+}
+
+async fn accept(
+    app: &App,
+    query: Parameters,
+    name: AppName,
+    headers: &HeaderMap,
+    body: Bytes,
+    sender: &str,
+) -> Result<(), Problem> {
+    let range = range(query.from.as_deref(), query.until.as_deref())?;
+    let content = Content::read(&query.format, headers, body)?;
+    let mut labels = BTreeMap::from([("service_name".to_owned(), name.app)]);
+    labels.extend(query.spy_name.map(|spy| ("pyroscope_spy".to_owned(), spy)));
+    let profile = content
+        .profile
+        .or(name.counted)
+        .or(query.units.filter(|units| units != "samples"));
+    labels.extend(profile.map(|profile| (PROFILE.to_owned(), profile)));
+    labels.extend(name.labels);
+    let mapped = map(labels, headers);
+    for reason in content
+        .left_out
+        .into_iter()
+        .map(str::to_owned)
+        .chain(mapped.left_out)
+    {
+        monitor::refused(app, sender, &reason);
+    }
+    let received = Received {
+        origin: mapped.origin,
+        body: content.bytes,
+        format: content.format,
+        range,
+        ..Received::default()
+    };
+    app.intake.accept(vec![received]).await
+}
+
+/// The profile in a body.
+struct Content {
+    bytes: Bytes,
+    format: Option<Format>,
+    /// The name of what was profiled, if the body tells.
+    profile: Option<String>,
+    /// Why a part of the body is not used.
+    left_out: Option<&'static str>,
+}
+
+impl Content {
+    fn new(bytes: impl Into<Bytes>, format: Option<Format>) -> Content {
+        Content {
+            bytes: bytes.into(),
+            format,
+            profile: None,
+            left_out: None,
+        }
+    }
+
+    fn read(format: &str, headers: &HeaderMap, body: Bytes) -> Result<Content, Problem> {
+        let content_type = headers.get(header::CONTENT_TYPE);
+        let content_type = content_type
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let form = Form::boundary(headers).map(|boundary| Form::parse(&body, &boundary));
+        match (format, form.transpose()?) {
+            ("jfr", Some(form)) => Content::from_jfr_form(form),
+            ("jfr", None) => Ok(Content::new(body, Some(Format::Jfr))),
+            ("pprof" | "", Some(form)) => Content::from_pprof_form(form),
+            ("pprof", None) => Ok(Content::new(body, Some(Format::Pprof))),
+            ("speedscope", None) => Ok(Content::new(body, Some(Format::Speedscope))),
+            ("trie", None) => tree(&body, Nodes::Text),
+            ("tree", None) => tree(&body, Nodes::Functions),
+            ("lines", None) => Ok(folded(lines_to_folded(&body))),
+            ("" | "folded" | "groups" | "collapsed", None) => match content_type {
+                "binary/octet-stream+trie" => tree(&body, Nodes::Text),
+                "binary/octet-stream+tree" => tree(&body, Nodes::Functions),
+                _ => Ok(folded(body)),
+            },
+            (format, _) => Err(Problem::bad_request(format!(
+                "format={format}: expected folded, groups, lines, trie, tree, pprof, jfr or speedscope"
+            ))),
+        }
+    }
+
+    fn from_jfr_form(mut form: Form) -> Result<Content, Problem> {
+        let mut content = Content::new(form.take_required("jfr")?, Some(Format::Jfr));
+        let has_labels = form.take("labels").is_some_and(|labels| !labels.is_empty());
+        content.left_out =
+            has_labels.then_some("labels of samples in a recording of Java are not read");
+        Ok(content)
+    }
+
+    fn from_pprof_form(mut form: Form) -> Result<Content, Problem> {
+        let mut content = Content::new(form.take_required("profile")?, Some(Format::Pprof));
+        let config: BTreeMap<String, TypeConfig> = match form.take("sample_type_config") {
+            Some(config) => serde_json::from_slice(&config)
+                .map_err(|error| Problem::bad_request(format!("sample_type_config: {error}")))?,
+            None => BTreeMap::new(),
+        };
+        let has_previous = form
+            .take("prev_profile")
+            .is_some_and(|previous| !previous.is_empty());
+        if has_previous || config.values().any(|config| config.cumulative) {
+            return Err(Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "a profile that includes the one before it; expected only what is new: use a newer SDK",
+            ));
+        }
+        let shown = |name: &str| {
+            config
+                .values()
+                .any(|config| config.display_name.starts_with(name))
+        };
+        let known = ["mutex", "block", "goroutine"]
+            .into_iter()
+            .find(|name| shown(name));
+        content.profile = known.map(str::to_owned);
+        Ok(content)
+    }
+}
+
+fn folded(bytes: impl Into<Bytes>) -> Content {
+    Content::new(bytes, Some(Format::Folded))
+}
+
+fn tree(body: &[u8], nodes: Nodes) -> Result<Content, Problem> {
+    Ok(folded(tree_to_folded(body, nodes)?))
+}

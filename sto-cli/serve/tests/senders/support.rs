@@ -1,0 +1,148 @@
+//! A server in this process, with a store in a temporary folder.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+use sto_core::store::Store;
+use sto_serve::{Options, serve};
+use tempfile::TempDir;
+use ureq::Agent;
+
+/// Time after which a test gives up waiting for a profile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) store: Store,
+    agent: Agent,
+    _folder: TempDir,
+}
+
+/// The status and body of a response.
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Server {
+        let folder = TempDir::new().unwrap();
+        let store = Store::open_or_create(&folder.path().join("store.redb")).unwrap();
+        let served = store.clone();
+        let (ready, address) = mpsc::channel();
+        thread::spawn(move || {
+            let mut options = Options::default();
+            options.listen.set_port(0);
+            serve(served, options, std::future::pending(), move |address| {
+                ready.send(address).unwrap();
+            })
+        });
+        let config = Agent::config_builder().http_status_as_error(false);
+        Server {
+            address: address.recv().unwrap(),
+            store,
+            agent: config.build().into(),
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
+        let mut request = self.agent.post(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
+        }
+        let mut response = request.send(body).unwrap();
+        let headers = response.headers().iter();
+        Response {
+            status: response.status().as_u16(),
+            headers: headers
+                .map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()))
+                .collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
+        }
+    }
+
+    /// Describes the stored profiles: `PROGRAM@BUILD KEY=VALUE… EVENT…`, sorted.
+    pub(crate) fn profiles(&self) -> Vec<String> {
+        let builds = self.store.snapshot().unwrap().builds().unwrap();
+        let mut described: Vec<String> = builds
+            .iter()
+            .flat_map(|of| {
+                of.profiles
+                    .iter()
+                    .map(move |stored| (&of.build, &stored.profile))
+            })
+            .map(|(build, profile)| {
+                let labels = profile.labels.iter();
+                let labels = labels.map(|(key, value)| format!(" {key}={value}"));
+                let types = profile
+                    .sample_types
+                    .iter()
+                    .map(|kind| format!(" {}", kind.event));
+                let rest: String = labels.chain(types).collect();
+                format!("{}@{}{rest}", build.executable, build.version)
+            })
+            .collect();
+        described.sort();
+        described
+    }
+
+    /// Waits until so many profiles are stored, and describes them.
+    pub(crate) fn wait_for(&self, count: usize) -> Vec<String> {
+        let begin = Instant::now();
+        loop {
+            let profiles = self.profiles();
+            if profiles.len() >= count {
+                return profiles;
+            }
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "expected {count} profiles, found {profiles:?}"
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Response {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Asserts that this is a problem with this status, whose detail contains a text.
+    #[track_caller]
+    pub(crate) fn assert_problem(&self, status: u16, part: &str) {
+        assert_eq!(self.status, status, "{}", self.text());
+        assert_eq!(self.header("content-type"), "application/problem+json");
+        assert!(self.text().contains(part), "{}", self.text());
+    }
+}
+
+/// The path of a file of the repository's test data.
+pub(crate) fn testdata(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata")).join(name)
+}
+
+pub(crate) fn read(name: &str) -> Vec<u8> {
+    std::fs::read(testdata(name)).unwrap()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
