@@ -17,19 +17,31 @@
 //! ```
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+mod access;
+mod body;
+mod compression;
+mod connection;
 mod intake;
+mod log;
+mod monitor;
 mod options;
 mod pages;
 mod problem;
 mod pull;
 mod questions;
+mod room;
 mod senders;
 mod server;
 mod services;
 mod shared;
 mod status;
+mod tls;
+mod token;
 mod wire;
 
-pub use options::Options;
+pub use log::LogLine;
+pub use options::{ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, Tls};
 pub use server::{ServeError, serve};
 pub use services::{Retention, Scrape, ScrapeType};
+pub use tls::TlsError;
+pub use token::{NewToken, Scope, Token};

@@ -1,17 +1,23 @@
-//! What all handlers share: the open store, and the limits of one request.
+//! State that all handlers share: the open store, and the limits of one request.
 
 use crate::intake::{Intake, Settings};
-use crate::options::Options;
+use crate::monitor::Monitor;
+use crate::options::{MemoryInUse, Options, Program};
 use crate::problem::Problem;
+use crate::room::room_for;
 use axum::http::StatusCode;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
+use std::time::{Duration, SystemTime};
 use sto_core::store::{StateId, Store};
-use sto_core::units::Bytes;
+use sto_core::units::{Bytes, UnixSeconds};
 use sto_core::{CancelToken, StoreError};
 use sto_query::questions::Question;
-use sto_query::sources::{Context, Sources};
+use sto_query::sources::{Context, Environment, Sources};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 /// The state of handlers.
 pub(crate) type App = axum::extract::State<Arc<Shared>>;
@@ -19,75 +25,151 @@ pub(crate) type App = axum::extract::State<Arc<Shared>>;
 /// Memory for stacks that are kept between questions.
 const CACHE: Bytes = Bytes(256 << 20);
 
-/// What all handlers share.
+/// Time that heavy work waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// State that all handlers share.
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) intake: Intake,
+    pub(crate) monitor: Arc<Monitor>,
+    /// Room for bodies that are being received.
+    pub(crate) bodies: Arc<Semaphore>,
+    /// Turns of heavy work.
+    turns: Arc<Semaphore>,
+    memory: Option<MemoryInUse>,
+    environment: Option<Arc<dyn Environment>>,
     store: Store,
     /// The newest known state, and the sources of its questions.
     current: Mutex<Option<(StateId, Sources)>>,
 }
 
 impl Shared {
-    pub(crate) fn new(store: Store, options: Options) -> io::Result<Shared> {
+    pub(crate) fn new(store: Store, options: Options, program: &Program) -> io::Result<Shared> {
+        let cores = available_parallelism().map_or(2, usize::from);
         let settings = Settings {
-            max_decoded: options.max_decoded,
+            max_decoded: options.limits.decoded(),
             retention: options.retention.clone(),
+            read_only: options.read_only,
             ..Settings::default()
         };
         Ok(Shared {
-            options,
             intake: Intake::start(store.clone(), settings)?,
+            monitor: Arc::new(Monitor::new(Arc::clone(&program.log))),
+            bodies: room_for(options.limits.bodies()),
+            turns: Arc::new(Semaphore::new(cores.max(2))),
+            memory: program.memory_in_use,
+            environment: program.environment.clone(),
+            options,
             store,
             current: Mutex::default(),
         })
     }
 
+    /// The store, for changes of it.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// The store in its newest state.
-    pub(crate) fn sources(&self) -> Result<Sources, StoreError> {
+    pub(crate) fn sources(&self) -> Result<(StateId, Sources), StoreError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((state, sources)) = &*current
             && !self.store.changed_since(*state)?
         {
-            return Ok(sources.clone());
+            return Ok((*state, sources.clone()));
         }
         let snapshot = self.store.snapshot()?;
         let state = snapshot.state();
         let sources = Sources::from_snapshot(snapshot).with_cache(CACHE);
+        let sources = match &self.environment {
+            Some(environment) => sources.with_environment(Arc::clone(environment)),
+            None => sources.without_files(),
+        };
         *current = Some((state, sources.clone()));
-        Ok(sources)
+        Ok((state, sources))
+    }
+
+    /// Does work that takes a core for more than a millisecond, when it is its turn.
+    ///
+    /// It is refused if too much other work waits, or if the memory limit is near, because exceeding it ends the process.
+    pub(crate) async fn heavy<T>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+    {
+        if self.memory.is_some_and(MemoryInUse::is_scarce) {
+            return Err(Problem::busy(
+                5,
+                "the server's memory is almost used up; try again later",
+            ));
+        }
+        let turn = timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else {
+            return Err(Problem::busy(
+                2,
+                "the server is busy with other requests; try again later",
+            ));
+        };
+        let working = spawn_blocking(move || {
+            let outcome = work();
+            drop(turn);
+            outcome
+        });
+        working.await.map_err(|_| Problem::internal())
     }
 
     /// Answers a question within the time limit.
+    #[allow(dead_code, reason = "other rooms will use it")]
     pub(crate) async fn ask<Q>(self: &Arc<Shared>, question: Q) -> Result<Q::Answer, Problem>
     where
         Q: Question + Send + 'static,
         Q::Answer: Send + 'static,
     {
-        let cancel = CancelToken::default();
+        self.query(move |sources, context| Ok(sto_query::ask(sources, &question, context)?))
+            .await
+    }
+
+    /// Reads the newest state of the store within the time limit of a question.
+    pub(crate) async fn query<T: Send + 'static>(
+        self: &Arc<Shared>,
+        read: impl FnOnce(&Sources, &Context) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let cancel = CancelOnDrop(CancelToken::default());
         let mut context = Context::default();
-        context.cancel = cancel.clone();
+        context.cancel = cancel.0.clone();
+        context.now = now();
         let shared = Arc::clone(self);
-        let asking = spawn_blocking(move || {
-            let sources = shared.sources()?;
-            Ok(sto_query::ask(&sources, &question, &context)?)
+        let reading = self.heavy(move || {
+            let (_, sources) = shared.sources()?;
+            read(&sources, &context)
         });
-        match tokio::time::timeout(self.options.question_timeout, asking).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(Problem::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the question ended with an internal error; please report it",
+        let limit = self.options.limits.question_time();
+        match timeout(limit, reading).await {
+            Ok(outcome) => outcome?,
+            Err(_) => Err(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!(
+                    "the answer takes longer than the limit of {} s; ask for fewer runs",
+                    limit.as_secs()
+                ),
             )),
-            Err(_) => {
-                cancel.cancel();
-                Err(Problem::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    format!(
-                        "the answer takes longer than the limit of {} s; ask for fewer runs",
-                        self.options.question_timeout.as_secs()
-                    ),
-                ))
-            }
         }
     }
+}
+
+/// Cancels a question whose answer nobody waits for any more.
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn now() -> Option<UnixSeconds> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Some(UnixSeconds(since.ok()?.as_secs()))
 }

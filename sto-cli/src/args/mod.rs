@@ -13,6 +13,8 @@ mod points;
 mod policy;
 pub(crate) mod quantities;
 mod select;
+#[cfg(feature = "serve")]
+mod server;
 mod symbols;
 mod timeout;
 
@@ -20,7 +22,7 @@ pub(crate) use about::About;
 pub(crate) use choice::{choice, word};
 pub(crate) use curve::CurveArgs;
 pub(crate) use drawing::{DrawingArgs, StacksArgs};
-pub(crate) use findings::FindingsOutputArgs;
+pub(crate) use findings::{FindingsFormat, FindingsOutputArgs, Rendered, Rendering};
 pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};
 pub(crate) use hot::HotArgs;
 pub(crate) use points::{BinsArg, read_points, write_drawing};
@@ -30,5 +32,7 @@ pub(crate) use select::{
     BenchmarkArg, EventArg, FilterArgs, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
     SelectSeveralArgs, SidesArgs, WindowArgs,
 };
+#[cfg(feature = "serve")]
+pub(crate) use server::ServerArgs;
 pub(crate) use symbols::SymbolArgs;
 pub(crate) use timeout::TimeoutArg;

@@ -44,8 +44,9 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Add to this dataset of Parquet files, as written by `sto export --format parquet`, instead of a store
-    #[arg(long, value_name = "DATASET")]
+    /// Add to this dataset of Parquet files, as written by `sto export --format parquet`, or to the store of this server,
+    /// `https://HOST[:PORT]`, instead of a store. `sto push --help` tells about tokens
+    #[arg(long, value_name = "DEST")]
     to: Option<PathBuf>,
 
     #[command(flatten)]
@@ -185,7 +186,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
 }
 
 /// Whether a file that was found in a folder may be skipped.
-fn is_no_profile(error: &FormatError) -> bool {
+pub(super) fn is_no_profile(error: &FormatError) -> bool {
     matches!(
         error,
         FormatError::Unknown { .. } | FormatError::Empty { .. }

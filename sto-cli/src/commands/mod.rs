@@ -7,6 +7,8 @@ mod bisect;
 mod blame;
 mod bottlenecks;
 mod calibrate;
+#[cfg(feature = "serve")]
+mod check_by_server;
 mod compact;
 mod compare_models;
 mod completions;
@@ -19,6 +21,7 @@ mod explain_match;
 mod export;
 mod export_store;
 mod find_regressions;
+mod findings;
 mod flame;
 mod hot;
 mod import_parquet;
@@ -53,6 +56,8 @@ mod tag;
 mod timeline;
 mod top;
 mod tree;
+#[cfg(feature = "serve")]
+mod ui;
 mod verify;
 mod waits;
 
@@ -82,6 +87,8 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
     Lsp(lsp::LspArgs),
+    #[cfg(feature = "serve")]
+    Ui(ui::UiArgs),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     Phases(phases::PhasesArgs),
@@ -125,11 +132,7 @@ pub(crate) fn run(
     line: fn() -> clap::Command,
 ) -> Result<Outcome, CliError> {
     interrupt::survive_file_size_limit();
-    // `record` and `bisect` have to store an interrupted recording, and the SQL shell survives a query that is interrupted.
-    if !matches!(
-        command,
-        Command::Record(_) | Command::Bisect(_) | Command::Sql(_)
-    ) {
+    if !handles_signals(&command) {
         interrupt::leave_no_temporary_files();
     }
     match command {
@@ -155,7 +158,9 @@ pub(crate) fn run(
         Command::Open(args) => open::run(&args, &store()?),
         Command::Lsp(args) => lsp::run(&args, store),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => serve::run(&args, &store()?),
+        Command::Ui(args) => ui::run(&args, &store()?),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args, store),
         Command::Phases(args) => phases::run(&args, &store()?),
         Command::Outliers(args) => outliers::run(&args, &store()?),
         Command::Waits(args) => waits::run(&args, &store()?),
@@ -188,5 +193,16 @@ pub(crate) fn run(
         Command::Config(_) => config::run(),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args, line()),
+    }
+}
+
+/// Whether a command does something of its own when it is asked to end: store an interrupted recording, end a query but
+/// not the shell, or finish requests.
+fn handles_signals(command: &Command) -> bool {
+    match command {
+        Command::Record(_) | Command::Bisect(_) | Command::Sql(_) => true,
+        #[cfg(feature = "serve")]
+        Command::Ui(_) | Command::Serve(_) => true,
+        _ => false,
     }
 }

@@ -50,6 +50,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "blame",
             "flame",
             "open",
+            "ui",
+            "serve",
             "lsp",
             "potential",
             "model",

@@ -51,6 +51,19 @@ pub(crate) fn open(file: &Path) -> Result<(), CliError> {
     })
 }
 
+/// Opens a link that contains a secret. The browser gets a file that leads to it, because other users can see the command
+/// lines of programs.
+#[cfg(feature = "serve")]
+pub(crate) fn open_link(link: &str) -> Result<(), CliError> {
+    let file = folder()?.join("sto.html");
+    let page = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={link}\">\n");
+    fs::write(&file, page).map_err(|source| CliError::WriteFile {
+        path: file.clone(),
+        source,
+    })?;
+    open(&file)
+}
+
 /// The commands to try: those in `$BROWSER`, separated by colons, otherwise the desktop's default.
 fn candidates(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Vec<String>> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());

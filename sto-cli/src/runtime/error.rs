@@ -92,6 +92,12 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[cfg(feature = "serve")]
     Serve(#[from] sto_serve::ServeError),
+    #[error("{url}: {message}")]
+    #[cfg(feature = "serve")]
+    Server { url: String, message: String },
+    #[error("`{0}` needs files of this machine, which a server cannot read")]
+    #[cfg(feature = "serve")]
+    NotByServer(&'static str),
     #[error(transparent)]
     Merge(#[from] MergeError),
     #[error(transparent)]

@@ -30,6 +30,26 @@ pub(crate) fn requests() -> io::Result<Signals> {
     Signals::new(handled.filter(|signal| ignored >> (signal - 1) & 1 == 0))
 }
 
+/// Returns a future that is ready when this process is asked to end. A second request ends it at once.
+#[cfg(feature = "serve")]
+pub(crate) fn requested() -> io::Result<impl Future<Output = ()> + Send> {
+    let mut requests = requests()?;
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    thread::Builder::new().spawn(move || {
+        let mut requests = requests.forever();
+        if requests.next().is_some() {
+            let _ = sender.send(());
+        }
+        if let Some(signal) = requests.next() {
+            temporaries().remove_all_at_exit();
+            let _ = emulate_default_handler(signal);
+        }
+    })?;
+    Ok(async {
+        let _ = receiver.await;
+    })
+}
+
 /// From now on, removes half-written files when this process is asked to end.
 pub(crate) fn leave_no_temporary_files() {
     static ONCE: Once = Once::new();

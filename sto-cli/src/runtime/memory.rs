@@ -144,6 +144,12 @@ pub(crate) fn set_limit(given: Option<Bytes>) {
     memory::set_limit(Bytes(limit));
 }
 
+/// Bytes that this process has allocated.
+#[cfg(feature = "serve")]
+pub(crate) fn in_use() -> Bytes {
+    Bytes(TAKEN.load(Relaxed).try_into().unwrap_or_default())
+}
+
 /// Sets the file or store that the command works on.
 pub(crate) fn set_subject(path: &Path) {
     if let Ok(mut subject) = SUBJECT.lock() {

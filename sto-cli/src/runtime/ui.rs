@@ -2,6 +2,7 @@
 
 use crate::runtime::{WORDS, hints};
 use clap::ColorChoice;
+use serde::Serialize;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -96,6 +97,14 @@ fn wants_color_by(
 /// Errors are ignored, as they could not be reported.
 pub(crate) fn print_message(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
+}
+
+/// Prints data as a line of JSON on standard error.
+#[cfg(feature = "serve")]
+pub(crate) fn print_json(data: &impl Serialize) {
+    if let Ok(line) = serde_json::to_string(data) {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
 }
 
 /// Maximum number of names in a list.

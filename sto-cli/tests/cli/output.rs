@@ -70,7 +70,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
 ];
 
 /// Commands that write no JSON, or only after running a program; their own tests check that.
-const WITHOUT_DOCUMENT: [&str; 11] = [
+const WITHOUT_DOCUMENT: [&str; 13] = [
     "bisect",
     "completions",
     "config",
@@ -81,7 +81,9 @@ const WITHOUT_DOCUMENT: [&str; 11] = [
     "open",
     "record",
     "report",
+    "serve",
     "sql",
+    "ui",
 ];
 
 /// Returns all commands that `sto --help` lists.

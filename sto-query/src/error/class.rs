@@ -29,6 +29,8 @@ pub enum ErrorClass {
     NotFound,
     /// The request, or a file that it names, contradicts itself or the data.
     Invalid,
+    /// The caller may not ask this.
+    Forbidden,
     /// Another process holds the store. The same request may succeed later.
     Busy,
     /// The answer would take too much memory or space.
@@ -76,6 +78,7 @@ impl QueryError {
             ) => of_io(source),
             #[cfg(feature = "lake")]
             QueryError::Lake(error) => of_lake(error),
+            QueryError::FilesForbidden { .. } => ErrorClass::Forbidden,
             QueryError::WithoutParquet => ErrorClass::Unsupported,
             QueryError::Listing(_)
             | QueryError::Tag(TagError::NotFound { .. })
@@ -107,6 +110,7 @@ fn of_select(error: &SelectError) -> ErrorClass {
         SelectError::Store(error) => of_store(error),
         SelectError::EmptyStore
         | SelectError::NotFound { .. }
+        | SelectError::NoLabelledRun { .. }
         | SelectError::NoBenchmark { .. }
         | SelectError::TooFewBuilds { .. }
         | SelectError::NoBuildOfCommit(_)

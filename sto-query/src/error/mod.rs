@@ -21,6 +21,7 @@ use crate::text::printable;
 pub use crate::timeline::TimelineError;
 pub use crate::tree::{RootsError, WindowError};
 use std::io;
+use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
 use sto_core::store::{OtherValue, StoreError};
@@ -36,6 +37,12 @@ pub enum QueryError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(StoreError),
+    /// A file that another store sent is not a profile.
+    #[error("{why}; send it again")]
+    RefusedFile {
+        /// The name of the file, and the problem.
+        why: String,
+    },
     /// A selector denotes nothing in the store, or too much.
     #[error(transparent)]
     Select(#[from] SelectError),
@@ -109,6 +116,12 @@ pub enum QueryError {
     /// Profiles cannot be sent or fetched.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
+    /// The question names a file, and [`Sources::without_files`](crate::sources::Sources::without_files) was called.
+    #[error("`{}` is a file, and questions cannot read files here; name a build in the store", printable(&path.to_string_lossy()))]
+    FilesForbidden {
+        /// The file.
+        path: PathBuf,
+    },
     /// The query was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

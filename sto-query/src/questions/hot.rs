@@ -52,6 +52,7 @@ impl Default for HotSpotsRequest {
 /// Lists the most expensive lines of a source file, or of the files in a folder, at their current
 /// positions.
 pub(super) fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, QueryError> {
+    sources.check_reads_files(&request.path)?;
     let environment = sources.environment();
     let place = Place::new(&request.path, environment)?;
     let index = HotIndex::load(sources, &request.of)?;
@@ -105,6 +106,7 @@ pub struct BlameRequest {
 
 /// Returns a source file with the cost of each line, at its current position.
 pub(super) fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryError> {
+    sources.check_reads_files(&request.path)?;
     let environment = sources.environment();
     let text = text_of(&request.path)?;
     let place = Place::new(&request.path, environment)?;

@@ -59,6 +59,7 @@ pub(super) fn source(
 ) -> Result<FunctionSource, QueryError> {
     let environment = sources.environment();
     for folder in &request.folders {
+        sources.check_reads_files(folder)?;
         fs::read_dir(folder).map_err(|source| SourceError::Folder {
             path: folder.clone(),
             source,

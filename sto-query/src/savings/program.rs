@@ -56,7 +56,7 @@ struct RunCosts {
 }
 
 impl MeasuredProgram {
-    /// Chooses the measured runs; `None` if there are none.
+    /// Chooses the measured runs; `None` without such a run.
     pub(super) fn new(builds: &[StoredBuild], left_out: &mut LeftOutRuns) -> Option<Self> {
         let mut builds = builds.to_vec();
         for build in &mut builds {

@@ -54,7 +54,7 @@ impl Answer for SearchResults {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Found {
-    /// What has the name.
+    /// The kind of the name.
     pub kind: FoundKind,
     /// The name.
     pub name: String,
@@ -66,7 +66,7 @@ pub struct Found {
     pub executables: Vec<String>,
 }
 
-/// What has a name, apart from the programs in which it has.
+/// A name apart from the programs that have it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
     kind: FoundKind,

@@ -1,11 +1,12 @@
 //! Names of profiles and files.
 
+use crate::select::LabelledRuns;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
 
-/// Name of profiles of one build.
+/// Name of profiles, in most questions of one build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -18,6 +19,9 @@ pub enum BuildRef {
     File(PathBuf),
     /// Runs of one build in the store.
     Runs(Vec<ProfileId>),
+    /// Runs of any number of builds in the store. Questions that only need their sum count just the selected part of
+    /// each run's time, and allow several programs; others count whole runs of one program.
+    Labelled(LabelledRuns),
 }
 
 impl Default for BuildRef {

@@ -8,6 +8,7 @@ mod cache;
 mod context;
 mod environment;
 mod file_changes;
+mod labelled;
 mod surroundings;
 mod views;
 mod work_tree;
@@ -16,6 +17,8 @@ pub use build_ref::{Baseline, BuildRef, distinct_names};
 pub use context::{Context, OnStep};
 pub(crate) use environment::resolve_revision;
 pub use environment::{Environment, FileAges};
+#[cfg(feature = "lake")]
+pub(crate) use labelled::select_labelled;
 pub use surroundings::Surroundings;
 pub use views::{EVENT, Filter};
 pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
@@ -45,6 +48,8 @@ use sto_core::units::Bytes;
 #[derive(Clone)]
 pub struct Sources {
     environment: Arc<dyn Environment>,
+    /// Whether questions may read files.
+    reads_files: bool,
     open: Arc<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
     /// The store's state at first use, so that a query sees a single state.
     stored: Arc<OnceLock<Snapshot>>,
@@ -129,6 +134,7 @@ impl Sources {
     ) -> Sources {
         Sources {
             environment: Arc::new(()),
+            reads_files: true,
             open: Arc::new(open),
             stored: Arc::default(),
             read: Arc::default(),
@@ -144,6 +150,31 @@ impl Sources {
             environment,
             ..self
         }
+    }
+
+    /// Refuses questions that name files, and asks no environment: a server answers questions about its store to
+    /// clients that may not read its files, nor learn which files exist.
+    #[must_use]
+    pub fn without_files(self) -> Sources {
+        Sources {
+            environment: Arc::new(()),
+            reads_files: false,
+            ..self
+        }
+    }
+
+    /// Checks that questions may read files.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error with the path if they may not.
+    pub(crate) fn check_reads_files(&self, path: &Path) -> Result<(), QueryError> {
+        if self.reads_files {
+            return Ok(());
+        }
+        Err(QueryError::FilesForbidden {
+            path: path.to_owned(),
+        })
     }
 
     /// Keeps the stacks and costs that questions load from the store, for questions about the same runs: the most
@@ -235,7 +266,8 @@ impl Sources {
     fn locate(&self, named: &BuildRef) -> Result<Target, QueryError> {
         let text = match named {
             BuildRef::Selector(text) => text,
-            BuildRef::File(path) => return Ok(Target::file(path)),
+            BuildRef::File(path) => return self.file(path),
+            BuildRef::Labelled(runs) => return Ok(Target::Stored(self.runs_of_program(runs)?)),
             BuildRef::Runs(ids) => {
                 let store = self.store()?;
                 return Ok(Target::Stored(LocatedProfiles {
@@ -246,21 +278,26 @@ impl Sources {
             }
         };
         let path = Path::new(text);
-        let exists = path.exists();
+        let exists = self.reads_files && path.exists();
         let mut starts = ["/", "./", "../"].iter();
         let is_path = starts.any(|start| text.starts_with(start));
         if is_path || (exists && text.contains('/')) {
-            return Ok(Target::file(path));
+            return self.file(path);
         }
         match self.find_stored(&resolve_revision(self.environment(), text.parse()?)?) {
             Ok(located) => Ok(Target::Stored(located)),
             Err(error) if !is_absence(&error) => Err(error.into()),
-            Err(_) if exists => Ok(Target::file(path)),
+            Err(_) if exists => self.file(path),
             Err(source) => Err(QueryError::NothingNamed {
                 selector: text.clone(),
                 source,
             }),
         }
+    }
+
+    fn file(&self, path: &Path) -> Result<Target, QueryError> {
+        self.check_reads_files(path)?;
+        Ok(Target::file(path))
     }
 
     /// Returns the profiles denoted by a name, of any benchmark; without a name, every profile of the store.
@@ -288,7 +325,7 @@ impl Sources {
     fn each(&self, named: &BuildRef) -> Result<Vec<BuildRef>, QueryError> {
         let selector = match named {
             BuildRef::Selector(text) => text.parse::<Selector>().ok(),
-            BuildRef::File(_) | BuildRef::Runs(_) => None,
+            BuildRef::File(_) | BuildRef::Runs(_) | BuildRef::Labelled(_) => None,
         };
         let Some(selector) = selector.filter(|selector| selector.range().is_some()) else {
             return Ok(vec![named.clone()]);

@@ -114,7 +114,7 @@ fn merge_tiers(frames: &FrameTable) -> Vec<FrameIx> {
 }
 
 /// Sorts frames by rank, as the store requires.
-fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
+pub(super) fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
     let mut order: Vec<FrameIx> = frames.iter().map(|(ix, _)| ix).collect();
     order.sort_unstable_by_key(|ix| ranks[ix.get()]);
     let mut ordered = FrameTable::new();

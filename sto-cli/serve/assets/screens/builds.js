@@ -202,7 +202,7 @@ function table(builds, verdicts) {
       { title: 'Build', isHead: true, cell: nameOf },
       { title: 'Program', cell: ({ executable }) => executable },
       { title: 'Recorded', cell: ({ profiles }) => element('span', { class: 'time' }, minute(profiles[0]?.recorded)) },
-      { title: 'Runs', cell: runsByBenchmark },
+      { title: 'Runs', cell: runsByBenchmark, isSwitch: true },
       { title: 'Samples', isNumber: true, cell: ({ totals }) => grouped(totals.samples) },
       { title: 'Size', isNumber: true, cell: ({ totals }) => quantity(totals.own_bytes, 'bytes'), about: 'Bytes of the store that only these runs take' },
       { title: 'Quality', cell: ({ profiles }) => quality(profiles) },
@@ -230,7 +230,7 @@ function runsByBenchmark({ profiles }) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { benchmark } of profiles) counts.set(benchmark ?? '', (counts.get(benchmark ?? '') ?? 0) + 1);
-  return [...counts].map(([benchmark, count]) => (benchmark ? `${benchmark}: ${count}` : grouped(count))).join(', ');
+  return [...counts].map(([benchmark, count]) => (benchmark ? `${grouped(count)} of ${benchmark}` : counted(count, 'run'))).join(', ');
 }
 
 /**
@@ -253,33 +253,21 @@ function quality(profiles) {
 
 /** @param {readonly Run[]} profiles */
 function runs(profiles) {
-  const details = element('details', { class: 'runs', toggle: fill }, element('summary', {}, counted(profiles.length, 'run')));
-  return details;
-
-  function fill() {
-    if (details.querySelector('table')) return;
-    details.append(
-      element(
-        'div',
-        { class: 'scroll' },
-        dataTable(
-          [
-            { title: 'Run', isHead: true, cell: ({ id }) => element('a', { class: 'name', href: linkTo('/profile', { build: formatRuns([id]) }) }, id.slice(0, 8)) },
-            { title: 'Recorded', cell: ({ recorded }) => minute(recorded) },
-            { title: 'Benchmark', cell: ({ benchmark }) => benchmark },
-            { title: 'Events', cell: ({ events }) => events.map(({ event }) => event).join(', ') },
-            { title: 'Labels', cell: ({ labels }) => Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(', ') },
-            { title: 'Metrics', cell: ({ metrics }) => Object.entries(metrics).map(([name, value]) => `${name} ${rounded(value)}`).join(', ') },
-            { title: 'Samples', isNumber: true, cell: ({ samples }) => grouped(samples) },
-            { title: 'Quality', cell: (run) => quality([run]) },
-            { title: 'Over time', cell: ({ id, slices_bytes }) => slices_bytes > 0 && element('a', { href: linkTo('/run', { build: formatRuns([id]) }) }, 'look inside') },
-          ],
-          profiles,
-          { caption: 'Runs' },
-        ),
-      ),
-    );
-  }
+  return dataTable(
+    [
+      { title: 'Run', isHead: true, cell: ({ id }) => element('a', { class: 'name', href: linkTo('/profile', { build: formatRuns([id]) }) }, id.slice(0, 8)) },
+      { title: 'Recorded', cell: ({ recorded }) => minute(recorded) },
+      { title: 'Benchmark', cell: ({ benchmark }) => benchmark },
+      { title: 'Events', cell: ({ events }) => events.map(({ event }) => event).join(', ') },
+      { title: 'Labels', cell: ({ labels }) => Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(', ') },
+      { title: 'Metrics', cell: ({ metrics }) => Object.entries(metrics).map(([name, value]) => `${name} ${rounded(value)}`).join(', ') },
+      { title: 'Samples', isNumber: true, cell: ({ samples }) => grouped(samples) },
+      { title: 'Quality', cell: (run) => quality([run]) },
+      { title: 'Over time', cell: ({ id, slices_bytes }) => slices_bytes > 0 && element('a', { href: linkTo('/run', { build: formatRuns([id]) }) }, 'look inside') },
+    ],
+    profiles,
+    { caption: 'Runs' },
+  );
 }
 
 /**
@@ -302,6 +290,9 @@ function pages(parameters, offset, count) {
     last < count && element('a', { href: to(offset + PAGE), rel: 'next' }, 'older builds'),
   );
 }
+
+/** @type {Map<string, {verdict: string, reason: string}>} Verdicts by the address of the comparison; content ids never mean something else. */
+const known = new Map();
 
 /** Asks for verdicts of builds when they come into view, one after the other. */
 class Verdicts {
@@ -328,7 +319,7 @@ class Verdicts {
   cell(build) {
     const before = this.#before(build);
     if (!before) return element('span', { class: 'soft' }, 'first');
-    const cell = element('span', { class: 'soft verdict' }, '…');
+    const cell = element('span', { class: 'soft judged' }, '…');
     this.waiting.set(cell, build);
     this.observer.observe(cell);
     return cell;
@@ -350,16 +341,25 @@ class Verdicts {
   }
 
   /**
+   * @param {Build} before
+   * @param {Build} build
+   */
+  #ask(before, build) {
+    const ids = (/** @type {Build} */ { profiles }) => ({ runs: profiles.map(({ id }) => id) });
+    return ask('check', { baseline: { any: ids(before) }, candidate: ids(build) }, this.signal);
+  }
+
+  /**
    * @param {Element} cell
    * @param {Build} before
    * @param {Build} build
    */
   async #show(cell, before, build) {
     if (this.signal.aborted) return;
-    const ids = (/** @type {Build} */ { profiles }) => ({ runs: profiles.map(({ id }) => id) });
+    const link = linkTo('/compare', { baseline: runsOf(before), candidate: runsOf(build) });
     try {
-      const { verdict, reason } = await ask('check', { baseline: { any: ids(before) }, candidate: ids(build) }, this.signal);
-      const link = linkTo('/compare', { baseline: runsOf(before), candidate: runsOf(build) });
+      const { verdict, reason } = known.get(link) ?? (await this.#ask(before, build));
+      known.set(link, { verdict, reason });
       cell.replaceChildren(element('a', { class: CLASSES[verdict], href: link, title: `Against ${before.version}: ${reason}` }, WORDS[verdict] ?? verdict));
     } catch (error) {
       if (this.signal.aborted) return;

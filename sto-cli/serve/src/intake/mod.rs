@@ -110,6 +110,8 @@ pub(crate) struct Settings {
     pub(crate) flush_after: Duration,
     /// How long windows are retained.
     pub(crate) retention: Retention,
+    /// Refuse everything that changes the store.
+    pub(crate) read_only: bool,
 }
 
 impl Default for Settings {
@@ -119,6 +121,7 @@ impl Default for Settings {
             max_spool: units::Bytes(1 << 30),
             flush_after: Duration::from_secs(4),
             retention: Retention::default(),
+            read_only: false,
         }
     }
 }
@@ -147,18 +150,25 @@ impl Intake {
     pub(crate) fn start(store: Store, settings: Settings) -> io::Result<Intake> {
         let ledger = Arc::new(Ledger::new(settings.max_spool));
         let (messages, received) = mpsc::channel();
-        let (closed, to_store) = mpsc::channel();
-        let retention = settings.retention.clone();
-        let storing = Storing::new(Arc::clone(&ledger), store.clone(), retention);
-        let builder = thread::Builder::new().name("store".to_owned());
-        builder.spawn(move || storing.run(&to_store))?;
-        let writing = Writing::new(Arc::clone(&ledger), settings.clone(), closed);
-        let folder = spool_folder(&store);
-        let builder = thread::Builder::new().name("spool".to_owned());
-        builder.spawn(move || match folder {
-            Some(folder) => writing.run(&folder, &received),
-            None => refuse_all(&received, "the store is in memory"),
-        })?;
+        let spool = thread::Builder::new().name("spool".to_owned());
+        match spool_folder(&store) {
+            Some(folder) if !settings.read_only => {
+                let (closed, to_store) = mpsc::channel();
+                let retention = settings.retention.clone();
+                let storing = Storing::new(Arc::clone(&ledger), store.clone(), retention);
+                let builder = thread::Builder::new().name("store".to_owned());
+                builder.spawn(move || storing.run(&to_store))?;
+                let writing = Writing::new(Arc::clone(&ledger), settings.clone(), closed);
+                spool.spawn(move || writing.run(&folder, &received))?;
+            }
+            folder => {
+                let why = match folder {
+                    Some(_) => "this server only reads the store",
+                    None => "the store is in memory",
+                };
+                spool.spawn(move || refuse_all(&received, why))?;
+            }
+        }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Ok(Intake {
             store,

@@ -211,10 +211,6 @@ impl Windows {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.open.is_empty()
-    }
-
     /// A measure of the windows' memory.
     pub(super) fn stack_count(&self) -> usize {
         let all = self.open.values().chain(&self.full);

@@ -78,7 +78,7 @@ impl Target {
                 let Some(shared) = server.upgrade() else {
                     return;
                 };
-                let limit = shared.options.max_body.0;
+                let limit = shared.options.limits.body().0;
                 drop(shared);
                 let fetched = self.fetch(scrape_type, limit);
                 let Some(shared) = server.upgrade() else {

@@ -14,8 +14,9 @@
 //!
 #![doc = include_str!("senders.md")]
 
+mod exchange;
 mod mapping;
-mod monitor;
+mod otlp;
 mod profiles;
 mod pyroscope;
 
@@ -24,5 +25,8 @@ use axum::Router;
 use std::sync::Arc;
 
 pub(crate) fn routes() -> Router<Arc<Shared>> {
-    profiles::routes().merge(pyroscope::routes())
+    profiles::routes()
+        .merge(pyroscope::routes())
+        .merge(otlp::routes())
+        .merge(exchange::routes())
 }

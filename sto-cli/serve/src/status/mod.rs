@@ -1,10 +1,58 @@
-//! The state of the server: health, metrics, and what senders lost.
+//! The state of the server: health, metrics, and losses of senders.
 
-use crate::shared::Shared;
-use axum::Router;
+use crate::intake::IntakeStatus;
+use crate::monitor::SenderState;
+use crate::problem::Problem;
+use crate::shared::{App, Shared};
+use axum::http::header;
+use axum::response::IntoResponse;
 use axum::routing::get;
+use axum::{Json, Router};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/healthz", get(|| async { "ok\n" }))
+    Router::new()
+        .route("/api/v1/status", get(status))
+        .route("/metrics", get(metrics))
+}
+
+/// Addresses that say whether the server is alive, which everyone may ask.
+pub(crate) fn health_routes() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+}
+
+/// Whether the store can be read.
+async fn ready(app: App) -> Result<&'static str, Problem> {
+    app.query(|_, _| Ok("ok\n")).await
+}
+
+/// The state of the server.
+#[derive(Debug, Serialize)]
+struct ServerStatus {
+    version: &'static str,
+    read_only: bool,
+    /// Counts and losses of each sender.
+    senders: BTreeMap<String, SenderState>,
+    /// Profiles of services.
+    intake: IntakeStatus,
+}
+
+async fn status(app: App) -> Json<ServerStatus> {
+    Json(ServerStatus {
+        version: env!("CARGO_PKG_VERSION"),
+        read_only: app.options.read_only,
+        senders: app.monitor.senders.all(),
+        intake: app.intake.status(),
+    })
+}
+
+async fn metrics(app: App) -> impl IntoResponse {
+    let mut text = String::new();
+    app.monitor.requests.write(&mut text);
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], text)
 }

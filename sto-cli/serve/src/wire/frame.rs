@@ -1,6 +1,6 @@
 //! Frames of gRPC: a byte that tells whether the message is compressed, its length in four bytes, and the message.
 
-use super::compression::{Encoding, decode};
+use crate::compression::{Encoding, decode};
 use crate::problem::Problem;
 use crate::shared::Shared;
 use axum::body::Bytes;
@@ -25,8 +25,10 @@ pub(super) async fn message(
     let encoding = Encoding::named(name)?.ok_or_else(|| {
         Problem::bad_request("a compressed message without the header grpc-encoding; expected gzip")
     })?;
-    let limit = shared.options.max_decoded;
-    let decoded = decode(encoding, &message, limit)?;
+    let limit = shared.options.limits.decoded();
+    let decoded = shared
+        .heavy(move || decode(encoding, &message, limit))
+        .await??;
     Ok(decoded.into())
 }
 

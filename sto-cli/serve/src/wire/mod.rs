@@ -8,16 +8,14 @@
 //! Sources: <https://connectrpc.com/docs/protocol> and
 //! <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 
-mod body;
 mod code;
-mod compression;
 mod connect;
 mod frame;
 mod grpc;
 
-pub(crate) use body::Decoded;
 pub(crate) use code::Code;
 
+use crate::body::Decoded;
 use crate::problem::Problem;
 use crate::shared::Shared;
 use axum::body::Bytes;

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod damaged;
+mod exchange;
+mod otlp;
 mod profiles;
 mod pyroscope;
 mod support;

@@ -6,6 +6,7 @@
 //! ssh          a folder on a server, by OpenSSH's sftp
 //! object       a bucket of S3, Google Cloud Storage or Azure
 //! http         HTTP client for `object_store`
+//! server       the store of a server of sto
 //! error        error messages with advice
 //! ```
 //!
@@ -19,12 +20,15 @@ mod folder;
 mod http;
 #[cfg(feature = "cloud")]
 mod object;
+#[cfg(feature = "cloud")]
+mod server;
 mod ssh;
 
 pub use error::{FailureReason, PlaceError};
 
 use address::{Address, check_name};
 use error::Refusal;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
@@ -65,7 +69,7 @@ impl Default for Machine {
 }
 
 /// A file at a place.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ListedFile {
     /// Path relative to the place, with `/` between folders.
     pub name: String,
@@ -110,7 +114,8 @@ trait Files: Send + Sync {
 }
 
 impl Place {
-    /// Parses an address: a path, `ssh://[USER@]HOST[:PORT]/PATH`, `s3://BUCKET[/PREFIX]`, `gs://...` or `az://...`.
+    /// Parses an address: a path, `ssh://[USER@]HOST[:PORT]/PATH`, `s3://BUCKET[/PREFIX]`, `gs://...`, `az://...`, or
+    /// `https://HOST[:PORT][/PATH]` of a server of sto.
     /// Does not access the place.
     ///
     /// # Errors
@@ -126,8 +131,14 @@ impl Place {
             Address::Bucket(bucket) => {
                 object::Files::new(&bucket, machine).map(|files| Box::new(files) as Box<_>)
             }
+            #[cfg(feature = "cloud")]
+            Address::Server(url) => {
+                server::Files::new(url, machine).map(|files| Box::new(files) as Box<_>)
+            }
             #[cfg(not(feature = "cloud"))]
-            Address::Bucket(_) => return Err(PlaceError::LeftOut { place: name }),
+            Address::Bucket(_) | Address::Server(_) => {
+                return Err(PlaceError::LeftOut { place: name });
+            }
         };
         match files {
             Ok(files) => Ok(Place { name, files }),

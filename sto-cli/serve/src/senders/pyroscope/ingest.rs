@@ -4,12 +4,11 @@ use super::form::Form;
 use super::name::AppName;
 use super::text::{Nodes, lines_to_folded, tree_to_folded};
 use super::time::range;
+use crate::body::Decoded;
 use crate::intake::Received;
 use crate::problem::Problem;
 use crate::senders::mapping::{PROFILE, map};
-use crate::senders::monitor;
 use crate::shared::App;
-use crate::wire::Decoded;
 use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -51,11 +50,11 @@ pub(super) async fn receive(
     let size = body.bytes.len() as u64;
     match accept(&app, query, name, &headers, body.bytes.clone(), &sender).await {
         Ok(()) => {
-            monitor::accepted(&app, &sender, 1, size);
+            app.monitor.accepted(&sender, 1, size);
             Ok(StatusCode::OK)
         }
         Err(problem) => {
-            monitor::refused(&app, &sender, &problem.detail);
+            app.monitor.refused(&sender, &problem.detail);
             Err(problem)
         }
     }
@@ -86,7 +85,7 @@ async fn accept(
         .map(str::to_owned)
         .chain(mapped.left_out)
     {
-        monitor::refused(app, sender, &reason);
+        app.monitor.refused(sender, &reason);
     }
     let received = Received {
         origin: mapped.origin,

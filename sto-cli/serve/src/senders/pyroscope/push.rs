@@ -3,7 +3,6 @@
 use crate::intake::Received;
 use crate::problem::Problem;
 use crate::senders::mapping::map;
-use crate::senders::monitor;
 use crate::shared::App;
 use crate::wire::{Call, Codec, unary};
 use axum::body::Bytes;
@@ -82,18 +81,19 @@ async fn push(app: &App, call: Call) -> Result<Vec<u8>, Problem> {
     }
     let profiles = received.len() as u64;
     for reason in left_out {
-        monitor::refused(app, &sender, &reason);
+        app.monitor.refused(&sender, &reason);
     }
     match app.intake.accept(received).await {
         Ok(()) => {
-            monitor::accepted(app, &sender, profiles, call.message.len() as u64);
+            app.monitor
+                .accepted(&sender, profiles, call.message.len() as u64);
             Ok(match call.codec {
                 Codec::Protobuf => Vec::new(),
                 Codec::Json => b"{}".to_vec(),
             })
         }
         Err(problem) => {
-            monitor::refused(app, &sender, &problem.detail);
+            app.monitor.refused(&sender, &problem.detail);
             Err(problem)
         }
     }

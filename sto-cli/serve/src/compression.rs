@@ -55,13 +55,7 @@ pub(crate) fn decode(encoding: Encoding, bytes: &[u8], limit: Bytes) -> Result<V
         Problem::bad_request(format!("the body cannot be decompressed: {error}"))
     })?;
     if decoded.len() as u64 > limit.0 {
-        return Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!(
-                "the body expands to more than {} bytes; send less at once",
-                limit.0
-            ),
-        ));
+        return Err(Problem::too_large("the body expands to more than", limit));
     }
     Ok(decoded)
 }

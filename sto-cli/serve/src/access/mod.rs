@@ -1,0 +1,171 @@
+//! Who may send which requests.
+//!
+//! Three checks, in this order: the name in the `Host` header, so that a page of another site whose name resolves to this
+//! machine reaches nothing; the `Origin` of requests that change something, so that pages of other sites cannot use the
+//! rights of a browser; and the token or cookie.
+
+mod headers;
+mod host;
+mod session;
+
+pub(crate) use headers::secure_headers;
+pub(crate) use session::Session;
+
+use crate::options::Options;
+use crate::problem::Problem;
+use crate::token::{self, Scope, Token};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The client that sent a request; an extension of each request that [`needs`] admits.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// The name of its token, `browser`, or `anyone`.
+    pub(crate) name: Arc<str>,
+}
+
+/// The address of the client, or of a proxy in front; an extension of each request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// Checks requests.
+pub(crate) struct Access {
+    hosts: Vec<String>,
+    tokens: Vec<Token>,
+    session: Option<Session>,
+    read_only: bool,
+}
+
+impl Access {
+    pub(crate) fn new(options: &Options, session: Option<Session>) -> Access {
+        Access {
+            hosts: options.hosts.clone(),
+            tokens: options.tokens.clone(),
+            session,
+            read_only: options.read_only,
+        }
+    }
+
+    /// Finds the client, which must have the scope.
+    fn caller(&self, scope: Scope, request: &Request) -> Result<Caller, Problem> {
+        if scope != Scope::Read && self.read_only {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "this server is read-only; send to the one that writes the store",
+            ));
+        }
+        let named = |name: &str| Caller { name: name.into() };
+        if let Some(session) = &self.session {
+            session.check(request)?;
+            return Ok(named("browser"));
+        }
+        if self.tokens.is_empty() {
+            return Ok(named("anyone"));
+        }
+        let sent = sent_token(request.headers()).ok_or_else(|| {
+            Problem::needs_token(
+                "send a token: `Authorization: Bearer TOKEN`, or as the password of Basic",
+            )
+        })?;
+        let known = token::find(&self.tokens, &sent).ok_or_else(|| {
+            Problem::needs_token("this server does not know the token; ask who runs it for one")
+        })?;
+        if !known.allows(scope) {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                format!(
+                    "the token `{}` lacks the scope `{}`",
+                    known.name,
+                    scope.name()
+                ),
+            ));
+        }
+        Ok(named(&known.name))
+    }
+}
+
+/// The token in the `Authorization` header: of Bearer, or the password of Basic.
+fn sent_token(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, rest) = value.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(rest.trim().to_owned());
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = String::from_utf8(BASE64_STANDARD.decode(rest.trim()).ok()?).ok()?;
+    Some(decoded.split_once(':')?.1.to_owned())
+}
+
+/// Lets these routes be used only with a scope.
+pub(crate) fn needs<S>(scope: Scope, access: &Arc<Access>, routes: Router<S>) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    let state = (Arc::clone(access), scope);
+    routes.route_layer(from_fn_with_state(state, admit))
+}
+
+async fn admit(
+    State((access, scope)): State<(Arc<Access>, Scope)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if let Some(session) = &access.session
+        && let Some(entered) = session.enter(&request)
+    {
+        return Ok(entered);
+    }
+    let caller = access.caller(scope, &request)?;
+    request.extensions_mut().insert(caller.clone());
+    let mut response = next.run(request).await;
+    response.extensions_mut().insert(caller);
+    Ok(response)
+}
+
+/// Refuses requests that a page of another site may have sent.
+pub(crate) async fn same_site(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let host = host::of(&request)?;
+    host::check(&host, &access.hosts)?;
+    let is_safe = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+    if !is_safe && is_from_other_site(request.headers(), &host) {
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "the request comes from a page of another site; send it with `Authorization: Bearer TOKEN`",
+        ));
+    }
+    Ok(next.run(request).await)
+}
+
+/// Whether a browser sent the request for a page of another site, without a token that the page would have to know.
+fn is_from_other_site(headers: &HeaderMap, host: &str) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    if text(header::AUTHORIZATION)
+        .is_some_and(|value| value.len() > 7 && value[..7].eq_ignore_ascii_case("bearer "))
+    {
+        return false;
+    }
+    match headers
+        .get(header::ORIGIN)
+        .map(|origin| origin.to_str().unwrap_or("null"))
+    {
+        // The scheme may be that of a proxy.
+        Some(origin) => origin
+            .split_once("://")
+            .is_none_or(|(_, of)| !of.eq_ignore_ascii_case(host)),
+        None => text(header::HeaderName::from_static("sec-fetch-site"))
+            .is_some_and(|site| site != "same-origin" && site != "none"),
+    }
+}
