@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::intake::tests::{profiles, start, wait};
+use crate::options::Options;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -175,4 +176,23 @@ fn redirects_and_large_answers_are_refused() {
         "{large}"
     );
     server.join().unwrap();
+}
+
+#[test]
+fn the_configuration_file_has_a_list_of_programs() {
+    let text = "[retention]\ndays = 30\n[[scrape]]\nprogram = 'shop'\nbuild = 'v1'\nurl = 'http://shop:6060/debug/pprof'\n\
+                types = ['cpu', 'mutex']\nlabels = { zone = 'a' }\n";
+    let options = Options::parse(text).unwrap();
+    assert_eq!(options.retention.days, Some(30));
+    let scrape = &options.scrapes[0];
+    assert_eq!(scrape.types, [ScrapeType::Cpu, ScrapeType::Mutex]);
+    let target = Target::new(scrape.clone());
+    assert_eq!(
+        target.address(ScrapeType::Cpu),
+        "http://shop:6060/debug/pprof/profile?seconds=14"
+    );
+    let labels = target.origin().labels;
+    assert_eq!((&*labels["instance"], &*labels["zone"]), ("shop:6060", "a"));
+    let unknown = Options::parse("[[scrape]]\nprogram = 'shop'\nport = 1\n");
+    assert!(unknown.unwrap_err().message.contains("port"));
 }
