@@ -19,8 +19,10 @@
 
 mod access;
 mod body;
+mod checks;
 mod compression;
 mod connection;
+mod downloads;
 mod intake;
 mod log;
 mod monitor;
@@ -28,6 +30,7 @@ mod options;
 mod pages;
 mod problem;
 mod pull;
+mod querier;
 mod questions;
 mod room;
 mod senders;
@@ -40,7 +43,9 @@ mod token;
 mod wire;
 
 pub use log::LogLine;
-pub use options::{ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, Tls};
+pub use options::{
+    ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, RenderCheck, Tls,
+};
 pub use server::{ServeError, serve};
 pub use services::{Retention, Scrape, ScrapeType};
 pub use tls::TlsError;

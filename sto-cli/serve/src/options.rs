@@ -4,12 +4,14 @@ use crate::log::LogLine;
 use crate::services::{Retention, Scrape};
 use crate::token::Token;
 use serde::Deserialize;
+use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use sto_core::memory;
 use sto_core::units::Bytes;
+use sto_query::check::Check;
 use sto_query::sources::Environment;
 use thiserror::Error;
 
@@ -89,6 +91,10 @@ pub struct Limits {
     pub idle_seconds: u32,
 }
 
+/// Renders a check for a client. The value says how, in terms of the program that runs the server and of its clients; the
+/// answer is passed on.
+pub type RenderCheck = Arc<dyn Fn(Check, Value) -> Result<Value, String> + Send + Sync>;
+
 /// Callbacks and resources of the program that runs a server.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -101,6 +107,8 @@ pub struct Program {
     pub environment: Option<Arc<dyn Environment>>,
     /// The memory that this process uses.
     pub memory_in_use: Option<MemoryInUse>,
+    /// Renders checks for clients; they are refused by default.
+    pub render_check: Option<RenderCheck>,
 }
 
 impl Default for Program {
@@ -110,6 +118,7 @@ impl Default for Program {
             log: Arc::new(|_| {}),
             environment: None,
             memory_in_use: None,
+            render_check: None,
         }
     }
 }

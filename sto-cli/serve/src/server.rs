@@ -9,7 +9,7 @@ use crate::problem::{Problem, describe_errors};
 use crate::shared::Shared;
 use crate::tls::{self, TlsError};
 use crate::token::Scope;
-use crate::{pages, pull, questions, senders, status};
+use crate::{checks, downloads, pages, pull, querier, questions, senders, status};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
@@ -139,6 +139,10 @@ fn router(access: &Arc<Access>, shared: Arc<Shared>) -> Router {
         .merge(needs(Scope::Read, access, pages::routes()))
         .merge(needs(Scope::Read, access, questions::routes()))
         .merge(needs(Scope::Read, access, status::routes()))
+        .merge(needs(Scope::Read, access, querier::routes()))
+        .merge(needs(Scope::Read, access, downloads::routes()))
+        .merge(downloads::signed_routes())
+        .merge(needs(Scope::Read, access, checks::routes()))
         .merge(needs(Scope::Write, access, senders::routes()))
         .merge(status::health_routes())
         .fallback(|| async { StatusCode::NOT_FOUND })

@@ -2,7 +2,7 @@
 
 use crate::intake::{Intake, Settings};
 use crate::monitor::Monitor;
-use crate::options::{MemoryInUse, Options, Program};
+use crate::options::{MemoryInUse, Options, Program, RenderCheck};
 use crate::problem::Problem;
 use crate::room::room_for;
 use axum::http::StatusCode;
@@ -38,6 +38,7 @@ pub(crate) struct Shared {
     /// Turns of heavy work.
     turns: Arc<Semaphore>,
     memory: Option<MemoryInUse>,
+    pub(crate) render_check: Option<RenderCheck>,
     environment: Option<Arc<dyn Environment>>,
     store: Store,
     /// The newest known state, and the sources of its questions.
@@ -59,6 +60,7 @@ impl Shared {
             bodies: room_for(options.limits.bodies()),
             turns: Arc::new(Semaphore::new(cores.max(2))),
             memory: program.memory_in_use,
+            render_check: program.render_check.clone(),
             environment: program.environment.clone(),
             options,
             store,

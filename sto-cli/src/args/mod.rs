@@ -13,8 +13,6 @@ mod points;
 mod policy;
 pub(crate) mod quantities;
 mod select;
-#[cfg(feature = "serve")]
-mod server;
 mod symbols;
 mod timeout;
 
@@ -32,7 +30,5 @@ pub(crate) use select::{
     BenchmarkArg, EventArg, FilterArgs, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
     SelectSeveralArgs, SidesArgs, WindowArgs,
 };
-#[cfg(feature = "serve")]
-pub(crate) use server::ServerArgs;
 pub(crate) use symbols::SymbolArgs;
 pub(crate) use timeout::TimeoutArg;

@@ -1,9 +1,6 @@
 //! `sto find-regressions`: shows what got slower, why, and which callers are affected.
 
-#[cfg(feature = "serve")]
-use crate::args::ServerArgs;
 use crate::args::{FindingsOutputArgs, MatchingArgs, Percent, PolicyArg, SidesArgs};
-#[cfg(feature = "serve")]
 use crate::commands::check_by_server as by_server;
 use crate::commands::findings::{Names, outcome_of};
 use crate::runtime::{CliError, Outcome, StorePath};
@@ -62,9 +59,9 @@ pub(crate) struct FindRegressionsArgs {
     #[command(flatten)]
     output: FindingsOutputArgs,
 
-    #[cfg(feature = "serve")]
-    #[command(flatten)]
-    server: ServerArgs,
+    /// Ask this server instead of the local store. Its token is in $STO_TOKEN, or in the file $STO_TOKEN_FILE
+    #[arg(long, value_name = "URL", conflicts_with = "counts")]
+    server: Option<String>,
 }
 
 /// Options that decide what counts as slower.
@@ -145,9 +142,8 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     names.has_one = args.sides.has_one();
     names.options.extend(args.sides.window_options());
     request.counts.clone_from(&args.counts);
-    #[cfg(feature = "serve")]
-    if let Some(server) = args.server.server()? {
-        return by_server::report(&server, request, names, &args.output);
+    if let Some(server) = &args.server {
+        return by_server::report(server, request, names, &args.output);
     }
     report(store, request, names, &args.output)
 }

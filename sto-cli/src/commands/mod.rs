@@ -7,8 +7,9 @@ mod bisect;
 mod blame;
 mod bottlenecks;
 mod calibrate;
-#[cfg(feature = "serve")]
 mod check_by_server;
+#[cfg(feature = "serve")]
+mod check_for_client;
 mod compact;
 mod compare_models;
 mod completions;

@@ -92,12 +92,11 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[cfg(feature = "serve")]
     Serve(#[from] sto_serve::ServeError),
-    #[error("{url}: {message}")]
-    #[cfg(feature = "serve")]
-    Server { url: String, message: String },
-    #[error("`{0}` needs files of this machine, which a server cannot read")]
-    #[cfg(feature = "serve")]
-    NotByServer(&'static str),
+    #[error("{url}: the server's answer cannot be read; it may be of another version")]
+    ServerAnswer {
+        url: String,
+        source: serde_json::Error,
+    },
     #[error(transparent)]
     Merge(#[from] MergeError),
     #[error(transparent)]

@@ -18,8 +18,6 @@ pub(crate) mod pager;
 pub(crate) mod panics;
 pub(crate) mod perf;
 pub(crate) mod progress;
-#[cfg(feature = "serve")]
-pub(crate) mod server;
 pub(crate) mod source_choices;
 pub(crate) mod store_path;
 pub(crate) mod text;

@@ -7,6 +7,7 @@ mod anomalies;
 mod benchmarks;
 mod bisect;
 mod bounds;
+mod by_server;
 mod calibrate;
 mod calls;
 mod commits;

@@ -68,6 +68,22 @@ impl Server {
         Response::read(request.send(body).unwrap())
     }
 
+    pub(crate) fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.agent.get(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
+        }
+        Response::read(request.call().unwrap())
+    }
+
+    pub(crate) fn options(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.agent.options(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
+        }
+        Response::read(request.call().unwrap())
+    }
+
     pub(crate) fn put(&self, path: &str, body: &[u8]) -> Response {
         Response::read(
             self.agent

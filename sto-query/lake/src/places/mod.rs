@@ -111,6 +111,11 @@ trait Files: Send + Sync {
     /// Writes a file unless it exists, and returns `true` if it was written. Something else under its name, even a
     /// link to a file, is an error.
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal>;
+
+    /// Sends JSON to a path of a server of sto, and returns the answer of at most `most` bytes.
+    fn ask(&self, _path: &str, _json: &[u8], _most: Bytes) -> Result<Vec<u8>, Refusal> {
+        Err(Refusal::other("it is no server of sto"))
+    }
 }
 
 impl Place {
@@ -144,6 +149,16 @@ impl Place {
             Ok(files) => Ok(Place { name, files }),
             Err(refusal) => Err(refusal.into_place_error(&name, "open", "")),
         }
+    }
+
+    /// Asks a server of sto: sends JSON to a path below `/api/v1/`, and returns the answer of at most `most` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the place is no such server, cannot be reached, or refuses the question.
+    pub fn ask(&self, path: &str, json: &[u8], most: Bytes) -> Result<Vec<u8>, PlaceError> {
+        let answer = self.files.ask(path, json, most);
+        answer.map_err(|refusal| refusal.into_place_error(&self.name, "ask", ""))
     }
 
     /// Whether this is a folder of this machine, from which files are read quickly.

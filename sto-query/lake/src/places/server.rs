@@ -1,4 +1,4 @@
-//! The store of a server of sto, as files in the layout of the [exchange](crate::exchange).
+//! A server of sto: its store, as files in the layout of the [exchange](crate::exchange), and its answers.
 
 use super::error::{Advice, Refusal};
 use super::{FailureReason, ListedFile, MAX_NAMES, Machine};
@@ -52,38 +52,52 @@ impl Files {
         })
     }
 
-    /// Sends a request, again if the server is busy; returns `None` if there is no such file.
-    fn ask(
+    /// Sends a request about a file; returns `None` if there is no such file.
+    fn ask_for(
         &self,
         method: Method,
         name: &str,
         body: &[u8],
     ) -> Result<Option<Response<Body>>, Refusal> {
-        let (attempts, pause) = ATTEMPTS;
-        for _ in 1..attempts {
-            match self.ask_once(&method, name, body) {
-                Ok(response) if is_busy(response.status()) => thread::sleep(pause),
-                response => return accepted(response?),
-            }
+        let response = self.send(&method, &format!("exchange/{name}"), body)?;
+        match response.status() {
+            status if status.is_success() => Ok(Some(response)),
+            StatusCode::NOT_FOUND => Ok(None),
+            _ => Err(refusal(response)),
         }
-        accepted(self.ask_once(&method, name, body)?)
     }
 
-    fn ask_once(
+    /// Sends a request, again if the server is busy.
+    fn send(&self, method: &Method, path: &str, body: &[u8]) -> Result<Response<Body>, Refusal> {
+        let (attempts, pause) = ATTEMPTS;
+        for _ in 1..attempts {
+            match self.send_once(method, path, body) {
+                Ok(response) if is_busy(response.status()) => thread::sleep(pause),
+                response => return response,
+            }
+        }
+        self.send_once(method, path, body)
+    }
+
+    fn send_once(
         &self,
         method: &Method,
-        name: &str,
+        path: &str,
         body: &[u8],
     ) -> Result<Response<Body>, Refusal> {
         let request = Request::builder()
             .method(method)
-            .uri(format!("{}/api/v1/exchange/{name}", self.url));
+            .uri(format!("{}/api/v1/{path}", self.url));
         let request = match &self.token {
             Some(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
             None => request,
         };
         let invalid = |error: ureq::http::Error| Refusal::other(&error.to_string());
         let response = match *method {
+            Method::POST => {
+                let request = request.header(header::CONTENT_TYPE, "application/json");
+                self.agent.run(request.body(body).map_err(invalid)?)
+            }
             Method::PUT => self.agent.run(request.body(body).map_err(invalid)?),
             _ => self.agent.run(request.body(()).map_err(invalid)?),
         };
@@ -93,7 +107,7 @@ impl Files {
 
 impl super::Files for Files {
     fn list(&self, folder: &str) -> Result<Vec<ListedFile>, Refusal> {
-        let Some(mut listed) = self.ask(Method::GET, folder, &[])? else {
+        let Some(mut listed) = self.ask_for(Method::GET, folder, &[])? else {
             return Ok(Vec::new());
         };
         let listed = listed
@@ -111,11 +125,11 @@ impl super::Files for Files {
     }
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
-        Ok(self.ask(Method::HEAD, name, &[])?.is_some())
+        Ok(self.ask_for(Method::HEAD, name, &[])?.is_some())
     }
 
     fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
-        let Some(mut found) = self.ask(Method::GET, name, &[])? else {
+        let Some(mut found) = self.ask_for(Method::GET, name, &[])? else {
             return Ok(None);
         };
         match found.body_mut().with_config().limit(most.0).read_to_vec() {
@@ -126,9 +140,18 @@ impl super::Files for Files {
     }
 
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
-        let created = self.ask(Method::PUT, name, bytes)?;
+        let created = self.ask_for(Method::PUT, name, bytes)?;
         let created = created.ok_or_else(|| Refusal::other("it is no server of sto"))?;
         Ok(created.status() == StatusCode::CREATED)
+    }
+
+    fn ask(&self, path: &str, json: &[u8], most: Bytes) -> Result<Vec<u8>, Refusal> {
+        let mut answer = self.send(&Method::POST, path, json)?;
+        if !answer.status().is_success() {
+            return Err(refusal(answer));
+        }
+        let body = answer.body_mut().with_config().limit(most.0);
+        body.read_to_vec().map_err(|error| unanswered(&error))
     }
 }
 
@@ -166,13 +189,9 @@ fn is_busy(status: StatusCode) -> bool {
     )
 }
 
-fn accepted(mut response: Response<Body>) -> Result<Option<Response<Body>>, Refusal> {
+fn refusal(mut response: Response<Body>) -> Refusal {
     let status = response.status();
-    if status.is_success() {
-        return Ok(Some(response));
-    }
     let why = match status {
-        StatusCode::NOT_FOUND => return Ok(None),
         StatusCode::UNAUTHORIZED => FailureReason::Credentials(Advice::Token),
         StatusCode::FORBIDDEN => FailureReason::NoPermission,
         StatusCode::PAYLOAD_TOO_LARGE => FailureReason::TooLong,
@@ -187,7 +206,7 @@ fn accepted(mut response: Response<Body>) -> Result<Option<Response<Body>>, Refu
         .ok()
         .and_then(|body| serde_json::from_slice::<Problem>(&body).ok());
     let said = problem.map_or_else(|| status.to_string(), |problem| problem.detail);
-    Err(Refusal::new(why, &said))
+    Refusal::new(why, &said)
 }
 
 fn unanswered(error: &Error) -> Refusal {
