@@ -28,6 +28,7 @@ mod hostile_servers;
 mod hot;
 mod ingest;
 mod killed;
+mod killed_server;
 mod library;
 mod log;
 mod lsp;
