@@ -295,6 +295,11 @@ impl PreparedFile {
         &self.profiles
     }
 
+    /// Returns the profiles.
+    pub fn into_profiles(self) -> Vec<Prepared> {
+        self.profiles
+    }
+
     /// Adds the profiles to a store.
     ///
     /// # Errors
