@@ -2,7 +2,7 @@
 
 #[cfg(feature = "schemas")]
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 #[cfg(not(feature = "schemas"))]
 use without_schemas::JsonSchema;
 
@@ -67,7 +67,7 @@ pub fn schema<A: Answer>() -> schemars::Schema {
 }
 
 /// Outcome for the candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {

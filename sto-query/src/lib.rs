@@ -67,6 +67,7 @@ mod hot;
 #[doc(hidden)]
 pub mod internal;
 mod keys;
+mod labelled;
 mod listing;
 mod maintain;
 pub mod manual;

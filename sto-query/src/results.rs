@@ -34,6 +34,7 @@ pub use crate::hot::{
     HotSpots,
 };
 pub use crate::keys::Matching;
+pub use crate::labelled::{CostOverTime, CostPoint, LabelSet, LabelSets, LabelledCosts};
 pub use crate::listing::{
     BuildList, LabelList, ListedBuild, ListedProfile, ListedRun, MetricRange, ProfileSummary,
     QualityShares, RunList, Totals,

@@ -58,6 +58,7 @@ mod history;
 mod hostile_names;
 mod hot;
 mod ingest_summary;
+mod labelled;
 mod lake;
 mod library_code;
 mod metric_pages;

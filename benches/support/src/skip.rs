@@ -40,9 +40,15 @@ pub fn skip(reason: &str) {
     *skipped.entry(reason.to_owned()).or_default() += 1;
 }
 
-/// Returns `true` if a program is on the path. `python3 jsonschema` is a module of Python, and `emacs eglot` a library
-/// of Emacs.
+/// Returns `true` if a program is on the path. `python3 jsonschema` is a module of Python, `node axe-core` a package of
+/// Node.js in a folder of `NODE_PATH`, and `emacs eglot` a library of Emacs.
 pub fn is_there(tool: &str) -> bool {
+    if let Some(package) = tool.strip_prefix("node ") {
+        let mut node = Command::new("node");
+        node.args(["-e", &format!("require.resolve('{package}')")]);
+        let status = node.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        return status.is_ok_and(|status| status.success());
+    }
     if let Some(module) = tool.strip_prefix("python3 ") {
         let mut python = Command::new("python3");
         python.args(["-c", &format!("import {module}")]);

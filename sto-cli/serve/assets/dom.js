@@ -54,3 +54,13 @@ function setAttributes(created, attributes) {
 function present(content) {
   return /** @type {(string | Node)[]} */ (content.filter((part) => part !== null && part !== undefined && part !== false));
 }
+
+/**
+ * Returns a place for elements that come later, or never if they cannot be had.
+ * @param {Promise<Node[]>} coming
+ */
+export function later(coming) {
+  const place = element('span');
+  coming.then((nodes) => place.replaceWith(...nodes), () => place.remove());
+  return place;
+}

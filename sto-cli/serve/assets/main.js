@@ -27,7 +27,14 @@ function show(address, isBack) {
   if (isBack && shown?.screen === screen && shown.drawn?.restore?.(address)) return;
   shown?.loading.abort();
   shown?.drawn?.leave?.();
+  if (shown) beginScreen();
   render(screen, address);
+}
+
+/** Takes readers to the beginning of another screen, as a new page does. */
+function beginScreen() {
+  main.focus({ preventScroll: true });
+  scrollTo(0, 0);
 }
 
 /** @param {Address} address */

@@ -19,18 +19,23 @@
 
 mod access;
 mod body;
+mod checks;
 mod compression;
 mod connection;
+mod downloads;
 mod intake;
 mod log;
 mod monitor;
 mod options;
 mod pages;
 mod problem;
+mod pull;
+mod querier;
 mod questions;
 mod room;
 mod senders;
 mod server;
+mod services;
 mod shared;
 mod status;
 mod tls;
@@ -38,7 +43,10 @@ mod token;
 mod wire;
 
 pub use log::LogLine;
-pub use options::{ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, Tls};
+pub use options::{
+    ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, RenderCheck, Tls,
+};
 pub use server::{ServeError, serve};
+pub use services::{Retention, Scrape, ScrapeType};
 pub use tls::TlsError;
 pub use token::{NewToken, Scope, Token};

@@ -1,14 +1,17 @@
 //! The options of a server, and the file that sets them.
 
 use crate::log::LogLine;
+use crate::services::{Retention, Scrape};
 use crate::token::Token;
 use serde::Deserialize;
+use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use sto_core::memory;
 use sto_core::units::Bytes;
+use sto_query::check::Check;
 use sto_query::sources::Environment;
 use thiserror::Error;
 
@@ -37,6 +40,11 @@ pub struct Options {
     pub tokens: Vec<Token>,
     /// Limits on clients and requests.
     pub limits: Limits,
+    /// How long profiles of services are retained.
+    pub retention: Retention,
+    /// Programs whose profiles are fetched.
+    #[serde(rename = "scrape")]
+    pub scrapes: Vec<Scrape>,
 }
 
 /// Format of log lines.
@@ -85,6 +93,10 @@ pub struct Limits {
     pub idle_seconds: u32,
 }
 
+/// Renders a check for a client. The value says how, in terms of the program that runs the server and of its clients; the
+/// answer is passed on.
+pub type RenderCheck = Arc<dyn Fn(Check, Value) -> Result<Value, String> + Send + Sync>;
+
 /// Callbacks and resources of the program that runs a server.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -97,6 +109,8 @@ pub struct Program {
     pub environment: Option<Arc<dyn Environment>>,
     /// The memory that this process uses.
     pub memory_in_use: Option<MemoryInUse>,
+    /// Renders checks for clients; they are refused by default.
+    pub render_check: Option<RenderCheck>,
 }
 
 impl Default for Program {
@@ -106,6 +120,7 @@ impl Default for Program {
             log: Arc::new(|_| {}),
             environment: None,
             memory_in_use: None,
+            render_check: None,
         }
     }
 }
@@ -133,6 +148,8 @@ impl Default for Options {
             tls: None,
             tokens: Vec::new(),
             limits: Limits::default(),
+            retention: Retention::default(),
+            scrapes: Vec::new(),
         }
     }
 }

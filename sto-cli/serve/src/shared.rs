@@ -1,11 +1,12 @@
 //! State that all handlers share: the open store, and the limits of one request.
 
-use crate::intake::Intake;
+use crate::intake::{Intake, Settings};
 use crate::monitor::Monitor;
-use crate::options::{MemoryInUse, Options, Program};
+use crate::options::{MemoryInUse, Options, Program, RenderCheck};
 use crate::problem::Problem;
 use crate::room::room_for;
 use axum::http::{HeaderValue, StatusCode};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant, SystemTime};
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     /// Turns of heavy work.
     turns: Arc<Semaphore>,
     pub(crate) memory: Option<MemoryInUse>,
+    pub(crate) render_check: Option<RenderCheck>,
     environment: Option<Arc<dyn Environment>>,
     pub(crate) store: Store,
     /// The newest known state, and the sources of its questions.
@@ -45,24 +47,36 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(store: Store, options: Options, program: &Program) -> Shared {
+    pub(crate) fn new(store: Store, options: Options, program: &Program) -> io::Result<Shared> {
         let cores = available_parallelism().map_or(2, usize::from);
-        Shared {
-            intake: Intake::new(store.clone()),
+        let settings = Settings {
+            max_decoded: options.limits.decoded(),
+            retention: options.retention.clone(),
+            read_only: options.read_only,
+            ..Settings::default()
+        };
+        Ok(Shared {
             started: Instant::now(),
+            intake: Intake::start(store.clone(), settings)?,
             monitor: Arc::new(Monitor::new(Arc::clone(&program.log))),
             bodies: room_for(options.limits.bodies()),
             turns: Arc::new(Semaphore::new(cores.max(2))),
             memory: program.memory_in_use,
+            render_check: program.render_check.clone(),
             environment: program.environment.clone(),
             options,
             store,
             current: Mutex::default(),
-        }
+        })
+    }
+
+    /// The store, for changes of it.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The store in its newest state.
-    pub(crate) fn current(&self) -> Result<(StateId, Sources), StoreError> {
+    pub(crate) fn sources(&self) -> Result<(StateId, Sources), StoreError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((state, sources)) = &*current
             && !self.store.changed_since(*state)?
@@ -135,12 +149,21 @@ impl Shared {
         Q: Question + Send + 'static,
         Q::Answer: Send + 'static,
     {
-        self.query(move |_, sources, context| Ok(sto_query::ask(sources, &question, context)?))
+        self.query(move |sources, context| Ok(sto_query::ask(sources, &question, context)?))
             .await
     }
 
     /// Reads the newest state of the store within the time limit of a question.
     pub(crate) async fn query<T: Send + 'static>(
+        self: &Arc<Shared>,
+        read: impl FnOnce(&Sources, &Context) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.query_state(move |_, sources, context| read(sources, context))
+            .await
+    }
+
+    /// Like [`Shared::query`], with the id of the state.
+    pub(crate) async fn query_state<T: Send + 'static>(
         self: &Arc<Shared>,
         read: impl FnOnce(StateId, &Sources, &Context) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
@@ -150,7 +173,7 @@ impl Shared {
         context.now = now();
         let shared = Arc::clone(self);
         let reading = self.heavy(move || {
-            let (state, sources) = shared.current()?;
+            let (state, sources) = shared.sources()?;
             read(state, &sources, &context)
         });
         let limit = self.options.limits.question_time();

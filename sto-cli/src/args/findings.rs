@@ -2,14 +2,17 @@
 
 use crate::runtime::{CliError, WORDS, output, ui};
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use sto_query::check::Check;
 use sto_query::render::{self, Detail};
-use sto_query::text;
+use sto_query::results::Verdict;
+use sto_query::text::{self, Colors, Style};
 
 /// How findings are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum FindingsFormat {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FindingsFormat {
     /// For people
     #[default]
     Text,
@@ -62,29 +65,96 @@ impl FindingsOutputArgs {
         self.all || self.format == FindingsFormat::Junit
     }
 
-    fn detail(&self) -> Detail {
-        if self.verbose || self.all {
-            Detail::Full
-        } else {
-            Detail::Short
-        }
-    }
-
     /// Whether the format draws stacks.
     pub(crate) fn shows_stacks(&self) -> bool {
         self.format == FindingsFormat::Html
     }
 
+    /// How the findings are rendered.
+    pub(crate) fn rendering(&self) -> Rendering {
+        let Style {
+            width,
+            colors,
+            full_names,
+            ..
+        } = ui::style();
+        Rendering {
+            format: self.format,
+            is_full: self.verbose || self.all,
+            is_for_file: output::file(self.output.as_deref()).is_some(),
+            full_names,
+            width,
+            is_colored: colors.is_some(),
+            colors: colors.unwrap_or_default(),
+        }
+    }
+
     /// Writes the findings of one or more comparisons.
-    pub(crate) fn write(&self, check: &Check) -> Result<(), CliError> {
-        let comparisons = &check.comparisons[..];
-        let file = output::file(self.output.as_deref());
-        let style = match file {
-            None => ui::style(),
-            Some(_) => ui::plain(),
+    pub(crate) fn write(&self, rendered: &Rendered) -> Result<(), CliError> {
+        let Some(file) = output::file(self.output.as_deref()) else {
+            return match self.format {
+                FindingsFormat::Text => output::show(&rendered.findings),
+                _ => output::write_stdout(rendered.findings.as_bytes()),
+            };
         };
-        let rendered = match self.format {
-            FindingsFormat::Text => render::check_text(check, style, self.detail()),
+        output::write_file(file, rendered.findings.as_bytes())?;
+        let file = file.display().to_string();
+        let text = format!("{}wrote {}\n", rendered.summary, text::printable(&file));
+        output::write_stdout(text.as_bytes())
+    }
+}
+
+/// How findings are rendered: as data, because a server may do it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Rendering {
+    pub(crate) format: FindingsFormat,
+    /// Whether every finding is shown in full.
+    is_full: bool,
+    /// Whether findings are written to a file, and only the summary to the terminal.
+    is_for_file: bool,
+    full_names: bool,
+    width: Option<usize>,
+    is_colored: bool,
+    /// The colours; a server knows only the default ones.
+    #[serde(skip)]
+    colors: Colors,
+}
+
+/// Findings in their format.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Rendered {
+    pub(crate) verdict: Verdict,
+    pub(crate) findings: String,
+    /// The verdict as text.
+    summary: String,
+}
+
+impl Rendering {
+    /// Renders the findings of one or more comparisons.
+    pub(crate) fn render(&self, check: &Check) -> Rendered {
+        let comparisons = &check.comparisons[..];
+        let terminal = Style {
+            width: self.width,
+            colors: self.is_colored.then_some(self.colors),
+            full_names: self.full_names,
+            words: WORDS,
+        };
+        let style = if self.is_for_file {
+            Style {
+                width: None,
+                colors: None,
+                ..terminal
+            }
+        } else {
+            terminal
+        };
+        let detail = if self.is_full {
+            Detail::Full
+        } else {
+            Detail::Short
+        };
+        let findings = match self.format {
+            FindingsFormat::Text => render::check_text(check, style, detail),
             FindingsFormat::Json => match comparisons {
                 [only] => sto_query::results::json(only),
                 _ => sto_query::results::json(check),
@@ -96,16 +166,10 @@ impl FindingsOutputArgs {
             FindingsFormat::Junit => render::junit(comparisons, WORDS),
             FindingsFormat::Sarif => render::sarif(comparisons),
         };
-        let Some(file) = file else {
-            return match self.format {
-                FindingsFormat::Text => output::show(&rendered),
-                _ => output::write_stdout(rendered.as_bytes()),
-            };
-        };
-        output::write_file(file, rendered.as_bytes())?;
-        let verdict = render::verdict_text(comparisons, ui::style());
-        let file = file.display().to_string();
-        let text = format!("{verdict}wrote {}\n", text::printable(&file));
-        output::write_stdout(text.as_bytes())
+        Rendered {
+            verdict: check.verdict,
+            findings,
+            summary: render::verdict_text(comparisons, terminal),
+        }
     }
 }

@@ -1,16 +1,16 @@
 //! `sto find-regressions`: shows what got slower, why, and which callers are affected.
 
 use crate::args::{FindingsOutputArgs, MatchingArgs, Percent, PolicyArg, SidesArgs};
-use crate::runtime::{CliError, Outcome, StorePath, next_steps};
+use crate::commands::check_by_server as by_server;
+use crate::commands::findings::{Names, outcome_of};
+use crate::runtime::{CliError, Outcome, StorePath};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_query::check::{Baseline, CheckRequest};
 use sto_query::policy::Thresholds;
 use sto_query::questions::{NormalisationMethod, WorseIf};
-use sto_query::results::{Comparison, Side, Verdict};
 use sto_query::sources::BuildRef;
 
 const AFTER: &str = "\
@@ -25,6 +25,7 @@ Examples:
   sto find-regressions old.perf.data new.perf.data --min-effect 25
   sto find-regressions v1 --window 5s..10s --against 0s..5s
   sto find-regressions v1 v2 --counts counts.parquet
+  sto find-regressions v1 v2 --server https://sto.example.com --format github
 
 If both sides have runs of several benchmarks, each benchmark is compared by itself, and the
 worst verdict counts.
@@ -57,6 +58,10 @@ pub(crate) struct FindRegressionsArgs {
 
     #[command(flatten)]
     output: FindingsOutputArgs,
+
+    /// Ask this server instead of the local store. Its token is in $STO_TOKEN, or in the file $STO_TOKEN_FILE
+    #[arg(long, value_name = "URL", conflicts_with = "counts")]
+    server: Option<String>,
 }
 
 /// Options that decide what counts as slower.
@@ -133,11 +138,14 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     args.sides.ask(&mut request);
     request.benchmarks.clone_from(&args.benchmarks);
     args.judgement.ask(&mut request)?;
-    let mut names = Names::new(args.sides.named());
+    let mut names = Names::new(args.sides.named(), &request);
     names.has_one = args.sides.has_one();
-    names.windows = args.sides.window_options();
+    names.options.extend(args.sides.window_options());
     request.counts.clone_from(&args.counts);
-    report(store, request, &names, &args.output)
+    if let Some(server) = &args.server {
+        return by_server::report(server, request, names, &args.output);
+    }
+    report(store, request, names, &args.output)
 }
 
 /// Compares runs of two builds that were just recorded.
@@ -155,73 +163,27 @@ pub(crate) fn compare_recorded(
         request.thresholds.normalisation = Some(NormalisationMethod::PerRun);
     }
     let output = FindingsOutputArgs::default();
-    report(store, request, &Names::default(), &output)
-}
-
-/// The names of the sides as the user typed them; by default the names of the builds.
-#[derive(Default)]
-pub(crate) struct Names {
-    baseline: Option<String>,
-    candidate: Option<String>,
-    /// Whether one name selects both sides.
-    has_one: bool,
-    /// The options that say which parts of the runs are compared.
-    windows: Vec<String>,
+    report(store, request, Names::default(), &output)
 }
 
 /// Checks for regressions and writes the findings.
 pub(crate) fn report(
     store: &StorePath,
     mut request: CheckRequest,
-    names: &Names,
+    mut names: Names,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
     request.all = output.shows_all();
     request.stacks = output.shows_stacks();
+    names.options.extend(store.option());
     let mut check = store.ask(&request)?;
     // No command can show details of counts.
     if request.counts.is_none() {
-        for comparison in &mut check.comparisons {
-            names.add_commands(comparison, &request, store);
-        }
+        names.add_commands(&mut check);
     }
-    output.write(&check)?;
-    Ok(match check.verdict {
-        Verdict::Clean => Outcome::Clean,
-        Verdict::Regression => Outcome::Regressions,
-        Verdict::Insufficient => Outcome::TooLittleData,
-    })
-}
-
-impl Names {
-    pub(crate) fn new((baseline, candidate): (Option<&OsString>, Option<&OsString>)) -> Names {
-        let text = |name: &OsString| name.to_string_lossy().into_owned();
-        Names {
-            baseline: baseline.map(text),
-            candidate: candidate.map(text),
-            ..Names::default()
-        }
-    }
-
-    /// Adds the commands that show more to a comparison, with the sides as the user named them.
-    fn add_commands(&self, comparison: &mut Comparison, request: &CheckRequest, store: &StorePath) {
-        let mut options = Vec::new();
-        if let Some(event) = &request.event {
-            options.extend(["--event".to_owned(), event.clone()]);
-        }
-        options.extend(self.windows.iter().cloned());
-        options.extend(store.option());
-        // Name the build and not a tag, which may be moved later.
-        let name = |named: &Option<String>, side: &Side| match named {
-            Some(named) => named.clone(),
-            None => format!("{}@{}", side.executable, side.build),
-        };
-        let baseline = name(&self.baseline, &comparison.baseline);
-        let candidate = name(&self.candidate, &comparison.candidate);
-        let both = [&*baseline, &*candidate];
-        let sides = if self.has_one { &both[1..] } else { &both[..] };
-        next_steps::add_comparison_commands(comparison, sides, &options);
-    }
+    let rendered = output.rendering().render(&check);
+    output.write(&rendered)?;
+    Ok(outcome_of(rendered.verdict))
 }
 
 impl JudgementArgs {

@@ -44,8 +44,9 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Add to this dataset of Parquet files, as written by `sto export --format parquet`, instead of a store
-    #[arg(long, value_name = "DATASET")]
+    /// Add to this dataset of Parquet files, as written by `sto export --format parquet`, or to the store of this server,
+    /// `https://HOST[:PORT]`, instead of a store. `sto push --help` tells about tokens
+    #[arg(long, value_name = "DEST")]
     to: Option<PathBuf>,
 
     #[command(flatten)]

@@ -7,6 +7,9 @@ mod bisect;
 mod blame;
 mod bottlenecks;
 mod calibrate;
+mod check_by_server;
+#[cfg(feature = "serve")]
+mod check_for_client;
 mod compact;
 mod compare_models;
 mod completions;
@@ -19,6 +22,7 @@ mod explain_match;
 mod export;
 mod export_store;
 mod find_regressions;
+mod findings;
 mod flame;
 mod hot;
 mod import_parquet;

@@ -2,7 +2,8 @@
 
 use crate::args::drawing::draw_flame;
 use crate::args::{EventArg, FindingsOutputArgs, StacksArgs};
-use crate::commands::find_regressions::{JudgementArgs, Names, report};
+use crate::commands::find_regressions::{JudgementArgs, report};
+use crate::commands::findings::Names;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, browser};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -85,11 +86,11 @@ impl OpenArgs {
         request.event.clone_from(&self.event.event);
         request.benchmarks.clone_from(&self.benchmarks);
         self.judgement.ask(&mut request)?;
-        let names = Names::new((Some(&self.first), Some(candidate)));
+        let names = Names::new((Some(&self.first), Some(candidate)), &request);
         report(
             store,
             request,
-            &names,
+            names,
             &FindingsOutputArgs::page(file.clone()),
         )?;
         Ok(file)

@@ -13,6 +13,7 @@ Examples:
   sto push /srv/profiles                     Send profiles that the place lacks
   sto push ssh://build@host/srv/profiles v2  Send only runs of v2, by ssh
   sto push s3://bucket/profiles --dry-run    Show what would be sent
+  sto push https://sto.example.com           Send to the store of a server, with the token in STO_TOKEN
   sto pull s3://bucket/profiles              Fetch them into the store of another machine
 
 Exit status: 0 success, 2 wrong usage or failure, or a profile was left out.";
@@ -20,7 +21,8 @@ Exit status: 0 success, 2 wrong usage or failure, or a profile was left out.";
 /// Send profiles to a place that other stores reach
 ///
 /// A place is a folder, `ssh://[USER@]HOST[:PORT]/PATH` (`~/PATH` instead of `/PATH` is relative to the home folder),
-/// `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`. Clouds take their credentials from the environment:
+/// `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, `az://CONTAINER/PREFIX`, or a server of `sto serve`, `https://HOST[:PORT]`,
+/// whose token is in STO_TOKEN or in the file STO_TOKEN_FILE. Clouds take their credentials from the environment:
 /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP; GOOGLE_SERVICE_ACCOUNT;
 /// AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; ...
 ///

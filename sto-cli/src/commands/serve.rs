@@ -1,5 +1,6 @@
 //! `sto serve`: the store over HTTP.
 
+use crate::commands::check_for_client;
 use crate::runtime::{CliError, Outcome, StorePath, interrupt, memory, ui};
 use clap::Args;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -84,6 +85,7 @@ pub(super) fn program(format: LogFormat) -> Program {
     let mut program = Program::default();
     program.log = Arc::new(move |line| log(format, line));
     program.memory_in_use = Some(MemoryInUse(memory::in_use));
+    program.render_check = Some(Arc::new(check_for_client::render));
     program
 }
 

@@ -1,15 +1,15 @@
-//! The destination of recordings: the store, or with `--to` a dataset of Parquet files.
+//! The destination of recordings: the store, or with `--to` a dataset of Parquet files or a server.
 
 use super::interrupt::temporaries;
-use super::{CliError, StorePath};
+use super::{CliError, Machine as Here, StorePath};
 use std::path::Path;
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::store::Store;
-use sto_query::places::Machine;
-use sto_query::questions::{check_lake, ingest_to_lake};
+use sto_query::places::{Machine, Place};
+use sto_query::questions::{PushRequest, check_lake, ingest_to_lake, push};
 use sto_query::results::{InStore, IngestSummary, IngestedFile};
 
-/// A store or a dataset.
+/// A store, a dataset or a server.
 pub(crate) enum Destination<'a> {
     Store {
         path: &'a StorePath,
@@ -18,6 +18,8 @@ pub(crate) enum Destination<'a> {
         is_new: bool,
     },
     Dataset(&'a Path),
+    /// The store of a server.
+    Server(Place),
 }
 
 impl<'a> Destination<'a> {
@@ -26,6 +28,12 @@ impl<'a> Destination<'a> {
         to: Option<&'a Path>,
         path: &'a StorePath,
     ) -> Result<Destination<'a>, CliError> {
+        if let Some(url) = to.filter(|to| is_url(to)) {
+            return Ok(Destination::Server(Place::parse(
+                url.as_os_str(),
+                &machine(),
+            )?));
+        }
         if let Some(place) = to {
             check_lake(place, &machine())?;
             return Ok(Destination::Dataset(place));
@@ -42,6 +50,8 @@ impl<'a> Destination<'a> {
         match self {
             Destination::Store { store, .. } => Ok(store.check_writable()?),
             Destination::Dataset(_) => Ok(()),
+            // Nothing is sent, but the server has to answer and to accept the token.
+            Destination::Server(place) => push_all(&Store::in_memory()?, place),
         }
     }
 
@@ -60,6 +70,12 @@ impl<'a> Destination<'a> {
             Destination::Dataset(place) => {
                 Ok(ingest_to_lake(prepared, place, &machine(), progress)?)
             }
+            Destination::Server(place) => {
+                let store = Store::in_memory()?;
+                let outcome = prepared.store(&mut store.writer(), progress)?;
+                push_all(&store, place)?;
+                Ok(outcome)
+            }
         }
     }
 
@@ -68,17 +84,39 @@ impl<'a> Destination<'a> {
         let (store, is_dataset) = match self {
             Destination::Store { path, is_new, .. } => {
                 path.note_if_new(*is_new);
-                (path.folder.as_path(), false)
+                (path.folder.display().to_string(), false)
             }
-            Destination::Dataset(place) => (*place, true),
+            Destination::Dataset(place) => (place.display().to_string(), true),
+            Destination::Server(place) => (place.to_string(), false),
         };
         InStore {
-            store: store.display().to_string(),
+            store,
             answer: IngestSummary {
                 recordings,
                 is_dataset,
             },
         }
+    }
+}
+
+/// Whether a destination is a server.
+fn is_url(to: &Path) -> bool {
+    let text = to.as_os_str().as_encoded_bytes();
+    text.starts_with(b"http://") || text.starts_with(b"https://")
+}
+
+/// Sends all profiles of a store.
+fn push_all(store: &Store, place: &Place) -> Result<(), CliError> {
+    let pushed = push(
+        store,
+        &Here::here(),
+        place,
+        &PushRequest::default(),
+        &|_, _| {},
+    )?;
+    match pushed.left_out.len() {
+        0 => Ok(()),
+        profiles => Err(CliError::LeftOut { profiles }),
     }
 }
 

@@ -92,6 +92,11 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[cfg(feature = "serve")]
     Serve(#[from] sto_serve::ServeError),
+    #[error("{url}: the server's answer cannot be read; it may be of another version")]
+    ServerAnswer {
+        url: String,
+        source: serde_json::Error,
+    },
     #[error(transparent)]
     Merge(#[from] MergeError),
     #[error(transparent)]

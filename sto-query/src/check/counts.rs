@@ -9,6 +9,7 @@ use crate::compare::{CompareOptions, Comparison, compare_counts};
 use crate::select::{Selection, Selector, select_from};
 use crate::sources::{
     Baseline, BuildRef, Sources, resolve_revision, runs_of, select_event_to_compare,
+    select_labelled,
 };
 use crate::tree::View;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(super) fn check_counts(
         BuildRef::Selector(name) => find(name),
         BuildRef::File(path) => find(&path.to_string_lossy()),
         BuildRef::Runs(ids) => runs_of(counts.builds().to_vec(), ids),
+        BuildRef::Labelled(runs) => select_labelled(runs, counts.builds().to_vec()),
     };
     let candidate = named(&request.candidate)?;
     let of_candidate = |name: &str| {

@@ -110,6 +110,7 @@ fn of_select(error: &SelectError) -> ErrorClass {
         SelectError::Store(error) => of_store(error),
         SelectError::EmptyStore
         | SelectError::NotFound { .. }
+        | SelectError::NoLabelledRun { .. }
         | SelectError::NoBenchmark { .. }
         | SelectError::TooFewBuilds { .. }
         | SelectError::NoBuildOfCommit(_)

@@ -37,6 +37,12 @@ pub enum QueryError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(StoreError),
+    /// A file that another store sent is not a profile.
+    #[error("{why}; send it again")]
+    RefusedFile {
+        /// The name of the file, and the problem.
+        why: String,
+    },
     /// A selector denotes nothing in the store, or too much.
     #[error(transparent)]
     Select(#[from] SelectError),

@@ -8,6 +8,7 @@ use super::histories::{
     bottlenecks, evolve, expand, occurrences, regressions_over_time, series, suspects,
 };
 use super::hot::{blame, hot};
+use super::labelled::{over_time, sets};
 use super::models::{calibrate_curves, compare_models, model_function, model_of_two, models};
 use super::phases::phases;
 use super::savings::savings;
@@ -32,6 +33,7 @@ use crate::correlate::{Alignment, Bottlenecks, RankedMetrics};
 use crate::expand::Expansion;
 use crate::history::{Evolution, Occurrences};
 use crate::hot::{Blame, HotSpots};
+use crate::labelled::{CostOverTime, LabelSets};
 use crate::listing::{BuildList, LabelList, RunList};
 use crate::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
 use crate::phases::Phases;
@@ -267,6 +269,8 @@ questions! {
     CompareModels: compare_models(CompareModelsRequest) -> ModelChanges,
     /// The metrics of runs that explain another metric.
     Correlate: correlate(CorrelateRequest) -> RankedMetrics,
+    /// The cost of runs with the same labels over the time of day.
+    CostOverTime: over_time(CostOverTimeRequest) -> CostOverTime,
     /// How stacks of two builds differ.
     Diff: diff(DiffRequest) -> DiffStacks,
     /// The call tree of a program over its builds.
@@ -277,6 +281,8 @@ questions! {
     Flame: flame(FlameRequest) -> FlameStacks,
     /// The most expensive lines of source files.
     Hot: hot(HotSpotsRequest) -> HotSpots,
+    /// The distinct label sets of runs.
+    LabelSets: sets(LabelSetsRequest) -> LabelSets,
     /// The values of labels and metrics of the runs in a store.
     Labels: labels(LabelsRequest) -> LabelList,
     /// A commit history with measurements.

@@ -11,10 +11,74 @@ use std::sync::{Mutex, PoisonError};
 use sto_core::CancelToken;
 use sto_core::id::ProfileId;
 use sto_core::model::Build;
-use sto_core::store::{LeftOut, Merged, Store, StoreError, StoredProfile};
+use sto_core::store::{LeftOut, Merged, Snapshot, Store, StoreError, StoredProfile};
 use sto_core::units::Bytes;
-use sto_lake::exchange::{Exchange, ExchangeError};
-use sto_lake::places::Place;
+use sto_lake::exchange::{self, Exchange, ExchangeError};
+use sto_lake::places::{ListedFile, Place};
+
+/// Returns the manifest of the exchange that a server offers for its store.
+pub fn exchange_manifest() -> String {
+    exchange::manifest()
+}
+
+/// Lists the profiles of a store as the files that a server offers.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be read.
+pub fn exchange_files(snapshot: &Snapshot) -> Result<Vec<ListedFile>, StoreError> {
+    let builds = snapshot.builds()?;
+    let profiles = builds.iter().flat_map(|of| &of.profiles);
+    Ok(profiles
+        .map(|run| ListedFile {
+            name: exchange::path(run.id),
+            size: run.stored,
+        })
+        .collect())
+}
+
+/// Returns the file of a profile that a server offers; `None` if the store has no profile of this name.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be read.
+pub fn exchange_file(snapshot: &Snapshot, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    let builds = snapshot.builds()?;
+    let mut runs = builds
+        .iter()
+        .flat_map(|of| of.profiles.iter().map(move |run| (&of.build, run)));
+    let id = exchange::profile_of(name);
+    let Some((build, run)) = runs.find(|(_, run)| Some(run.id) == id) else {
+        return Ok(None);
+    };
+    let file = Mutex::new(None);
+    snapshot.pack_each(build, &[run], |id, packed| {
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        *file = Some(exchange::sealed(id, &packed));
+        Ok::<_, StoreError>(())
+    })?;
+    Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Adds the profile of a file that another store sent, and returns `true` if it is new.
+///
+/// # Errors
+///
+/// Returns an error if the file is not the profile that its name says, or the store cannot be written.
+pub fn add_exchange_file(store: &Store, name: &str, file: &[u8]) -> Result<bool, QueryError> {
+    let refused = |why: String| QueryError::RefusedFile { why };
+    let id = exchange::profile_of(name)
+        .ok_or_else(|| refused(format!("{name}: expected profiles/ID.sto.zst")))?;
+    if store.snapshot()?.has(id)? {
+        return Ok(false);
+    }
+    let profile = exchange::unpack(id, file, Path::new(name)).map_err(refused)?;
+    let merged = store.merge(&profile, &mut |_| Ok(()))?;
+    match merged.left_out.first() {
+        Some(left_out) => Err(refused(left_out.why.clone())),
+        None => Ok(merged.added.contains(&id)),
+    }
+}
 
 /// Request to send profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ mod exchange;
 mod export;
 mod histories;
 mod hot;
+mod labelled;
 mod lake;
 mod models;
 mod phases;
@@ -55,13 +56,17 @@ pub use calls::{OutliersRequest, WaitsRequest};
 pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
-pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
+pub use exchange::{
+    OnProfiles, PullRequest, PushRequest, add_exchange_file, exchange_file, exchange_files,
+    exchange_manifest, pull, push,
+};
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData};
 pub use histories::{
     BottlenecksRequest, EvolveRequest, ExpandRequest, JudgedRequest, OccurrencesRequest,
     RegressionsRequest, SeriesRequest, SuspectsRequest,
 };
 pub use hot::{BlameRequest, HotSpotsRequest};
+pub use labelled::{CostOverTimeRequest, LabelSetsRequest};
 pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };

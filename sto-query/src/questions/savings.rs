@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct SavingsRequest {
     /// The runs. Their offset and limit don't apply.
     pub runs: Listing,
-    /// What is listed and saved.
+    /// The listed code, and its saved part.
     pub options: SavingsOptions,
 }
 

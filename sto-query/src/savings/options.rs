@@ -4,7 +4,7 @@ use crate::functions::KeyOptions;
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 
-/// What cores are listed for.
+/// The kind of code whose cores are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,9 +23,9 @@ pub enum SavingsOf {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SavingsOptions {
-    /// What is listed.
+    /// The kind of listed code.
     pub of: SavingsOf,
-    /// The cost by which it is ordered, and of which a part is saved.
+    /// The cost that orders the list, and that is partly saved.
     pub order: Order,
     /// The saved part of the cost, above 0 and at most 1.
     pub less: f64,

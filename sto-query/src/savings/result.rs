@@ -11,9 +11,9 @@ use sto_stats::Estimate;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Savings {
-    /// What is listed.
+    /// The kind of listed code.
     pub of: SavingsOf,
-    /// The cost by which it is ordered, and of which a part is saved.
+    /// The cost that orders the list, and that is partly saved.
     pub order: Order,
     /// The saved part of the cost, from 0 to 1.
     pub less: f64,

@@ -19,6 +19,36 @@ pub enum SelectError {
         /// The text that the user typed.
         text: String,
     },
+    /// The text is no list of label matchers.
+    #[error(
+        "`{}` is no list of label matchers such as {{service_name=\"shop\", version=~\"v1.*\"}}: at byte {at}, expected \
+         {expected}",
+        printable(.text)
+    )]
+    Matchers {
+        /// The text that the user typed.
+        text: String,
+        /// Position in the text.
+        at: usize,
+        /// What was expected there.
+        expected: String,
+    },
+    /// No run has these labels, or none of them was recorded in that time.
+    #[error("no run has the labels {}{}", printable(.labels), if *.is_in_time { " in that time" } else { "" })]
+    NoLabelledRun {
+        /// The label matchers.
+        labels: String,
+        /// Whether only a part of the time was selected.
+        is_in_time: bool,
+    },
+    /// The runs with these labels are of several programs, but the question is about one.
+    #[error("the runs with the labels {} are of several programs, but only one is allowed: {}", printable(.labels), listed(.programs))]
+    LabelledPrograms {
+        /// The label matchers.
+        labels: String,
+        /// The programs.
+        programs: Vec<String>,
+    },
     /// The store has no profile at all.
     #[error("the store has no profiles yet")]
     EmptyStore,

@@ -111,7 +111,7 @@ impl SeriesPoint {
     }
 }
 
-/// What a series is of.
+/// Options of a series.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesOptions {
     /// The unit of observation.

@@ -1,5 +1,6 @@
 //! Names of profiles and files.
 
+use crate::select::LabelledRuns;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
 
-/// Name of profiles of one build. In JSON, plain text is a selector.
+/// Name of profiles, in most questions of one build. In JSON, plain text is a selector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[cfg_attr(
@@ -25,6 +26,9 @@ pub enum BuildRef {
     File(PathBuf),
     /// Runs of one build in the store.
     Runs(Vec<ProfileId>),
+    /// Runs of any number of builds in the store. Questions that only need their sum count just the selected part of
+    /// each run's time, and allow several programs; others count whole runs of one program.
+    Labelled(LabelledRuns),
 }
 
 impl Default for BuildRef {
@@ -107,7 +111,7 @@ macro_rules! text_stands_for {
     };
 }
 
-text_stands_for!(Selector of BuildRef, "a selector, or an object with `selector`, `file` or `runs`");
+text_stands_for!(Selector of BuildRef, "a selector, or an object with `selector`, `file`, `runs` or `labelled`");
 text_stands_for!(OfCandidate of Baseline, "a selector, or an object with `any` or `of_candidate`");
 
 /// Adds text to the schema of an enum.

@@ -8,6 +8,7 @@ mod cache;
 mod context;
 mod environment;
 mod file_changes;
+mod labelled;
 mod surroundings;
 mod views;
 mod work_tree;
@@ -16,6 +17,8 @@ pub use build_ref::{Baseline, BuildRef, distinct_names};
 pub use context::{Context, OnStep};
 pub(crate) use environment::resolve_revision;
 pub use environment::{Environment, FileAges};
+#[cfg(feature = "lake")]
+pub(crate) use labelled::select_labelled;
 pub use surroundings::Surroundings;
 pub use views::{EVENT, Filter};
 pub(crate) use views::{restrict_pair, select_event_to_compare, slice_count_for};
@@ -264,6 +267,7 @@ impl Sources {
         let text = match named {
             BuildRef::Selector(text) => text,
             BuildRef::File(path) => return self.file(path),
+            BuildRef::Labelled(runs) => return Ok(Target::Stored(self.runs_of_program(runs)?)),
             BuildRef::Runs(ids) => {
                 let store = self.store()?;
                 return Ok(Target::Stored(LocatedProfiles {
@@ -321,7 +325,7 @@ impl Sources {
     fn each(&self, named: &BuildRef) -> Result<Vec<BuildRef>, QueryError> {
         let selector = match named {
             BuildRef::Selector(text) => text.parse::<Selector>().ok(),
-            BuildRef::File(_) | BuildRef::Runs(_) => None,
+            BuildRef::File(_) | BuildRef::Runs(_) | BuildRef::Labelled(_) => None,
         };
         let Some(selector) = selector.filter(|selector| selector.range().is_some()) else {
             return Ok(vec![named.clone()]);

@@ -61,6 +61,9 @@ impl Sources {
         filter: &Filter,
         inlined: bool,
     ) -> Result<Arc<View>, QueryError> {
+        if let BuildRef::Labelled(runs) = named {
+            return self.labelled_view(runs, filter, inlined).map(Arc::new);
+        }
         let located = self.runs_of(named, filter, None)?;
         let cache = self.views.as_ref().filter(|_| located.is_stored);
         let profiles = located.selection.profiles.iter();
@@ -224,6 +227,9 @@ impl Sources {
         named: &BuildRef,
         filter: &Filter,
     ) -> Result<(View, Option<ContextCosts>), QueryError> {
+        if let BuildRef::Labelled(_) = named {
+            return Ok((self.view(named, filter)?.as_ref().clone(), None));
+        }
         let located = self.runs_of(named, filter, CONTEXTS)?;
         let store = located.store.clone();
         let view = filter.load_sum(located)?;
@@ -387,7 +393,10 @@ impl Sources {
     fn locate_runs(&self, named: &BuildRef, filter: &Filter) -> Result<Target, QueryError> {
         Ok(match self.locate(named)? {
             Target::Stored(mut located) => {
-                located.selection = located.selection.with_benchmarks(&filter.benchmarks)?;
+                // Labels may select runs of several benchmarks.
+                if !(matches!(named, BuildRef::Labelled(_)) && filter.benchmarks.is_empty()) {
+                    located.selection = located.selection.with_benchmarks(&filter.benchmarks)?;
+                }
                 Target::Stored(located)
             }
             file => file,
@@ -397,7 +406,7 @@ impl Sources {
 
 impl Filter {
     /// Restricts a view to the requested event; by default, the event with most samples is the first.
-    fn keep(&self, view: View) -> Result<View, QueryError> {
+    pub(super) fn keep(&self, view: View) -> Result<View, QueryError> {
         match &self.event {
             Some(event) => of_event(view, event),
             None => Ok(view),
@@ -416,7 +425,7 @@ impl Filter {
     }
 
     /// Loads the runs, summed if possible, because that is faster.
-    fn load_sum(&self, located: LocatedProfiles) -> Result<View, QueryError> {
+    pub(super) fn load_sum(&self, located: LocatedProfiles) -> Result<View, QueryError> {
         match self.window {
             Some(_) => self.load(located),
             None => self.keep(View::load_sum(&located.store, located.selection)?),

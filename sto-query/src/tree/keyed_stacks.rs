@@ -73,16 +73,17 @@ impl View {
     /// as in [`compare`](crate::compare::compare).
     pub(crate) fn with_function_keys(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
-        let main = main_modules(build, profiles);
+        self.with_keys_of(&main_modules(build, profiles), options)
+    }
+
+    /// Like [`View::with_function_keys`], for runs of several builds of a program, whose own files these are.
+    pub(crate) fn with_keys_of(&self, main: &BTreeSet<&str>, options: KeyOptions) -> View {
+        let program = &*self.selection.build.executable;
         let KeyedStacks {
             frames,
             tree,
             merged_into,
-        } = KeyedStacks::new(
-            (&self.frames, &self.tree),
-            (&main, &build.executable),
-            options,
-        );
+        } = KeyedStacks::new((&self.frames, &self.tree), (main, program), options);
         self.with_stacks(frames, tree, &merged_into)
     }
 }
@@ -114,7 +115,7 @@ fn merge_tiers(frames: &FrameTable) -> Vec<FrameIx> {
 }
 
 /// Sorts frames by rank, as the store requires.
-fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
+pub(super) fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
     let mut order: Vec<FrameIx> = frames.iter().map(|(ix, _)| ix).collect();
     order.sort_unstable_by_key(|ix| ranks[ix.get()]);
     let mut ordered = FrameTable::new();

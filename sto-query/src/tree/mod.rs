@@ -14,6 +14,7 @@ mod run_window;
 mod share;
 mod subject;
 mod top;
+mod union;
 mod view;
 mod window;
 
@@ -41,6 +42,7 @@ pub(crate) use share::share;
 pub use sto_core::tree::totals;
 pub use subject::Subject;
 pub use top::{Listed, Order, Top, top};
+pub(crate) use union::Union;
 pub use view::View;
 pub(crate) use view::remove_inlined;
 pub(crate) use window::WholeRun;

@@ -66,7 +66,12 @@ impl View {
             return View::load(store, selection);
         }
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
-        let build = store.load_sum(selection.build.id(), &profiles)?;
+        let build = selection.build.id();
+        if selection.profiles.iter().any(|p| p.profile.build != build) {
+            // Sums are kept by build.
+            return View::load(store, selection);
+        }
+        let build = store.load_sum(build, &profiles)?;
         let samples = |costs: &SelfCosts| total_cost(costs).samples;
         let types = &build.sample_types;
         if types.iter().any(|t| {

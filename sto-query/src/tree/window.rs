@@ -8,7 +8,7 @@ use crate::text::{printable, seconds};
 use serde::{Deserialize, Serialize};
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::store::{Snapshot, StoreError};
+use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::tree::{SelfCosts, SliceGrid, merge_equal_nodes};
 use sto_core::units::Nanoseconds;
 
@@ -271,6 +271,43 @@ impl View {
         view.runs = runs;
         view.windows = windows;
         Ok(view)
+    }
+}
+
+impl View {
+    /// Returns the self costs by sample type of a part of each run, summed over all runs. `part` returns the times from
+    /// which and before which a slice of the run must begin. A run without slices counts as one slice.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `store` lacks a profile, or is damaged.
+    pub(crate) fn costs_between(
+        &self,
+        store: &Snapshot,
+        part: impl Fn(&StoredProfile) -> [Nanoseconds; 2],
+    ) -> Result<Vec<SelfCosts>, StoreError> {
+        let nodes = Nodes::new(self);
+        let mut sums = vec![SelfCosts::new(); self.sample_types.len()];
+        for (stored, whole) in self.selection.profiles.iter().zip(&self.runs) {
+            let [from, to] = part(stored);
+            let slices = nodes.slices(store, stored.id)?;
+            let costs = match slices {
+                Some(slices) => {
+                    let grid = slices.grid;
+                    let count = grid.count().get();
+                    let first = |time| (0..count).position(|slice| grid.slice_start(slice) >= time);
+                    let at = |time| first(time).map_or(count, |slice| slice as u32);
+                    slices.window_costs(&RunWindow::new(grid, at(from)..at(to)))
+                }
+                None if from == Nanoseconds(0) && to > from => whole.clone(),
+                None => continue,
+            };
+            for (sum, costs) in sums.iter_mut().zip(costs) {
+                sum.extend(costs);
+            }
+        }
+        sums.iter_mut().for_each(merge_equal_nodes);
+        Ok(sums)
     }
 }
 

@@ -13,6 +13,7 @@ import { element } from '../dom.js';
  * @property {boolean} [isHead] Whether the cell names its row.
  * @property {(row: Row) => number | string} [key] Makes the column sortable: numbers descending, text ascending first.
  * @property {string} [about] Explains the column.
+ * @property {boolean} [isSwitch] Whether the cell is a button that shows and hides the details of its row.
  */
 
 /**
@@ -21,7 +22,7 @@ import { element } from '../dom.js';
  * @property {string} caption What the table lists, for screen readers.
  * @property {string} [sort] Title of the column that sorts the rows, after a `-` if in reverse.
  * @property {(sort: string) => void} [onSort] Called when the user sorts the rows.
- * @property {(row: Row) => Content} [details] More about a row, below it.
+ * @property {(row: Row) => Content} [details] More about a row, below it: hidden until asked for if a column is a switch.
  * @property {boolean} [isWide] Whether it stays a table on narrow screens.
  */
 
@@ -78,12 +79,28 @@ function head({ title, isNumber, key, about }, sortBy) {
  * @param {TableOptions<Row>} options
  */
 function rowOf(columns, row, { details }) {
-  const cells = columns.map(({ title, cell, isNumber, isHead }) =>
-    element(isHead ? 'th' : 'td', { scope: isHead && 'row', class: isNumber ? 'number' : null, 'data-title': title }, cell(row)),
-  );
-  const more = details?.(row);
-  const below = more && element('tr', { class: 'details' }, element('td', { colspan: columns.length }, more));
-  return [element('tr', {}, ...cells), below].filter((part) => part instanceof Node);
+  const below = element('tr', { class: 'details' });
+  const cells = columns.map(({ title, cell, isNumber, isHead, isSwitch }) => {
+    const content = isSwitch ? element('button', { type: 'button', class: 'plain', 'aria-expanded': 'false', click: toggle }, cell(row)) : cell(row);
+    return element(isHead ? 'th' : 'td', { scope: isHead && 'row', class: isNumber ? 'number' : null, 'data-title': title }, content);
+  });
+  const shown = element('tr', {}, ...cells);
+  if (columns.some(({ isSwitch }) => isSwitch)) return [shown];
+  return fill() ? [shown, below] : [shown];
+
+  function fill() {
+    const more = details?.(row);
+    if (more) below.replaceChildren(element('td', { colspan: columns.length }, more));
+    return Boolean(more);
+  }
+
+  /** @param {Event} event */
+  function toggle({ currentTarget }) {
+    const isOpen = below.isConnected;
+    if (isOpen) below.remove();
+    else if (fill()) shown.after(below);
+    /** @type {HTMLElement} */ (currentTarget).setAttribute('aria-expanded', String(!isOpen));
+  }
 }
 
 /**

@@ -1,39 +1,46 @@
 'use strict';
-// Files of what is shown: stacks in text form, and the picture.
+// Files of the profiles that are shown, and other programs that show them.
+import { call } from '../ask.js';
 import { element } from '../dom.js';
 
-/** @typedef {import('./stacks.js').Stacks} Stacks */
+/** Files that the server writes: their names in addresses, and in the menu. */
+const FILES = [
+  ['pprof', 'pprof'],
+  ['folded', 'Folded stacks'],
+  ['firefox', 'Firefox Profiler'],
+  ['speedscope', 'speedscope'],
+  ['html', 'Page that works offline'],
+];
 
-/** @param {{stacks: Stacks, name: string}} shown */
-export function downloads({ stacks, name }) {
-  const file = `${name.replaceAll(/[^\w.-]+/g, '-')}`;
-  return element(
-    'details',
-    { class: 'menu' },
-    element('summary', {}, 'Download'),
-    element(
-      'div',
-      { class: 'menu-items' },
-      element('button', { type: 'button', click: () => save(`${file}.folded`, folded(stacks)) }, 'Folded stacks'),
-      element('button', { type: 'button', click: (/** @type {any} */ event) => savePicture(event.target, `${file}.png`) }, 'Picture (PNG)'),
-    ),
-  );
+/** Sites that show profiles. They fetch a file from this server by an address that is valid for minutes. */
+const VIEWERS = [
+  ['speedscope', 'speedscope.app', 'https://www.speedscope.app/#profileURL='],
+  ['firefox', 'profiler.firefox.com', 'https://profiler.firefox.com/from-url/'],
+];
+
+/**
+ * Returns a menu of files and viewers.
+ * @param {string} name What is shown.
+ * @param {string[]} runs Content ids of the profiles.
+ * @param {string | null} event
+ */
+export function downloads(name, runs, event) {
+  const query = new URLSearchParams({ runs: runs.join(','), ...(event ? { event } : {}) });
+  const files = FILES.map(([format, title]) => element('a', { href: `/api/v1/export/${format}?${query}`, download: true }, title));
+  const viewers = VIEWERS.map(([format, title, site]) => element('button', { type: 'button', click: () => openIn(site, format, query) }, `Open in ${title}`));
+  const picture = element('button', { type: 'button', click: () => savePicture(picture, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`) }, 'Picture (PNG)');
+  return element('details', { class: 'menu' }, element('summary', {}, 'Download'), element('div', { class: 'menu-items' }, ...files, picture, ...viewers));
 }
 
 /**
- * Returns the stacks one a line, as `main;parse 12`.
- * @param {Stacks} stacks
+ * @param {string} site
+ * @param {string} format
+ * @param {URLSearchParams} query
  */
-function folded(stacks) {
-  const path = [''];
-  const lines = [];
-  for (let node = 1; node < stacks.count; node += 1) {
-    const depth = stacks.depth[node];
-    const name = (stacks.frameOf(node)?.name ?? '').replaceAll(';', ',');
-    path[depth] = depth === 1 ? name : `${path[depth - 1]};${name}`;
-    if (stacks.self[node] > 0) lines.push(`${path[depth]} ${stacks.self[node]}\n`);
-  }
-  return new Blob(lines, { type: 'text/plain' });
+async function openIn(site, format, query) {
+  const response = await call(`/api/v1/export-links/${format}?${query}`);
+  const { path } = await response.json();
+  window.open(site + encodeURIComponent(location.origin + path), '_blank', 'noopener');
 }
 
 /**

@@ -2,6 +2,7 @@
 // A flame graph and a table side by side, and the callers and callees of the chosen function below.
 import { element } from '../dom.js';
 import { remember } from '../shell/router.js';
+import { setKeys } from '../shell/keys.js';
 import { addCommands, matching } from '../shell/palette.js';
 import { FlameGraph } from './flame.js';
 import { calleesOf, callersOf, groupBy, invert } from './regroup.js';
@@ -28,12 +29,28 @@ const VIEWS = [
   ['file', 'By source file'],
 ];
 
+/** Keys that components handle, for the list of keys. */
+const KEYS = {
+  'In the flame graph': [
+    { key: '↑ ↓', does: 'go to the stack before or after' },
+    { key: '→', does: 'open a stack, then go to its first callee' },
+    { key: '←', does: 'close a stack, or go to its caller' },
+    { key: 'Enter', does: 'zoom to the stack' },
+    { key: 'Escape', does: 'show all' },
+  ],
+  'In a table': [
+    { key: '↑ ↓', does: 'go to another row; also Page Up, Page Down, Home, End' },
+    { key: 'Enter', does: 'choose the row' },
+    { key: 's', does: 'sort by the next column' },
+  ],
+};
+
 export class Explorer {
   /**
+   * Creates an empty explorer; `restore` fills it once it is on the page.
    * @param {Subject} subject
-   * @param {URLSearchParams} parameters State of the address: `view`, `zoom`, `search`, `function`.
    */
-  constructor(subject, parameters) {
+  constructor(subject) {
     this.subject = subject;
     this.stacks = subject.stacks;
     this.flame = new FlameGraph();
@@ -47,20 +64,22 @@ export class Explorer {
     this.viewField = element('label', { class: 'field' }, 'Stacks ', this.view);
     this.element = element('div', { class: 'explorer' }, element('div', { class: 'side-by-side' }, this.flame, this.table), this.below);
     this.#listen();
-    this.restore(parameters);
   }
 
   #listen() {
-    this.flame.addEventListener('zoom', (event) => remember({ zoom: /** @type {CustomEvent} */ (event).detail.key }));
-    this.flame.addEventListener('search', (event) => remember({ search: /** @type {CustomEvent} */ (event).detail.text }, { replace: true }));
-    this.flame.addEventListener('choose', (event) => this.choose(/** @type {CustomEvent} */ (event).detail.frame, { replace: true }));
-    this.table.addEventListener('choose', (event) => this.choose(/** @type {CustomEvent} */ (event).detail.row.frame));
+    this.flame.addEventListener('zoom', (event) => remember({ zoom: detailOf(event).key }));
+    this.flame.addEventListener('search', (event) => remember({ search: detailOf(event).text }, { replace: true }));
+    this.flame.addEventListener('names', (event) => remember({ names: detailOf(event).isFull ? 'full' : '' }));
+    this.flame.addEventListener('choose', (event) => this.choose(detailOf(event).frame, { replace: true }));
+    this.table.addEventListener('choose', (event) => this.choose(detailOf(event).row.frame));
+    for (const [heading, keys] of Object.entries(KEYS)) setKeys(heading, keys);
     this.forget = addCommands((text) => (text.length < 2 ? [] : matching(text, this.#commands()).slice(0, 20)));
   }
 
-  /** Stops to offer functions in the palette. */
+  /** Stops to offer functions in the palette, and keys. */
   leave() {
     this.forget?.();
+    for (const heading of Object.keys(KEYS)) setKeys(heading, []);
   }
 
   #commands() {
@@ -68,13 +87,14 @@ export class Explorer {
   }
 
   /**
-   * Shows the state of an address.
+   * Shows the state of an address: `view`, `zoom`, `search`, `names`, `function`.
    * @param {URLSearchParams} parameters
    */
   restore(parameters) {
     this.view.value = parameters.get('view') ?? '';
     if (this.view.selectedIndex < 0) this.view.value = '';
     this.#show();
+    this.flame.fullNames.checked = parameters.get('names') === 'full';
     this.flame.query = parameters.get('search') ?? '';
     this.flame.zoom = parameters.get('zoom') ?? '';
     const name = parameters.get('function');
@@ -147,6 +167,14 @@ export class Explorer {
     const show = () => flame.show({ stacks, colors, describe: (node) => this.subject.describe(stacks, node), label });
     return { section: element('section', {}, element('h3', {}, title), flame), show };
   }
+}
+
+/**
+ * Returns the details of an event of a component.
+ * @param {Event} event
+ */
+function detailOf(event) {
+  return /** @type {CustomEvent} */ (event).detail;
 }
 
 /**

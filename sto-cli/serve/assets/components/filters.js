@@ -37,10 +37,10 @@ export async function filterFields(named, parameters, path) {
   const { profiles } = await ask('show', { named }).catch(() => ({ profiles: [] }));
   const events = distinct(profiles.flatMap((/** @type {any} */ { events }) => events.map((/** @type {any} */ { event }) => event)));
   const keys = distinct(profiles.flatMap((/** @type {any} */ { labels, sample_labels }) => [...Object.keys(labels), ...(sample_labels ?? []).map(keyOf)]));
-  const roots = [['', 'one tree'], ['thread', 'each thread'], ...keys.map((key) => [`label:${key}`, `label ${key}`])];
+  const roots = [['', 'nothing'], ['thread', 'thread'], ...keys.map((key) => [`label:${key}`, `label ${key}`])];
   return [
     events.length > 1 && select('Event', 'event', [['', 'usual event'], ...events.map((event) => [event, event])], parameters, path),
-    select('Apart', 'by', roots, parameters, path),
+    select('Group by', 'by', roots, parameters, path),
     element('span', { class: 'field' }, 'Seconds ', time('from', 'from', parameters, path), ' – ', time('to', 'to', parameters, path)),
   ].filter((field) => field !== false);
 }

@@ -27,6 +27,7 @@ export function verdict({ verdict: name, reason, weak }) {
     'p',
     { class: 'verdict' },
     element('strong', { class: type }, title),
+    ' ',
     weak && element('span', { class: 'weak' }, 'weak evidence'),
     ` ${reason}`,
   );
@@ -54,7 +55,7 @@ function findingParts(finding, choose) {
   const place = [module, file && `${file}${line ? `:${line}` : ''}`].filter(Boolean).join(', ');
   const costs = (/** @type {any[]} */ side) => side.map(({ cost }) => cost);
   return [
-    element('summary', {}, element('strong', { class: type }, `${sign} ${word} `), element('code', {}, name), weak && element('span', { class: 'weak' }, 'weak evidence')),
+    element('summary', {}, element('strong', { class: type }, `${sign} ${word} `), element('code', {}, name), ' ', weak && element('span', { class: 'weak' }, 'weak evidence')),
     element('p', { class: 'soft' }, place, ' ', element('button', { type: 'button', click: () => choose(name, module) }, 'Show in the flame graph')),
     reason === '' ? '' : element('p', {}, reason),
     element(

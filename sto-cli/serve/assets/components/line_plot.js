@@ -30,7 +30,8 @@ import { go } from '../shell/router.js';
 
 const HEIGHT = 320;
 const [LEFT, RIGHT, TOP, BOTTOM] = [78, 14, 12, 30];
-const NAME = 110; // pixels that a name below the axis takes
+const LETTERS = 14; // of a name below the axis
+const LETTER = 7; // pixels of a letter
 
 /**
  * @param {Plot} plot
@@ -143,15 +144,27 @@ function axes({ points, format }, scale) {
       svg('text', { x: LEFT - 8, y: y + 4, 'text-anchor': 'end' }, format(value)),
     ];
   });
-  const every = Math.max(1, Math.ceil((points.length * NAME) / Math.max(NAME, scale.width - LEFT - RIGHT)));
-  const names = points.flatMap(({ name }, ix) => {
-    // The newest point has its name, too.
-    if ((points.length - 1 - ix) % every !== 0) return [];
-    const x = scale.x(ix);
-    const anchor = x > scale.width - NAME / 2 ? 'end' : x < LEFT + NAME / 2 ? 'start' : 'middle';
-    return [svg('text', { x, y: HEIGHT - 8, 'text-anchor': anchor }, name.length > 14 ? `${name.slice(0, 13)}…` : name)];
-  });
-  return [...rows, ...names];
+  return [...rows, ...names(points, scale)];
+}
+
+/**
+ * Writes the names of as many points as there is room for, beginning with the newest.
+ * @param {PlotPoint[]} points
+ * @param {Scale} scale
+ */
+function names(points, scale) {
+  /** @type {SVGTextElement[]} */
+  const written = [];
+  let free = scale.width;
+  for (const [ix, { name }] of [...points.entries()].reverse()) {
+    const text = name.length > LETTERS ? `${name.slice(0, LETTERS - 1)}…` : name;
+    const room = LETTER * text.length;
+    const x = Math.max(Math.min(scale.x(ix), scale.width - room / 2), room / 2);
+    if (x + room / 2 > free) continue;
+    free = x - room / 2 - 2 * LETTER;
+    written.push(svg('text', { x, y: HEIGHT - 8, 'text-anchor': 'middle' }, text));
+  }
+  return written;
 }
 
 /**

@@ -3,13 +3,13 @@
 import { grouped, quantity } from './numbers.js';
 
 /**
- * Formats a number with three significant digits.
+ * Formats a number with three significant digits. Numbers below 0.001 are not told apart.
  * @param {number} number
  */
 export function rounded(number) {
   const size = Math.abs(number);
   if (size >= 100 || number === 0) return grouped(Math.round(number));
-  return size < 0.001 ? number.toExponential(1) : number.toPrecision(3);
+  return size < 0.001 ? '<0.001' : number.toPrecision(3);
 }
 
 /** @param {number} seconds */

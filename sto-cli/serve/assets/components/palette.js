@@ -33,29 +33,63 @@ export function colorOfChange(step) {
  * @returns {import('./flame_picture.js').Palette}
  */
 export function computePalette(within) {
-  const probe = document.createElement('span');
-  probe.hidden = true;
-  within.append(probe);
-  const compute = (/** @type {string} */ color) => {
-    probe.style.color = color;
-    return getComputedStyle(probe).color;
-  };
-  const kinds = KINDS.flatMap((kind) => [100, 88, 76].map((part) => compute(`color-mix(in oklab, var(--box-${kind}) ${part}%, var(--box-tint))`)));
-  const steps = [];
-  for (let step = -STEPS; step <= STEPS; step += 1) {
-    const part = step === 0 ? 0 : 20 + 16 * Math.abs(step);
-    steps.push(compute(`color-mix(in oklab, var(${step < 0 ? '--box-less' : '--box-more'}) ${part}%, var(--box-same))`));
-  }
-  const boxes = [...kinds, ...steps];
-  const text = compute('var(--box-text)');
+  const probe = new Probe(within);
+  const kinds = KINDS.flatMap((kind) => [100, 88, 76].map((part) => `color-mix(in oklab, var(--box-${kind}) ${part}%, var(--box-tint))`));
+  const boxes = [...kinds, ...changeColors()];
   const palette = {
-    boxes,
-    texts: boxes.map(() => text),
-    merged: compute('var(--box-merged)'),
-    paper: compute('var(--paper)'),
-    ink: compute('var(--ink)'),
-    mark: compute('var(--mark)'),
+    boxes: Uint32Array.from(boxes, (box) => probe.pixel(box)),
+    faded: Uint32Array.from(boxes, (box) => probe.pixel(`color-mix(in oklab, ${box} 40%, var(--paper))`)),
+    merged: probe.pixel('var(--box-merged)'),
+    paper: probe.pixel('var(--paper)'),
+    mark: probe.pixel('var(--mark)'),
+    text: probe.color('var(--box-text)'),
+    ink: probe.color('var(--ink)'),
   };
   probe.remove();
   return palette;
+}
+
+function changeColors() {
+  const colors = [];
+  for (let step = -STEPS; step <= STEPS; step += 1) {
+    const part = step === 0 ? 0 : 20 + 16 * Math.abs(step);
+    colors.push(`color-mix(in oklab, var(${step < 0 ? '--box-less' : '--box-more'}) ${part}%, var(--box-same))`);
+  }
+  return colors;
+}
+
+/** Asks the browser for colours. */
+class Probe {
+  /** @param {HTMLElement} within Where variables have their values. */
+  constructor(within) {
+    this.element = document.createElement('span');
+    this.element.hidden = true;
+    within.append(this.element);
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 1;
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { willReadFrequently: true }));
+  }
+
+  /**
+   * @param {string} color
+   * @returns {string} Without variables.
+   */
+  color(color) {
+    this.element.style.color = color;
+    return getComputedStyle(this.element).color;
+  }
+
+  /**
+   * @param {string} color
+   * @returns {number} As in the data of a picture.
+   */
+  pixel(color) {
+    this.context.fillStyle = this.color(color);
+    this.context.fillRect(0, 0, 1, 1);
+    return new Uint32Array(this.context.getImageData(0, 0, 1, 1).data.buffer)[0];
+  }
+
+  remove() {
+    this.element.remove();
+  }
 }

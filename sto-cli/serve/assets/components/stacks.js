@@ -68,7 +68,7 @@ export class Stacks {
   }
 
   #depths() {
-    const depth = new Uint16Array(this.count);
+    const depth = new Uint32Array(this.count);
     for (let node = 1; node < this.count; node += 1) depth[node] = depth[this.parent[node]] + 1;
     return depth;
   }
@@ -211,19 +211,21 @@ export class Stacks {
     return found;
   }
 
-  /** Returns self and total cost of each frame; a recursion counts once. */
+  /** Returns self and total cost of each frame, and the total of the other side; a recursion counts once. */
   frameCosts() {
     const self = new Float64Array(this.frames.length);
     const total = new Float64Array(this.frames.length);
+    const other = new Float64Array(this.frames.length);
     const end = new Uint32Array(this.frames.length);
     for (let node = 1; node < this.count; node += 1) {
       const frame = this.frame[node];
       self[frame] += this.self[node];
       if (node < end[frame]) continue;
       total[frame] += this.total[node];
+      other[frame] += this.otherTotal?.[node] ?? 0;
       end[frame] = node + this.size[node];
     }
-    return { self, total };
+    return { self, total, other };
   }
 
   /**
@@ -240,10 +242,11 @@ export class Stacks {
    * @param {string} key
    */
   nodeOf(key) {
+    const wanted = Number.parseInt(key, 36);
     const keys = new Float64Array(this.count);
     for (let node = 1; node < this.count; node += 1) {
       keys[node] = this.#extendKey(keys[this.parent[node]], node);
-      if (keys[node].toString(36) === key) return node;
+      if (keys[node] === wanted) return node;
     }
     return 0;
   }

@@ -45,8 +45,8 @@ import { currentAddress, linkTo, remember } from '../shell/router.js';
  * @property {{samples: number, own_bytes: number}} totals
  */
 
-/** Builds on a page. */
-const PAGE = 50;
+const PAGE = 50; // builds
+const NAMES = 6; // of code, above the builds
 
 /** @type {import('../shell/router.js').Screen} */
 export const screen = {
@@ -82,13 +82,13 @@ export const screen = {
       return list.show(async (signal) => {
         const isByGit = parameters.get('order') === 'git';
         const offset = Number(parameters.get('offset')) || 0;
-        const found = await listed(parameters, isByGit, offset, signal);
-        if (!found) return [nothing(labels)];
+        const [found, code] = await Promise.all([listed(parameters, isByGit, offset, signal), codeNamed(parameters, signal)]);
+        if (!found) return [code, nothing(labels)];
         const ordered = isByGit ? byHistory(found.builds) : found.builds;
         const first = isByGit ? offset : 0;
         verdicts = new Verdicts(ordered, signal);
         const count = isByGit ? ordered.length : offset + ordered.length + found.more;
-        return [table(ordered.slice(first, first + PAGE), verdicts), pages(parameters, offset, count)];
+        return [code, table(ordered.slice(first, first + PAGE), verdicts), pages(parameters, offset, count)];
       });
     }
   },
@@ -116,6 +116,26 @@ async function listed(parameters, isByGit, offset, signal) {
     if (error instanceof Problem && error.status === 404) return null;
     throw error;
   }
+}
+
+/**
+ * Lists functions, modules and source files whose names have the searched text.
+ * @param {URLSearchParams} parameters
+ * @param {AbortSignal} signal
+ */
+async function codeNamed(parameters, signal) {
+  const text = parameters.get('text');
+  if (!text) return null;
+  const request = { text, kinds: ['function', 'module', 'file'], executable: parameters.get('program'), limit: NAMES };
+  /** @type {{found: {kind: string, name: string, executables: string[]}[], more: number}} */
+  const { found, more } = await ask('search', request, signal);
+  if (found.length === 0) return null;
+  const items = found.map(({ kind, name, executables }) => {
+    const link = linkTo('/time', { program: executables[0], function: name });
+    const shown = kind === 'function' ? element('a', { class: 'name', href: link }, name) : element('span', { class: 'name' }, name);
+    return element('li', {}, shown, element('small', {}, ` ${kind} of ${executables.join(', ')}`));
+  });
+  return element('section', { class: 'panel', 'aria-label': 'Code with this name' }, element('ul', { class: 'names' }, ...items), more > 0 && element('small', {}, `${counted(more, 'more name')}; Ctrl+K finds them by more of the name.`));
 }
 
 /** @param {string} label As `KEY=VALUE`. */
@@ -202,7 +222,7 @@ function table(builds, verdicts) {
       { title: 'Build', isHead: true, cell: nameOf },
       { title: 'Program', cell: ({ executable }) => executable },
       { title: 'Recorded', cell: ({ profiles }) => element('span', { class: 'time' }, minute(profiles[0]?.recorded)) },
-      { title: 'Runs', cell: runsByBenchmark },
+      { title: 'Runs', cell: runsByBenchmark, isSwitch: true },
       { title: 'Samples', isNumber: true, cell: ({ totals }) => grouped(totals.samples) },
       { title: 'Size', isNumber: true, cell: ({ totals }) => quantity(totals.own_bytes, 'bytes'), about: 'Bytes of the store that only these runs take' },
       { title: 'Quality', cell: ({ profiles }) => quality(profiles) },
@@ -230,7 +250,7 @@ function runsByBenchmark({ profiles }) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { benchmark } of profiles) counts.set(benchmark ?? '', (counts.get(benchmark ?? '') ?? 0) + 1);
-  return [...counts].map(([benchmark, count]) => (benchmark ? `${benchmark}: ${count}` : grouped(count))).join(', ');
+  return [...counts].map(([benchmark, count]) => (benchmark ? `${grouped(count)} of ${benchmark}` : counted(count, 'run'))).join(', ');
 }
 
 /**
@@ -253,33 +273,21 @@ function quality(profiles) {
 
 /** @param {readonly Run[]} profiles */
 function runs(profiles) {
-  const details = element('details', { class: 'runs', toggle: fill }, element('summary', {}, counted(profiles.length, 'run')));
-  return details;
-
-  function fill() {
-    if (details.querySelector('table')) return;
-    details.append(
-      element(
-        'div',
-        { class: 'scroll' },
-        dataTable(
-          [
-            { title: 'Run', isHead: true, cell: ({ id }) => element('a', { class: 'name', href: linkTo('/profile', { build: formatRuns([id]) }) }, id.slice(0, 8)) },
-            { title: 'Recorded', cell: ({ recorded }) => minute(recorded) },
-            { title: 'Benchmark', cell: ({ benchmark }) => benchmark },
-            { title: 'Events', cell: ({ events }) => events.map(({ event }) => event).join(', ') },
-            { title: 'Labels', cell: ({ labels }) => Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(', ') },
-            { title: 'Metrics', cell: ({ metrics }) => Object.entries(metrics).map(([name, value]) => `${name} ${rounded(value)}`).join(', ') },
-            { title: 'Samples', isNumber: true, cell: ({ samples }) => grouped(samples) },
-            { title: 'Quality', cell: (run) => quality([run]) },
-            { title: 'Over time', cell: ({ id, slices_bytes }) => slices_bytes > 0 && element('a', { href: linkTo('/run', { build: formatRuns([id]) }) }, 'look inside') },
-          ],
-          profiles,
-          { caption: 'Runs' },
-        ),
-      ),
-    );
-  }
+  return dataTable(
+    [
+      { title: 'Run', isHead: true, cell: ({ id }) => element('a', { class: 'name', href: linkTo('/profile', { build: formatRuns([id]) }) }, id.slice(0, 8)) },
+      { title: 'Recorded', cell: ({ recorded }) => minute(recorded) },
+      { title: 'Benchmark', cell: ({ benchmark }) => benchmark },
+      { title: 'Events', cell: ({ events }) => events.map(({ event }) => event).join(', ') },
+      { title: 'Labels', cell: ({ labels }) => Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(', ') },
+      { title: 'Metrics', cell: ({ metrics }) => Object.entries(metrics).map(([name, value]) => `${name} ${rounded(value)}`).join(', ') },
+      { title: 'Samples', isNumber: true, cell: ({ samples }) => grouped(samples) },
+      { title: 'Quality', cell: (run) => quality([run]) },
+      { title: 'Over time', cell: ({ id, slices_bytes }) => slices_bytes > 0 && element('a', { href: linkTo('/run', { build: formatRuns([id]) }) }, 'look inside') },
+    ],
+    profiles,
+    { caption: 'Runs' },
+  );
 }
 
 /**
@@ -302,6 +310,9 @@ function pages(parameters, offset, count) {
     last < count && element('a', { href: to(offset + PAGE), rel: 'next' }, 'older builds'),
   );
 }
+
+/** @type {Map<string, {verdict: string, reason: string}>} Verdicts by the address of the comparison; content ids never mean something else. */
+const known = new Map();
 
 /** Asks for verdicts of builds when they come into view, one after the other. */
 class Verdicts {
@@ -328,7 +339,7 @@ class Verdicts {
   cell(build) {
     const before = this.#before(build);
     if (!before) return element('span', { class: 'soft' }, 'first');
-    const cell = element('span', { class: 'soft verdict' }, '…');
+    const cell = element('span', { class: 'soft judged' }, '…');
     this.waiting.set(cell, build);
     this.observer.observe(cell);
     return cell;
@@ -350,16 +361,25 @@ class Verdicts {
   }
 
   /**
+   * @param {Build} before
+   * @param {Build} build
+   */
+  #ask(before, build) {
+    const ids = (/** @type {Build} */ { profiles }) => ({ runs: profiles.map(({ id }) => id) });
+    return ask('check', { baseline: { any: ids(before) }, candidate: ids(build) }, this.signal);
+  }
+
+  /**
    * @param {Element} cell
    * @param {Build} before
    * @param {Build} build
    */
   async #show(cell, before, build) {
     if (this.signal.aborted) return;
-    const ids = (/** @type {Build} */ { profiles }) => ({ runs: profiles.map(({ id }) => id) });
+    const link = linkTo('/compare', { baseline: runsOf(before), candidate: runsOf(build) });
     try {
-      const { verdict, reason } = await ask('check', { baseline: { any: ids(before) }, candidate: ids(build) }, this.signal);
-      const link = linkTo('/compare', { baseline: runsOf(before), candidate: runsOf(build) });
+      const { verdict, reason } = known.get(link) ?? (await this.#ask(before, build));
+      known.set(link, { verdict, reason });
       cell.replaceChildren(element('a', { class: CLASSES[verdict], href: link, title: `Against ${before.version}: ${reason}` }, WORDS[verdict] ?? verdict));
     } catch (error) {
       if (this.signal.aborted) return;

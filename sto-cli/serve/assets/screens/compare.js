@@ -9,7 +9,7 @@ import { findings, verdict } from '../components/findings.js';
 import { change, counted, grouped, percent, probability, quantity, ratio } from '../components/numbers.js';
 import { colorOfChange } from '../components/palette.js';
 import { Stacks } from '../components/stacks.js';
-import { element } from '../dom.js';
+import { element, later } from '../dom.js';
 import { setTitle } from '../shell/header.js';
 import { currentAddress, go, linkTo, remember } from '../shell/router.js';
 
@@ -30,9 +30,9 @@ export const screen = {
     const difference = await loadDifference(sides, parameters, signal);
     remember({ baseline: difference.sides[0].link, candidate: difference.sides[1].link }, { replace: true });
     const known = currentAddress().parameters;
-    const explorer = new Explorer(subjectOf(difference, parameters.has('all')), parameters);
+    const explorer = new Explorer(subjectOf(difference, parameters.has('all')));
     setTitle('Compare', difference.sides.map(({ name }) => name).join(' and '));
-    main.append(...(await parts(difference, parameters, await asking, explorer)));
+    main.append(...parts(difference, parameters, asking, explorer));
     explorer.restore(parameters);
     const keys = ['baseline', 'candidate', 'widths', 'all', ...FILTERS];
     const restore = (/** @type {import('../shell/router.js').Address} */ { parameters: wanted }) => {
@@ -154,8 +154,7 @@ function describe(stacks, node, difference) {
   const { isByBaseline, unit, run } = difference;
   const costs = [stacks.otherTotal?.[node] ?? 0, stacks.total[node]];
   const [before, after] = isByBaseline ? costs.reverse() : costs;
-  const wholes = [stacks.otherTotal?.[0] ?? 0, stacks.whole];
-  const [all, allAfter] = isByBaseline ? wholes.reverse() : wholes;
+  const [all, allAfter] = wholes(stacks, difference);
   const frame = stacks.frameOf(node);
   const cost = `${quantity(before * run, unit)} → ${quantity(after * run, unit)} a run (${change(before, after)}), ${percent(before / all)} → ${percent(after / allAfter)}`;
   if (frame === null) return `all: ${cost}`;
@@ -165,52 +164,68 @@ function describe(stacks, node, difference) {
 }
 
 /**
+ * A function, or a module or file, and its total cost on both sides in mean runs of the baseline.
+ * @typedef {{frame: number, shown: Frame, test: any, before: number, after: number}} Row
+ */
+
+/**
  * @param {Stacks} stacks
  * @param {Difference} difference
  * @param {boolean} isAll
- * @returns {import('../components/table.js').TableContent<any>}
+ * @returns {import('../components/table.js').TableContent<Row>}
  */
 function tableOf(stacks, difference, isAll) {
-  const costs = stacks.frameCosts();
-  const rows = stacks.frames.map((shown, frame) => ({ frame, shown, test: testOf(difference, shown), total: costs.total[frame] }));
-  const tested = rows.filter(({ test }) => test);
-  const kept = tested.length > 0 && !isAll ? tested.filter(({ test }) => isChanged(test, difference)) : tested.length > 0 ? tested : rows;
-  const effect = (/** @type {any} */ { test }) => Math.abs((test?.total.candidate_cost ?? 0) - (test?.total.baseline_cost ?? 0));
+  const { total, other } = stacks.frameCosts();
+  const [before, after] = difference.isByBaseline ? [total, other] : [other, total];
+  const rows = stacks.frames.map((shown, frame) => ({ frame, shown, test: testOf(difference, shown), before: before[frame], after: after[frame] }));
+  // Modules and files are not tested.
+  const isTested = stacks.frames === difference.stacks.frames;
+  const effect = (/** @type {Row} */ row) => Math.abs(row.after - row.before);
+  const share = (/** @type {number} */ cost, /** @type {number} */ ix) => percent(cost / wholes(stacks, difference)[ix]);
   return {
-    label: 'Functions of both sides',
-    noun: 'function',
-    rows: kept,
+    label: 'Costs of both sides',
+    noun: isTested ? 'function' : 'name',
+    rows: rows.filter((row) => (isTested && !isAll ? isChanged(row.test, difference) : row.before + row.after > 0)),
     key: ({ frame }) => String(frame),
     text: ({ shown }) => `${shown.name} ${shown.label} ${shown.module}`,
     columns: [
-      { title: 'Total', width: '5rem', isNumber: true, order: effect, cell: ({ test }) => changeCell(test, difference), about: 'change of the cost with all that it calls; sorted by the difference' },
+      { title: 'Total', width: '5rem', isNumber: true, order: effect, cell: (row) => changeCell(row, difference), about: 'change of the cost with all that it calls; sorted by the difference' },
       { title: 'q', width: '4.5rem', isNumber: true, order: ({ test }) => -(test?.total.q ?? 2), cell: ({ test }) => probability(test?.total.q), about: 'share of false findings among functions with a q as low' },
-      { title: 'Function', width: 'minmax(8rem, 3fr)', order: ({ shown }) => shown.label, cell: ({ shown }) => element('span', { class: 'name', title: shown.name }, shown.label) },
-      { title: 'Before', width: '4.2rem', isNumber: true, isExtra: true, order: ({ test }) => test?.total.baseline_share ?? 0, cell: ({ test }) => percent(test?.total.baseline_share ?? NaN), about: 'share of the baseline' },
-      { title: 'After', width: '4.2rem', isNumber: true, isExtra: true, order: ({ test, total }) => test?.total.candidate_share ?? total, cell: ({ test, total }) => percent(test?.total.candidate_share ?? total / stacks.whole), about: 'share of the candidate' },
+      { title: 'Name', width: 'minmax(8rem, 3fr)', order: ({ shown }) => shown.label, cell: ({ shown }) => element('span', { class: 'name', title: shown.name }, shown.label) },
+      { title: 'Before', width: '4.2rem', isNumber: true, isExtra: true, order: (row) => row.before, cell: (row) => share(row.before, 0), about: 'share of the baseline' },
+      { title: 'After', width: '4.2rem', isNumber: true, isExtra: true, order: (row) => row.after, cell: (row) => share(row.after, 1), about: 'share of the candidate' },
     ],
   };
 }
 
 /**
- * @param {any} test
+ * Returns the cost of the whole before and after.
+ * @param {Stacks} stacks
  * @param {Difference} difference
  */
-function changeCell(test, difference) {
+function wholes(stacks, { isByBaseline }) {
+  const costs = [stacks.otherTotal?.[0] ?? 0, stacks.whole];
+  return isByBaseline ? costs.reverse() : costs;
+}
+
+/**
+ * @param {Row} row
+ * @param {Difference} difference
+ */
+function changeCell({ test, before, after }, difference) {
   const step = stepOf(test, difference);
   const type = step > 0 ? 'worse' : step < 0 ? 'better' : '';
   const sign = step > 0 ? '▲ ' : step < 0 ? '▼ ' : '';
-  const { baseline_samples, candidate_samples, change: factor } = test?.total ?? {};
-  return element('span', { class: type }, sign + (factor === null ? change(baseline_samples, candidate_samples) : ratio(factor)));
+  return element('span', { class: type }, sign + (test?.total.change ? ratio(test.total.change) : change(before, after)));
 }
 
 /**
  * @param {Difference} difference
  * @param {URLSearchParams} parameters
- * @param {import('../components/builds_choice.js').Choice[]} choices
+ * @param {Promise<import('../components/builds_choice.js').Choice[]>} choices
  * @param {Explorer} explorer
  */
-async function parts(difference, parameters, choices, explorer) {
+function parts(difference, parameters, choices, explorer) {
   const { comparison, sides, outliers, stacks } = difference;
   const choose = (/** @type {string} */ name, /** @type {string} */ module) => {
     const frame = stacks.frames.findIndex((known) => known.name === name && known.module === module);
@@ -221,13 +236,13 @@ async function parts(difference, parameters, choices, explorer) {
   return [
     element('h1', {}, `${sides[0].name} → ${sides[1].name}`),
     verdict(comparison),
-    sideFields(choices, parameters, sides.map(({ link }) => link), sides.map(({ name }) => name)),
+    later(choices.then((known) => [sideFields(known, parameters, sides.map(({ link }) => link), sides.map(({ name }) => name))])),
     element('div', { class: 'halves' }, ...sides.map(sidePanel)),
     command(sides, parameters),
     warnings.length > 0 && element('ul', { class: 'warnings' }, ...warnings),
     findings(comparison, choose),
     element('h2', {}, 'Stacks'),
-    element('div', { class: 'tools' }, explorer.viewField, ...switches(difference, parameters), ...(await filterFields(parseBuildRef(sides[1].link), parameters, '/compare'))),
+    element('div', { class: 'tools' }, explorer.viewField, ...switches(difference, parameters), later(filterFields(parseBuildRef(sides[1].link), parameters, '/compare'))),
     legend(difference),
     explorer.element,
   ].filter((part) => part !== false);
@@ -316,7 +331,7 @@ function command(sides, parameters) {
   const words = ['sto', 'find-regressions', ...(event ? ['--event', event] : []), ...sides.map(({ executable, build }) => `${executable}@${build}`)];
   const line = words.map(quoted).join(' ');
   const copy = element('button', { type: 'button', click: () => navigator.clipboard.writeText(line) }, 'Copy');
-  return element('p', { class: 'tools' }, 'The same in a terminal: ', element('code', {}, line), copy);
+  return element('p', {}, 'The same in a terminal: ', element('code', {}, line), ' ', copy);
 }
 
 /** @param {string} word */

@@ -11,9 +11,9 @@ import { element } from '../dom.js';
 import { setTitle } from '../shell/header.js';
 import { currentAddress, linkTo, remember } from '../shell/router.js';
 
-/** @typedef {import('./builds.js').Run & {executable: string, build: string}} ListedRun */
+/** @typedef {import('./builds.js').Build} Build */
 
-const LISTED = 200; // newest runs among which those with a course over time are listed
+const BUILDS = 100; // newest builds whose runs are listed
 
 /** @type {import('../shell/router.js').Screen} */
 export const screen = {
@@ -38,8 +38,10 @@ export const screen = {
  * @param {AbortSignal} signal
  */
 async function runs(signal) {
-  const { runs } = await ask('runs', { limit: LISTED }, signal);
-  const sliced = runs.filter((/** @type {ListedRun} */ { slices_bytes }) => slices_bytes > 0);
+  /** @type {{builds: Build[]}} */
+  const { builds } = await ask('builds', { limit: BUILDS }, signal);
+  const runs = builds.flatMap(({ executable, version, profiles }) => profiles.map((run) => ({ ...run, executable, version })));
+  const sliced = runs.filter(({ slices_bytes }) => slices_bytes > 0);
   if (sliced.length === 0) {
     return [element('p', {}, 'No run of this store keeps its course over time. ', element('code', {}, 'sto ingest --slices 1000'), ' does.')];
   }
@@ -49,13 +51,13 @@ async function runs(signal) {
       [
         { title: 'Run', isHead: true, cell: ({ id }) => element('a', { class: 'name', href: linkTo('/run', { build: formatRuns([id]) }) }, id.slice(0, 8)) },
         { title: 'Program', cell: ({ executable }) => executable, key: ({ executable }) => executable },
-        { title: 'Build', cell: ({ build }) => build, key: ({ build }) => build },
+        { title: 'Build', cell: ({ version }) => version, key: ({ version }) => version },
         { title: 'Benchmark', cell: ({ benchmark }) => benchmark },
         { title: 'Recorded', cell: ({ recorded }) => minute(recorded), key: ({ recorded }) => recorded ?? '' },
         { title: 'Format', cell: ({ format }) => format },
         { title: 'Samples', isNumber: true, cell: ({ samples }) => grouped(samples), key: ({ samples }) => samples },
       ],
-      /** @type {ListedRun[]} */ (sliced),
+      sliced,
       { caption: 'Runs with a course over time, newest first' },
     ),
   ];
@@ -69,7 +71,7 @@ async function runs(signal) {
 async function run(parameters, heading, signal) {
   const build = parameters.get('build') ?? '';
   const shown = await ask('show', { named: parseBuildRef(build) }, signal);
-  const { executable, build: version, profiles } = shown;
+  const { executable, version, profiles } = shown;
   const hasCalls = profiles.some((/** @type {{calls_over_time?: object | null}} */ profile) => profile.calls_over_time);
   const view = parameters.get('view') ?? 'timeline';
   setTitle('Inside a run', `${executable} ${version}`);
@@ -96,16 +98,21 @@ async function run(parameters, heading, signal) {
 /** @param {URLSearchParams} parameters */
 function addressOf(parameters) {
   const page = parameters.get('view') === 'calls' ? 'calls' : 'timeline';
-  return linkTo(`/pages/${page}`, { build: parameters.get('build'), event: parameters.get('event') });
+  const window = parameters.get('window');
+  return linkTo(`/pages/${page}`, { build: parameters.get('build'), event: parameters.get('event') }) + (window ? `#${window}` : '');
 }
 
 /**
- * Gives a page the height of its content, and the colours of this one.
+ * Gives a page the height of its content and the colours of this one, and keeps its window of time in the address.
  * @param {HTMLIFrameElement} frame
  */
 function fit(frame) {
   const root = frame.contentDocument?.documentElement;
-  if (!root) return;
+  const page = frame.contentWindow;
+  if (!root || !page) return;
+  page.addEventListener('hashchange', () => remember({ window: page.location.hash.slice(1) }, { replace: true }));
+  // This screen has the heading already.
+  root.querySelector('h1')?.setAttribute('hidden', '');
   root.style.colorScheme = getComputedStyle(document.documentElement).colorScheme;
   const resize = () => (frame.style.height = `${root.scrollHeight}px`);
   new ResizeObserver(resize).observe(root);

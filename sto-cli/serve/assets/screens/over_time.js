@@ -63,6 +63,8 @@ export const screen = {
       remember(changes);
       const { parameters } = currentAddress();
       if (!('function' in changes)) form.replaceChildren(...fields(labels, parameters, names, change));
+      // The share of a whole program is always 100 %.
+      form.querySelector('.observed')?.toggleAttribute('hidden', !parameters.get('function'));
       show(parameters);
     }
 
@@ -85,11 +87,14 @@ function fields({ executables, benchmarks }, parameters, names, change) {
   const name = textField('Function', parameters.get('function') ?? '', (name) => change({ function: name }), 'the whole program');
   name.addEventListener('input', (event) => suggest(/** @type {HTMLInputElement} */ (event.target).value, program, names));
   name.querySelector('input')?.setAttribute('list', names.id);
+  const observed = choice('Show', options(['', 'cost'], parameters.get('observed'), 'share of all samples', { cost: 'cost of a run' }), (observed) => change({ observed }));
+  observed.classList.add('observed');
+  observed.hidden = !parameters.get('function');
   return [
     choice('Program', options(programs, program), (program) => change({ program })),
     choice('Benchmark', options(['', ...Object.keys(benchmarks)], parameters.get('benchmark'), 'the only one'), (benchmark) => change({ benchmark })),
     name,
-    choice('Show', options(['', 'cost'], parameters.get('observed'), 'share of all samples', { cost: 'cost of a run' }), (observed) => change({ observed })),
+    observed,
     choice('Points', options(['', 'run'], parameters.get('by'), 'builds', { run: 'runs' }), (by) => change({ by })),
   ];
 }
@@ -116,7 +121,6 @@ async function shown(parameters, programs, signal) {
   const name = parameters.get('function') ?? '';
   const benchmark = parameters.get('benchmark');
   const history = { executable, benchmarks: benchmark ? [benchmark] : [], event: parameters.get('event') };
-  // The share of a whole program is always 100 %.
   const observed = name === '' ? 'cost' : (parameters.get('observed') ?? 'share');
   const request = { function: name, history, observed, by: parameters.get('by') ?? 'build' };
   const [series, { builds }] = await Promise.all([ask('series', request, signal), ask('builds', { executable, benchmarks: history.benchmarks }, signal)]);
@@ -205,7 +209,7 @@ function shiftTable(changes, points, builds, format) {
   const table = dataTable(
     [
       { title: 'Since', isHead: true, cell: ({ at, build }) => element('a', { class: 'name', href: comparison(points, at, builds) }, build) },
-      { title: 'Commit', cell: ({ build }) => commitOf(builds.get(build)) },
+      ...(hasCommits(builds) ? [{ title: 'Commit', cell: (/** @type {Series['changes'][number]} */ { build }) => commitOf(builds.get(build)) }] : []),
       { title: 'Before', isNumber: true, cell: ({ before }) => format(before) },
       { title: 'After', isNumber: true, cell: ({ after }) => format(after) },
       { title: 'Change', isNumber: true, cell: ({ before, after }) => changed(before, after) },
@@ -227,6 +231,11 @@ function changed(before, after) {
   return element('span', { class: isMore ? 'worse' : 'better' }, `${isMore ? '▲' : '▼'} ${ratioOf(before, after)}`);
 }
 
+/** @param {Map<string, Build>} builds */
+function hasCommits(builds) {
+  return [...builds.values()].some(({ commit }) => commit);
+}
+
 /** @param {Build | undefined} build */
 function commitOf(build) {
   return build?.commit && element('span', {}, element('code', {}, build.commit.hash.slice(0, 8)), ` ${build.commit.subject}`);
@@ -245,7 +254,7 @@ function pointTable(points, links, builds, format, number) {
     [
       { title: 'Build', isHead: true, cell: ({ point, link }) => element('a', { class: 'name', href: link }, point.build) },
       { title: 'Recorded', cell: ({ point }) => minute(point.recorded) },
-      { title: 'Commit', cell: ({ point }) => commitOf(builds.get(point.build)) },
+      ...(hasCommits(builds) ? [{ title: 'Commit', cell: (/** @type {{point: Point}} */ { point }) => commitOf(builds.get(point.build)) }] : []),
       { title: 'Value', isNumber: true, cell: ({ point }) => format(number(point)) },
       { title: 'Expected', isNumber: true, cell: ({ point: { low, high } }) => low !== null && high !== null && `${format(low)} to ${format(high)}` },
       { title: 'Samples', isNumber: true, cell: ({ point }) => grouped(point.samples) },

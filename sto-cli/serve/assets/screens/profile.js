@@ -9,7 +9,7 @@ import { counted, percent, quantity } from '../components/numbers.js';
 import { colorOfKind } from '../components/palette.js';
 import { sourceLines } from '../components/source_lines.js';
 import { Stacks } from '../components/stacks.js';
-import { element } from '../dom.js';
+import { element, later } from '../dom.js';
 import { setTitle } from '../shell/header.js';
 import { currentAddress, go, linkTo, remember } from '../shell/router.js';
 import { downloads } from '../components/downloads.js';
@@ -30,9 +30,9 @@ export const screen = {
     // An address with ids means the same on every machine.
     remember({ build: formatRuns(profile.header.profiles) }, { replace: true });
     const known = currentAddress().parameters;
-    const explorer = new Explorer(subjectOf(profile), parameters);
+    const explorer = new Explorer(subjectOf(profile));
     setTitle('Profile', profile.name);
-    main.append(...(await parts(profile, parameters, await asking, explorer)));
+    main.append(...parts(profile, parameters, asking, explorer));
     explorer.restore(parameters);
     return { restore: (address) => restore(explorer, known, address.parameters), leave: () => explorer.leave() };
   },
@@ -117,18 +117,21 @@ function tableOf(stacks, { name }) {
   const rows = stacks.frames.map((_, frame) => ({ frame, self: costs.self[frame], total: costs.total[frame] }));
   const share = (/** @type {number} */ cost) => percent(cost / stacks.whole);
   const frameOfRow = (/** @type {{frame: number}} */ row) => stacks.frames[row.frame];
+  const hasModules = new Set(stacks.frames.map(({ module }) => module)).size > 1;
+  /** @type {import('../components/table.js').Column<{frame: number, self: number, total: number}>[]} */
+  const columns = [
+    { title: 'Self', width: '4.5rem', isNumber: true, order: ({ self }) => self, cell: ({ self }) => share(self), about: 'cost of its own code' },
+    { title: 'Total', width: '4.5rem', isNumber: true, order: ({ total }) => total, cell: ({ total }) => share(total), about: 'cost with all that it calls' },
+    { title: 'Name', width: 'minmax(8rem, 3fr)', order: (row) => frameOfRow(row).label, cell: (row) => named(frameOfRow(row)) },
+    { title: 'Module', width: 'minmax(4rem, 1fr)', isExtra: true, order: (row) => frameOfRow(row).module, cell: (row) => frameOfRow(row).module },
+  ];
   return {
     label: `Functions of ${name}`,
     noun: 'name',
     rows: rows.filter(({ total }) => total > 0),
     key: ({ frame }) => String(frame),
     text: (row) => `${frameOfRow(row).name} ${frameOfRow(row).label} ${frameOfRow(row).module}`,
-    columns: [
-      { title: 'Self', width: '4.5rem', isNumber: true, order: ({ self }) => self, cell: ({ self }) => share(self), about: 'cost of its own code' },
-      { title: 'Total', width: '4.5rem', isNumber: true, order: ({ total }) => total, cell: ({ total }) => share(total), about: 'cost with all that it calls' },
-      { title: 'Name', width: 'minmax(8rem, 3fr)', order: (row) => frameOfRow(row).label, cell: (row) => named(frameOfRow(row)) },
-      { title: 'Module', width: 'minmax(4rem, 1fr)', isExtra: true, order: (row) => frameOfRow(row).module, cell: (row) => frameOfRow(row).module },
-    ],
+    columns: hasModules ? columns : columns.slice(0, 3),
   };
 }
 
@@ -140,10 +143,10 @@ function named(frame) {
 /**
  * @param {Profile} profile
  * @param {URLSearchParams} parameters
- * @param {import('../components/builds_choice.js').Choice[]} choices
+ * @param {Promise<import('../components/builds_choice.js').Choice[]>} choices
  * @param {Explorer} explorer
  */
-async function parts(profile, parameters, choices, explorer) {
+function parts(profile, parameters, choices, explorer) {
   const { header, unit, stacks } = profile;
   const build = formatRuns(header.profiles);
   const facts = [
@@ -153,16 +156,21 @@ async function parts(profile, parameters, choices, explorer) {
     counted(stacks.count - 1, 'stack'),
   ];
   return [
-    element('div', { class: 'heading' }, element('h1', {}, profile.name), element('p', { class: 'soft' }, facts.filter(Boolean).join(' · '))),
+    element(
+      'div',
+      { class: 'heading' },
+      element('h1', {}, profile.name),
+      element('p', { class: 'soft' }, facts.filter(Boolean).join(' · ')),
+      element('a', { href: linkTo('/compare', { candidate: build }) }, 'Compare with another build'),
+      downloads(profile.name, header.profiles, parameters.get('event')),
+    ),
     ...(header.incomplete > 0.05 ? [element('p', { class: 'warnings' }, `${percent(header.incomplete)} of the samples lack some or all callers.`)] : []),
     element(
       'div',
       { class: 'tools' },
-      buildField('Build', choices, build, profile.name, openBuild),
-      ...(await filterFields(profile.named, parameters, '/profile')),
+      later(choices.then((known) => [buildField('Build', known, build, profile.name, openBuild)])),
+      later(filterFields(profile.named, parameters, '/profile')),
       explorer.viewField,
-      element('a', { href: linkTo('/compare', { candidate: build }) }, 'Compare'),
-      downloads(profile),
     ),
     explorer.element,
   ];

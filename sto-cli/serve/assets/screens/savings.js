@@ -137,7 +137,7 @@ function content(found) {
 
 /** @param {Cores} cores */
 function interval({ low, high }) {
-  return low === null || high === null ? 'from too few runs for an interval' : `95 % interval ${rounded(low)} to ${rounded(high)}`;
+  return low === null || high === null ? 'without an interval, as a program has one run only' : `95 % interval ${rounded(low)} to ${rounded(high)}`;
 }
 
 /** @param {Savings} found */

@@ -186,8 +186,13 @@ function resultTable({ columns, rows }, numbers) {
 /** @param {Cell} cell */
 function written(cell) {
   if (cell === null) return element('span', { class: 'soft' }, 'NULL');
-  if (typeof cell !== 'number') return cell;
-  return Number.isInteger(cell) ? grouped(cell) : String(Number(cell.toPrecision(6)));
+  if (typeof cell !== 'number') return element('span', { title: cell }, cell);
+  return numeral(cell);
+}
+
+/** @param {number} number */
+function numeral(number) {
+  return Number.isInteger(number) ? grouped(number) : String(Number(number.toPrecision(6)));
 }
 
 /**
@@ -201,9 +206,9 @@ function plotOf({ columns, rows }, of, numbers) {
   const points = rows.map((row, ix) => {
     const name = named < 0 ? String(ix + 1) : String(row[named] ?? '');
     const value = Number(row[of] ?? 0);
-    return { name, value, about: `${name}: ${columns[of]} ${written(value)}` };
+    return { name, value, about: `${name}: ${columns[of]} ${numeral(value)}` };
   });
-  return linePlot({ title: `${columns[of]} of each row`, points, format: (value) => String(written(value)) });
+  return linePlot({ title: `${columns[of]} of each row`, points, format: numeral });
 }
 
 /** @param {Result} result */

@@ -3,7 +3,7 @@
 import { ask, call } from '../ask.js';
 import { formatRuns } from '../build_ref.js';
 import { dataTable } from '../components/data_table.js';
-import { minute } from '../components/measures.js';
+import { minute, rounded } from '../components/measures.js';
 import { counted, grouped, percent, quantity } from '../components/numbers.js';
 import { Part } from '../components/part.js';
 import { element } from '../dom.js';
@@ -31,10 +31,10 @@ export const screen = {
   title: 'Status',
   async render(main, _address, signal) {
     const senders = new Part(signal);
-    const symbols = new Part(signal);
-    main.append(element('h1', {}, this.title), senders.element, symbols.element);
+    const store = new Part(signal);
+    main.append(element('h1', {}, this.title), senders.element, store.element);
     const update = () => senders.show(async (signal) => serverState(await (await call('/api/v1/status', { signal })).json()));
-    await Promise.all([update(), symbols.show(withoutSymbols)]);
+    await Promise.all([update(), store.show(storeState)]);
     const timer = setInterval(() => document.visibilityState === 'visible' && !main.contains(document.activeElement) && update(), EVERY);
     return { leave: () => clearInterval(timer) };
   },
@@ -75,13 +75,23 @@ function reason({ time, count, reason: text }) {
   return element('li', {}, `${minute(time)}, ${counted(count, 'time')}: ${text}`);
 }
 
+/** @param {AbortSignal} signal */
+async function storeState(signal) {
+  /** @type {{builds: Build[], more: number, totals: {profiles: number, samples: number}, file_bytes: number | null, saving: number | null}} */
+  const found = await ask('builds', { limit: BUILDS }, signal);
+  const { builds, more, totals, file_bytes: size, saving } = found;
+  const amount = `${counted(builds.length + more, 'build')} with ${counted(totals.profiles, 'run')} and ${counted(totals.samples, 'sample')}`;
+  const room = size ? `, in ${quantity(size, 'bytes')}` : '';
+  const ratio = saving && saving > 1 ? `; the recordings were ${rounded(saving)} times as large` : '';
+  return [element('h2', {}, 'Store'), element('p', {}, `${amount}${room}${ratio}.`), ...withoutSymbols(builds, signal)];
+}
+
 /**
  * Lists builds whose functions have no names.
+ * @param {Build[]} builds
  * @param {AbortSignal} signal
  */
-async function withoutSymbols(signal) {
-  /** @type {{builds: Build[]}} */
-  const { builds } = await ask('builds', { limit: BUILDS }, signal);
+function withoutSymbols(builds, signal) {
   const rows = builds.map((build) => ({ build, share: unnamed(build) })).filter(({ share }) => share > LEAST);
   const heading = element('h2', {}, 'Symbols missing');
   if (rows.length === 0) return [heading, element('p', {}, 'Nearly all samples of the newest builds have names of functions.')];

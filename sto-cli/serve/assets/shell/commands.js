@@ -1,29 +1,65 @@
 'use strict';
-// Commands of the palette that every screen has: the screens and the builds.
+// Commands of the palette that every screen has: the screens, and all names in the store.
 import { ask } from '../ask.js';
-import { formatRuns } from '../build_ref.js';
 import { addCommands, matching } from './palette.js';
 import { go, linkTo } from './router.js';
 
 /** @typedef {import('./palette.js').Command} Command */
 
+/**
+ * A name that the question `search` found.
+ * @typedef {{kind: string, name: string, module: string, build: string, executables: string[]}} Found
+ */
+
+const NEWEST = 10; // builds shown before a text is typed
+
 /** @param {readonly import('./router.js').Screen[]} screens */
 export function addUsualCommands(screens) {
   addCommands((text) => matching(text, screens.map((screen) => ({ kind: 'screen', name: screen.title, run: () => go(screen.path) }))));
-  addCommands(async (text, signal) => matching(text, await buildCommands(signal)));
+  addCommands((text, signal) => (text === '' ? newestBuilds(signal) : named(text, signal)));
 }
 
 /** @param {AbortSignal} signal */
-async function buildCommands(signal) {
-  const { builds } = await ask('builds', {}, signal);
-  return builds.map(buildCommand);
+async function newestBuilds(signal) {
+  const { builds } = await ask('builds', { limit: NEWEST }, signal);
+  return builds.map((/** @type {{executable: string, version: string}} */ { executable, version }) => buildCommand(executable, version, version));
 }
 
 /**
- * @param {{executable: string, version: string, profiles: {id: string}[]}} build
+ * @param {string} text
+ * @param {AbortSignal} signal
+ * @returns {Promise<Command[]>}
+ */
+async function named(text, signal) {
+  /** @type {{found: Found[]}} */
+  const { found } = await ask('search', { text, kinds: Object.keys(LINKS).concat('build') }, signal);
+  return found.flatMap((one) => (one.kind === 'build' ? one.executables.map((executable) => buildCommand(executable, one.name, one.build)) : [commandOf(one)]));
+}
+
+/**
+ * @param {string} executable
+ * @param {string} name Its version, or a tag.
+ * @param {string} version
  * @returns {Command}
  */
-function buildCommand({ executable, version, profiles }) {
-  const link = linkTo('/profile', { build: formatRuns(profiles.map(({ id }) => id)) });
-  return { kind: 'build', name: `${executable} ${version}`, run: () => go(link) };
+function buildCommand(executable, name, version) {
+  return { kind: 'build', name: `${executable} ${name}`, run: () => go(linkTo('/profile', { build: `${executable}@${version}` })) };
+}
+
+/** @type {Record<string, (found: Found) => string>} Where a name leads, by its kind. */
+const LINKS = {
+  program: ({ name }) => linkTo('/builds', { program: name }),
+  benchmark: ({ name }) => linkTo('/builds', { benchmark: name }),
+  label: ({ name }) => linkTo('/builds', { label: name }),
+  function: ({ name, executables }) => linkTo('/time', { program: executables[0], function: name }),
+};
+
+/**
+ * @param {Found} found
+ * @returns {Command}
+ */
+function commandOf(found) {
+  const { kind, name, executables } = found;
+  const where = kind === 'function' ? `function in ${executables.length > 1 ? `${executables.length} programs` : executables[0]}` : kind;
+  return { kind: where, name, run: () => go(LINKS[kind](found)) };
 }

@@ -7,6 +7,9 @@ import { openPalette } from './palette.js';
 
 /** @typedef {import('./router.js').Screen} Screen */
 
+/** The program and build that the screen shows. */
+const subject = element('span', { class: 'subject name' });
+
 /**
  * Fills the header.
  * @param {readonly Screen[]} screens
@@ -18,6 +21,7 @@ export function fillHeader(screens) {
   const header = /** @type {HTMLElement} */ (document.getElementById('header'));
   header.replaceChildren(
     element('a', { class: 'brand', href: '/' }, 'sto'),
+    subject,
     element('nav', { 'aria-label': 'Screens' }, element('ul', {}, ...links)),
     element('div', { class: 'header-tools' }, paletteButton(), themeSwitch(), keysButton()),
   );
@@ -59,8 +63,9 @@ export function markCurrent(screen) {
 /**
  * Sets the title of the window, such as `demo v2 – Profile – sto`.
  * @param {string} title
- * @param {string} [subject] What the screen shows.
+ * @param {string} [shown] The program and build.
  */
-export function setTitle(title, subject) {
-  document.title = [subject, title, 'sto'].filter(Boolean).join(' – ');
+export function setTitle(title, shown = '') {
+  document.title = [shown, title, 'sto'].filter(Boolean).join(' – ');
+  subject.textContent = shown;
 }

@@ -76,10 +76,12 @@ class Choice {
     this.asking.abort();
     const { signal } = (this.asking = new AbortController());
     const text = this.input.value.trim().toLowerCase();
-    this.#show([]);
-    const finding = [...sources].map(async (source) => {
-      const found = await Promise.resolve(source(text, signal)).catch(() => []);
-      if (!signal.aborted) this.#show([...this.commands, ...found].slice(0, MAX_SHOWN));
+    this.active = 0;
+    /** @type {Command[][]} What each source found, so that slow ones do not change the order. */
+    const found = [...sources].map(() => []);
+    const finding = [...sources].map(async (source, ix) => {
+      found[ix] = await Promise.resolve(source(text, signal)).catch(() => []);
+      if (!signal.aborted) this.#show(found.flat().slice(0, MAX_SHOWN));
     });
     await Promise.all(finding);
     if (!signal.aborted && this.commands.length === 0) this.list.replaceChildren(element('li', { class: 'soft' }, 'Nothing has this name.'));
@@ -93,7 +95,7 @@ class Choice {
         element('li', { id: `command-${ix}`, role: 'option', click: () => this.#run(ix) }, element('span', { class: 'name' }, name), element('small', {}, kind)),
       ),
     );
-    this.#activate(0);
+    this.#activate(this.active);
   }
 
   /** @param {number} ix */

@@ -1,6 +1,6 @@
 //! `POST /api/v1/columns/flame` and `/diff`: stacks in binary columns, which a page draws without parsing them.
 //!
-//! The requests are those of the questions `flame` and `diff`. A response of the type `application/vnd.sto.columns`
+//! The requests are the same as for the questions `flame` and `diff`. A response of the type `application/vnd.sto.columns`
 //! consists of little-endian numbers:
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! `columns` lists objects such as `{"name": "self", "type": "f64"}`, and `nodes` is the length of each column. Callers
-//! come before their callees; the column `parent` has the index of each node's caller, and `u32::MAX` if it has none.
-//! Total costs are left out, because a page sums them up faster than it receives them. The other fields of the header
-//! are those of the question's answer.
+//! come before their callees; the column `parent` has the index of each node's caller, or `u32::MAX`.
+//! Total costs are left out, because a page sums them up faster than it receives them. The question's answer
+//! has the other fields of the header.
 
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
@@ -33,7 +33,7 @@ use tokio::task::spawn_blocking;
 const MEDIA_TYPE: &str = "application/vnd.sto.columns";
 /// The alignment of the columns, in bytes.
 const ALIGNMENT: usize = 8;
-/// The parent of nodes without one.
+/// The parent of the outermost nodes.
 const NONE: u32 = u32::MAX;
 
 pub(super) fn routes() -> Router<Arc<Shared>> {
@@ -183,8 +183,13 @@ fn parents(parents: &[Option<u32>]) -> Vec<u32> {
         .collect()
 }
 
-/// Writes a header and columns of equal length; those of the type f64 come first, so that all are aligned.
 fn respond(head: impl Serialize, columns: &[(&str, Numbers)]) -> Result<Response, Problem> {
+    let bytes = encode(head, columns).map_err(internal)?;
+    Ok(([(CONTENT_TYPE, MEDIA_TYPE)], bytes).into_response())
+}
+
+/// Writes a header and columns of equal length. The caller puts columns of f64 first, so that all are aligned.
+fn encode(head: impl Serialize, columns: &[(&str, Numbers)]) -> Result<Vec<u8>, serde_json::Error> {
     let nodes = columns.first().map_or(0, |(_, numbers)| numbers.len());
     let names = columns.iter().map(|(name, numbers)| {
         let r#type = match numbers {
@@ -198,7 +203,7 @@ fn respond(head: impl Serialize, columns: &[(&str, Numbers)]) -> Result<Response
         nodes,
         columns: names.collect(),
     };
-    let mut header = serde_json::to_vec(&header).map_err(internal)?;
+    let mut header = serde_json::to_vec(&header)?;
     let begin = (size_of::<u32>() + header.len()).next_multiple_of(ALIGNMENT);
     header.resize(begin - size_of::<u32>(), b' ');
     let mut bytes = Vec::with_capacity(begin + columns.len() * nodes * size_of::<f64>());
@@ -207,5 +212,39 @@ fn respond(head: impl Serialize, columns: &[(&str, Numbers)]) -> Result<Response
     columns
         .iter()
         .for_each(|(_, numbers)| numbers.write(&mut bytes));
-    Ok(([(CONTENT_TYPE, MEDIA_TYPE)], bytes).into_response())
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn columns_begin_at_a_multiple_of_eight_bytes() {
+        for name in ["", "a", "longer"] {
+            let columns = [
+                ("self", Numbers::F64(vec![1.5, 2.0])),
+                ("parent", Numbers::U32(vec![NONE, 0])),
+            ];
+            let bytes = encode(json!({ "name": name }), &columns).unwrap();
+            let length = u32::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+            let (header, columns) = bytes[4..].split_at(length);
+            let header: Value = serde_json::from_slice(header).unwrap();
+            let names =
+                json!([{ "name": "self", "type": "f64" }, { "name": "parent", "type": "u32" }]);
+            assert_eq!(
+                header,
+                json!({ "name": name, "nodes": 2, "columns": names })
+            );
+            assert_eq!((4 + length) % ALIGNMENT, 0);
+            let parts: [Vec<u8>; 4] = [
+                1.5_f64.to_le_bytes().to_vec(),
+                2.0_f64.to_le_bytes().to_vec(),
+                NONE.to_le_bytes().to_vec(),
+                0_u32.to_le_bytes().to_vec(),
+            ];
+            assert_eq!(columns, parts.concat());
+        }
+    }
 }

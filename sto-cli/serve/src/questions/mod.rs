@@ -67,7 +67,7 @@ async fn answer(
     let question = parse(&name, &request)?;
     let known = headers.get(header::IF_NONE_MATCH).cloned();
     let shared = Arc::clone(&app);
-    app.query(move |state, sources, context| {
+    app.query_state(move |state, sources, context| {
         let tag = shared.tag(state, &[name.as_bytes(), &request]);
         if tag.is_some() && tag == known {
             return Ok((StatusCode::NOT_MODIFIED, cached(tag)).into_response());

@@ -20,6 +20,10 @@ use sto_query::tables::{
 };
 use sto_query::text::Style;
 
+/// Number of rows of a result, by default and at most.
+const USUAL_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 100_000;
+
 /// Size of a result in bytes.
 const MAX_SIZE: usize = 32 << 20;
 
@@ -36,8 +40,7 @@ struct SqlRequest {
     #[serde(default)]
     parameters: BTreeMap<String, Parameter>,
     /// Number of rows.
-    #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,10 +51,6 @@ enum Parameter {
     Text(String),
 }
 
-fn default_limit() -> usize {
-    10_000
-}
-
 async fn query(app: App, headers: HeaderMap, body: Decoded) -> Result<Response, Problem> {
     let request = parse(&headers, &body.bytes)?;
     let accept = headers
@@ -59,7 +58,7 @@ async fn query(app: App, headers: HeaderMap, body: Decoded) -> Result<Response, 
         .and_then(|accept| accept.to_str().ok());
     let as_csv = accept.is_some_and(|accept| accept.starts_with("text/csv"));
     let timeout = app.options.limits.sql_time();
-    app.query(move |_, sources, context| {
+    app.query(move |sources, context| {
         let mut options = SqlOptions::default();
         options.parameters = request
             .parameters
@@ -69,7 +68,7 @@ async fn query(app: App, headers: HeaderMap, body: Decoded) -> Result<Response, 
         options.timeout = Some(timeout);
         options.cancel = context.cancel.clone();
         let mut database = Database::open(sources.clone())?;
-        let mut rows = Limited::new(request.limit);
+        let mut rows = Limited::new(request.limit.unwrap_or(USUAL_ROWS).min(MAX_ROWS));
         match database.query(&request.sql, &options, &mut rows) {
             Err(SqlError::Write(_)) if rows.result.more => {}
             done => done?,
@@ -99,7 +98,7 @@ fn parse(headers: &HeaderMap, body: &[u8]) -> Result<SqlRequest, Problem> {
     Ok(SqlRequest {
         sql: sql.to_owned(),
         parameters: BTreeMap::new(),
-        limit: default_limit(),
+        limit: None,
     })
 }
 

@@ -19,6 +19,9 @@ use sto_query::results::{IngestSummary, IngestedFile, json};
 const KNOWN: &str =
     "program, build, revision, benchmark, label.KEY, metric.NAME, recorded, slices and format";
 
+/// The name of all senders of runs in the status.
+const SENDER: &str = "api/v1/profiles";
+
 pub(super) fn routes() -> Router<Arc<Shared>> {
     Router::new().route("/api/v1/profiles", post(receive))
 }
@@ -31,20 +34,16 @@ async fn receive(
     let mut received = parse(query)?;
     received.body = body.bytes.clone();
     let size = received.body.len() as u64;
-    let outcome = app.intake.add_run(received).await?;
+    let added = app.intake.add_run(received).await;
+    let outcome = added.inspect_err(|problem| app.monitor.refused(SENDER, &problem.detail))?;
     let file = IngestedFile::new("profile".to_owned(), &outcome, |notice| notice.text.clone());
     app.monitor
-        .accepted("api/v1/profiles", file.profiles.len() as u64, size);
+        .accepted(SENDER, file.profiles.len() as u64, size);
     let summary = IngestSummary {
         recordings: vec![file],
         is_dataset: false,
     };
-    let json = json(&summary).map_err(|_| {
-        Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the answer cannot be written; please report it",
-        )
-    })?;
+    let json = json(&summary).map_err(|_| Problem::internal())?;
     Ok((
         StatusCode::CREATED,
         [(header::CONTENT_TYPE, "application/json")],

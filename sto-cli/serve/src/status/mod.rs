@@ -2,6 +2,7 @@
 
 mod metrics;
 
+use crate::intake::IntakeStatus;
 use crate::monitor::SenderState;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
@@ -26,7 +27,7 @@ pub(crate) fn health_routes() -> Router<Arc<Shared>> {
 
 /// Whether the store can be read.
 async fn ready(app: App) -> Result<&'static str, Problem> {
-    app.query(|_, _, _| Ok("ok\n")).await
+    app.query(|_, _| Ok("ok\n")).await
 }
 
 /// The state of the server.
@@ -37,6 +38,8 @@ struct ServerStatus {
     uptime_seconds: u64,
     /// Counts and losses of each sender.
     senders: BTreeMap<String, SenderState>,
+    /// Profiles of services.
+    intake: IntakeStatus,
 }
 
 async fn status(app: App) -> Json<ServerStatus> {
@@ -45,5 +48,6 @@ async fn status(app: App) -> Json<ServerStatus> {
         read_only: app.options.read_only,
         uptime_seconds: app.started.elapsed().as_secs(),
         senders: app.monitor.senders.all(),
+        intake: app.intake.status(),
     })
 }

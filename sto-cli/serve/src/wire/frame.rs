@@ -26,7 +26,9 @@ pub(super) async fn message(
         Problem::bad_request("a compressed message without the header grpc-encoding; expected gzip")
     })?;
     let limit = shared.options.limits.decoded();
-    let decoded = decode(encoding, &message, limit)?;
+    let decoded = shared
+        .heavy(move || decode(encoding, &message, limit))
+        .await??;
     Ok(decoded.into())
 }
 

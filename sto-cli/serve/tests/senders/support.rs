@@ -1,12 +1,13 @@
 //! A server in this process, with a store in a temporary folder.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use sto_core::store::Store;
 use sto_serve::{Options, Program, serve};
+use sto_test_support::missing;
 use tempfile::TempDir;
 use ureq::Agent;
 
@@ -14,7 +15,7 @@ use ureq::Agent;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
-    pub(crate) address: SocketAddr,
+    pub(crate) url: String,
     pub(crate) store: Store,
     agent: Agent,
     _folder: TempDir,
@@ -33,7 +34,7 @@ impl Server {
         let folder = TempDir::new().unwrap();
         let store = Store::open_or_create(&folder.path().join("store.redb")).unwrap();
         let served = store.clone();
-        let (ready, address) = mpsc::channel();
+        let (ready, url) = mpsc::channel();
         thread::spawn(move || {
             let mut options = Options::default();
             options.listen.set_port(0);
@@ -42,18 +43,21 @@ impl Server {
             serve(served, options, program, std::future::pending())
         });
         let config = Agent::config_builder().http_status_as_error(false);
-        let url = address.recv().unwrap();
-        let url = url.trim_start_matches("http://").trim_end_matches('/');
         Server {
-            address: url.parse().unwrap(),
+            url: url.recv().unwrap().trim_end_matches('/').to_owned(),
             store,
             agent: config.build().into(),
             _folder: folder,
         }
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The host and port.
+    pub(crate) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
     }
 
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
@@ -61,15 +65,32 @@ impl Server {
         for (key, value) in headers {
             request = request.header(*key, *value);
         }
-        let mut response = request.send(body).unwrap();
-        let headers = response.headers().iter();
-        Response {
-            status: response.status().as_u16(),
-            headers: headers
-                .map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()))
-                .collect(),
-            body: response.body_mut().read_to_vec().unwrap(),
+        Response::read(request.send(body).unwrap())
+    }
+
+    pub(crate) fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.agent.get(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
         }
+        Response::read(request.call().unwrap())
+    }
+
+    pub(crate) fn options(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.agent.options(format!("{}{path}", self.url()));
+        for (key, value) in headers {
+            request = request.header(*key, *value);
+        }
+        Response::read(request.call().unwrap())
+    }
+
+    pub(crate) fn put(&self, path: &str, body: &[u8]) -> Response {
+        Response::read(
+            self.agent
+                .put(format!("{}{path}", self.url()))
+                .send(body)
+                .unwrap(),
+        )
     }
 
     /// Describes the stored profiles: `PROGRAM@BUILD KEY=VALUE… EVENT…`, sorted.
@@ -97,7 +118,15 @@ impl Server {
         described
     }
 
-    /// Waits until so many profiles are stored, and describes them.
+    /// The functions of a build with most cost, as JSON.
+    pub(crate) fn top(&self, selector: &str) -> String {
+        let question = format!(r#"{{"selector":"{selector}"}}"#);
+        let response = self.post("/api/v1/questions/top", &[], question.as_bytes());
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.text()
+    }
+
+    /// Waits until at least `count` profiles are stored, and describes them.
     pub(crate) fn wait_for(&self, count: usize) -> Vec<String> {
         let begin = Instant::now();
         loop {
@@ -115,6 +144,17 @@ impl Server {
 }
 
 impl Response {
+    fn read(mut response: ureq::http::Response<ureq::Body>) -> Response {
+        let headers = response.headers().iter();
+        let headers =
+            headers.map(|(key, value)| (key.to_string(), value.to_str().unwrap().to_owned()));
+        Response {
+            status: response.status().as_u16(),
+            headers: headers.collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
+        }
+    }
+
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -147,4 +187,14 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+/// Python with these modules; `None` if one is missing, and the test is skipped.
+pub(crate) fn python(modules: &[&str]) -> Option<Command> {
+    let modules: Vec<String> = modules
+        .iter()
+        .map(|module| format!("python3 {module}"))
+        .collect();
+    let tools: Vec<&str> = modules.iter().map(String::as_str).collect();
+    (!missing(&tools)).then(|| Command::new("python3"))
 }

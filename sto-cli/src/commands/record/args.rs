@@ -46,8 +46,9 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(super) recording: RecordingArgs,
 
-    /// Add the runs to this dataset of Parquet files, as written by `sto export --format parquet`, instead of a store
-    #[arg(long, value_name = "DATASET", conflicts_with_all = ["compare", "commits"])]
+    /// Add the runs to this dataset of Parquet files, as written by `sto export --format parquet`, or to the store of this
+    /// server, `https://HOST[:PORT]`, instead of a store. `sto push --help` tells about tokens
+    #[arg(long, value_name = "DEST", conflicts_with_all = ["compare", "commits"])]
     pub(super) to: Option<PathBuf>,
 
     /// Record the command this many times; stop after a run that fails

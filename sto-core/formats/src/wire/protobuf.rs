@@ -48,7 +48,8 @@ impl<'b> Message<'b> {
         self.0.at()
     }
 
-    pub(crate) fn bytes(&self) -> &'b [u8] {
+    /// The bytes of the unread part.
+    pub fn bytes(&self) -> &'b [u8] {
         self.0.rest()
     }
 
@@ -130,7 +131,7 @@ impl<'b> Field<'b> {
     }
 
     /// Appends the values of a repeated integer field, packed or not.
-    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
+    pub fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), DecodeError> {
         self.values_into(numbers, Cursor::varint)
     }
 

@@ -5,19 +5,19 @@ use super::{LAYOUT, VERSION};
 use crate::places::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use sto_model::id::ProfileId;
 use sto_model::units::Bytes;
 use sto_store::{Snapshot, StoreError};
 
 /// Name of the file with layout and version.
-const MANIFEST: &str = "manifest.json";
+pub const MANIFEST: &str = "manifest.json";
 
 /// Maximum size of a manifest.
 const MANIFEST_BYTES: Bytes = Bytes(1 << 16);
 
 /// Name of the folder of profiles.
-const PROFILES: &str = "profiles";
+pub const PROFILES: &str = "profiles";
 
 /// Extension of profile files.
 const ENDING: &str = ".sto.zst";
@@ -81,8 +81,7 @@ impl<'a> Exchange<'a> {
     ///
     /// Returns the errors of [`Exchange::open`], and an error if the place cannot be written.
     pub fn create(place: &'a Place) -> Result<Exchange<'a>, ExchangeError> {
-        let manifest = format!("{{\"layout\":\"{LAYOUT}\",\"version\":{VERSION}}}\n");
-        if place.create(MANIFEST, manifest.as_bytes())? {
+        if place.create(MANIFEST, manifest().as_bytes())? {
             Ok(Exchange { place })
         } else {
             Exchange::open(place)?.ok_or_else(|| ExchangeError::Nothing {
@@ -98,17 +97,8 @@ impl<'a> Exchange<'a> {
     /// Returns an error if the place cannot be read.
     pub fn profiles(&self) -> Result<BTreeMap<ProfileId, Bytes>, ExchangeError> {
         let files = self.place.list(PROFILES)?.into_iter();
-        let profile = |name: &str| {
-            let id: ProfileId = name
-                .rsplit('/')
-                .next()?
-                .strip_suffix(ENDING)?
-                .parse()
-                .ok()?;
-            (name == path(id)).then_some(id)
-        };
         Ok(files
-            .filter_map(|file| Some((profile(&file.name)?, file.size)))
+            .filter_map(|file| Some((profile_of(&file.name)?, file.size)))
             .collect())
     }
 
@@ -119,7 +109,7 @@ impl<'a> Exchange<'a> {
     ///
     /// Returns an error if the place cannot be written.
     pub fn add(&self, profile: ProfileId, packed: &[u8]) -> Result<Option<Bytes>, ExchangeError> {
-        let file = [packed, &seal(profile, packed)].concat();
+        let file = sealed(profile, packed);
         let is_new = self.place.create(&path(profile), &file)?;
         Ok(is_new.then_some(Bytes(file.len() as u64)))
     }
@@ -158,34 +148,53 @@ impl<'a> Exchange<'a> {
     ///
     /// Returns a message if the file is invalid, does not match its seal, or contains other profiles.
     pub fn unpack(&self, profile: ProfileId, file: &[u8]) -> Result<Snapshot, String> {
-        let name = PathBuf::from(format!("{}/{}", self.place, path(profile)));
-        let (packed, end) = file.split_at(file.len().saturating_sub(SEAL_LEN));
-        if is_seal_of(profile, end) && end != seal(profile, packed) {
-            return Err(format!(
-                "{}: it differs from the file that was sent",
-                name.display()
-            ));
-        }
-        let unpack = || -> Result<_, StoreError> {
-            let store = Snapshot::unpack(file, &name)?;
-            let ids = store.builds()?;
-            let ids = ids.iter().flat_map(|build| &build.profiles);
-            let ids: Vec<ProfileId> = ids.map(|stored| stored.id).collect();
-            Ok((store, ids))
-        };
-        match unpack() {
-            Ok((store, ids)) if ids == [profile] => Ok(store),
-            Ok(_) => Err(format!(
-                "{}: it contains other profiles than its name says",
-                name.display()
-            )),
-            Err(error) => Err(error.to_string()),
-        }
+        let name = format!("{}/{}", self.place, path(profile));
+        unpack(profile, file, name.as_ref())
     }
 
     /// The place.
     pub fn place(&self) -> &'a Place {
         self.place
+    }
+}
+
+/// Returns the manifest of the known layout and version.
+pub fn manifest() -> String {
+    format!("{{\"layout\":\"{LAYOUT}\",\"version\":{VERSION}}}\n")
+}
+
+/// Returns the file of a [packed](Snapshot::pack_each) profile.
+pub fn sealed(profile: ProfileId, packed: &[u8]) -> Vec<u8> {
+    [packed, &seal(profile, packed)].concat()
+}
+
+/// Unpacks a profile's file into a store that contains only this profile. `name` is for messages.
+///
+/// # Errors
+///
+/// Returns a message if the file is invalid, does not match its seal, or contains other profiles.
+pub fn unpack(profile: ProfileId, file: &[u8], name: &Path) -> Result<Snapshot, String> {
+    let (packed, end) = file.split_at(file.len().saturating_sub(SEAL_LEN));
+    if is_seal_of(profile, end) && end != seal(profile, packed) {
+        return Err(format!(
+            "{}: it differs from the file that was sent",
+            name.display()
+        ));
+    }
+    let unpack = || -> Result<_, StoreError> {
+        let store = Snapshot::unpack(file, name)?;
+        let ids = store.builds()?;
+        let ids = ids.iter().flat_map(|build| &build.profiles);
+        let ids: Vec<ProfileId> = ids.map(|stored| stored.id).collect();
+        Ok((store, ids))
+    };
+    match unpack() {
+        Ok((store, ids)) if ids == [profile] => Ok(store),
+        Ok(_) => Err(format!(
+            "{}: it contains other profiles than its name says",
+            name.display()
+        )),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -212,6 +221,18 @@ fn is_seal_of(profile: ProfileId, end: &[u8]) -> bool {
     end.len() == SEAL_LEN && end.starts_with(&seal_without_digest(profile))
 }
 
-fn path(profile: ProfileId) -> String {
+/// Returns the profile whose file has this name; `None` if it is another file.
+pub fn profile_of(name: &str) -> Option<ProfileId> {
+    let id = name
+        .rsplit('/')
+        .next()?
+        .strip_suffix(ENDING)?
+        .parse()
+        .ok()?;
+    (name == path(id)).then_some(id)
+}
+
+/// Returns the name of a profile's file.
+pub fn path(profile: ProfileId) -> String {
     format!("{PROFILES}/{profile}{ENDING}")
 }

@@ -6,7 +6,7 @@ mod error;
 mod layout;
 
 pub use error::ExchangeError;
-pub use layout::Exchange;
+pub use layout::{Exchange, MANIFEST, PROFILES, manifest, path, profile_of, sealed, unpack};
 
 /// The name of the layout.
 pub const LAYOUT: &str = "sto-store";

@@ -13,6 +13,8 @@ pub(super) enum Address {
     Folder(PathBuf),
     Ssh(Remote),
     Bucket(Bucket),
+    /// A server of sto: the URL without `/` at its end.
+    Server(String),
 }
 
 /// A folder on another machine.
@@ -66,6 +68,11 @@ impl Address {
                     .map(Address::Ssh)
                     .map_err(|why| no_place(&shown, why));
             }
+            "http" | "https" => {
+                return server(scheme, rest)
+                    .map(Address::Server)
+                    .map_err(|why| no_place(&shown, why));
+            }
             "s3" => Service::S3,
             "gs" => Service::Google,
             "az" => Service::Azure,
@@ -88,6 +95,18 @@ fn no_place(text: &str, why: &str) -> PlaceError {
         text: printable(text).into_owned(),
         why: why.to_owned(),
     }
+}
+
+fn server(scheme: &str, text: &str) -> Result<String, &'static str> {
+    if text.contains('@') {
+        return Err("a token is given by STO_TOKEN or STO_TOKEN_FILE, and not in the address");
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:[]/~%".contains(&byte);
+    let text = text.trim_end_matches('/');
+    if text.is_empty() || text.starts_with('/') || !text.bytes().all(is_plain) {
+        return Err("a server is written as https://HOST[:PORT][/PATH]");
+    }
+    Ok(format!("{scheme}://{text}"))
 }
 
 impl Remote {
@@ -185,6 +204,7 @@ impl fmt::Display for Address {
                 let slash = if prefix.is_empty() { "" } else { "/" };
                 format!("{}://{name}{slash}{prefix}", service.scheme())
             }
+            Address::Server(url) => url.clone(),
         };
         f.write_str(&printable(&text))
     }
@@ -224,6 +244,8 @@ mod tests {
             "s3://bucket",
             "gs://bucket/a/b",
             "az://container/a",
+            "http://[::1]:4940",
+            "https://host/sto",
         ] {
             assert_eq!(shown(text), text);
         }
@@ -235,9 +257,12 @@ mod tests {
         for (text, part) in [
             ("", "a place must not be empty"),
             (
-                "http://host/a",
-                "`http` is not a kind of place; expected a folder, ssh://",
+                "ftp://host/a",
+                "`ftp` is not a kind of place; expected a folder, ssh://",
             ),
+            ("http://", "https://HOST"),
+            ("https://host/?token=x", "https://HOST"),
+            ("https://token@host/", "STO_TOKEN"),
             (
                 "ssh://-oProxyCommand=x/a",
                 "invalid name of a machine or user",

@@ -22,7 +22,7 @@ pub enum PlaceError {
     },
     /// The URL scheme is not supported.
     #[error(
-        "{text}: `{scheme}` is not a kind of place; expected a folder, ssh://, s3://, gs:// or az://"
+        "{text}: `{scheme}` is not a kind of place; expected a folder, ssh://, s3://, gs://, az://, http:// or https://"
     )]
     OtherScheme {
         /// The address, as given.
@@ -31,7 +31,7 @@ pub enum PlaceError {
         scheme: String,
     },
     /// This program was built without support for the place.
-    #[error("{place}: this program was built without support for object stores")]
+    #[error("{place}: this program was built without support for object stores and servers")]
     LeftOut {
         /// The place.
         place: String,
@@ -92,6 +92,8 @@ pub enum Advice {
     Google,
     /// Azure credentials.
     Azure,
+    /// A token of a server of sto.
+    Token,
 }
 
 impl fmt::Display for FailureReason {
@@ -108,6 +110,9 @@ impl fmt::Display for FailureReason {
             }
             FailureReason::Credentials(Advice::Azure) => {
                 "it does not accept the credentials; set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY to those of an account with access"
+            }
+            FailureReason::Credentials(Advice::Token) => {
+                "it does not accept the token; set STO_TOKEN, or STO_TOKEN_FILE to the file with it"
             }
             FailureReason::NoPermission => "permission denied; change the permissions, or name another place",
             FailureReason::NoBucket => "there is no such bucket; create it, or name another one",

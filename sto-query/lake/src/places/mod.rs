@@ -6,6 +6,7 @@
 //! ssh          a folder on a server, by OpenSSH's sftp
 //! object       a bucket of S3, Google Cloud Storage or Azure
 //! http         HTTP client for `object_store`
+//! server       the store of a server of sto
 //! error        error messages with advice
 //! ```
 //!
@@ -19,12 +20,15 @@ mod folder;
 mod http;
 #[cfg(feature = "cloud")]
 mod object;
+#[cfg(feature = "cloud")]
+mod server;
 mod ssh;
 
 pub use error::{FailureReason, PlaceError};
 
 use address::{Address, check_name};
 use error::Refusal;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
@@ -65,7 +69,7 @@ impl Default for Machine {
 }
 
 /// A file at a place.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ListedFile {
     /// Path relative to the place, with `/` between folders.
     pub name: String,
@@ -107,10 +111,16 @@ trait Files: Send + Sync {
     /// Writes a file unless it exists, and returns `true` if it was written. Something else under its name, even a
     /// link to a file, is an error.
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal>;
+
+    /// Sends JSON to a path of a server of sto, and returns the answer of at most `most` bytes.
+    fn ask(&self, _path: &str, _json: &[u8], _most: Bytes) -> Result<Vec<u8>, Refusal> {
+        Err(Refusal::other("it is no server of sto"))
+    }
 }
 
 impl Place {
-    /// Parses an address: a path, `ssh://[USER@]HOST[:PORT]/PATH`, `s3://BUCKET[/PREFIX]`, `gs://...` or `az://...`.
+    /// Parses an address: a path, `ssh://[USER@]HOST[:PORT]/PATH`, `s3://BUCKET[/PREFIX]`, `gs://...`, `az://...`, or
+    /// `https://HOST[:PORT][/PATH]` of a server of sto.
     /// Does not access the place.
     ///
     /// # Errors
@@ -126,13 +136,29 @@ impl Place {
             Address::Bucket(bucket) => {
                 object::Files::new(&bucket, machine).map(|files| Box::new(files) as Box<_>)
             }
+            #[cfg(feature = "cloud")]
+            Address::Server(url) => {
+                server::Files::new(url, machine).map(|files| Box::new(files) as Box<_>)
+            }
             #[cfg(not(feature = "cloud"))]
-            Address::Bucket(_) => return Err(PlaceError::LeftOut { place: name }),
+            Address::Bucket(_) | Address::Server(_) => {
+                return Err(PlaceError::LeftOut { place: name });
+            }
         };
         match files {
             Ok(files) => Ok(Place { name, files }),
             Err(refusal) => Err(refusal.into_place_error(&name, "open", "")),
         }
+    }
+
+    /// Asks a server of sto: sends JSON to a path below `/api/v1/`, and returns the answer of at most `most` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the place is no such server, cannot be reached, or refuses the question.
+    pub fn ask(&self, path: &str, json: &[u8], most: Bytes) -> Result<Vec<u8>, PlaceError> {
+        let answer = self.files.ask(path, json, most);
+        answer.map_err(|refusal| refusal.into_place_error(&self.name, "ask", ""))
     }
 
     /// Whether this is a folder of this machine, from which files are read quickly.

@@ -11,6 +11,7 @@ mod csv;
 mod d3;
 mod dictionary;
 mod firefox;
+mod flamebearer;
 mod folded;
 mod otlp;
 mod perfetto;
@@ -26,6 +27,7 @@ pub use d3::d3;
 #[cfg(feature = "sql")]
 pub(crate) use d3::d3_below;
 pub use firefox::firefox;
+pub use flamebearer::{Flamebearer, FlamebearerOptions, flamebearer};
 pub use folded::folded;
 pub use otlp::otlp;
 pub use perfetto::perfetto;

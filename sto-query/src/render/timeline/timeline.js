@@ -200,7 +200,14 @@
       : `What was done from ${seconds(timeAt(from))} to ${seconds(timeAt(to))}`;
   }
 
+  /** Keeps the window in the address, so that a link shows the same. */
+  function remember() {
+    const hash = `#${begin.value}..${end.value}`;
+    if (location.hash !== hash && (location.hash || !isAll())) location.replace(hash);
+  }
+
   function draw() {
+    remember();
     const sides = costs();
     const [inside, rest] = sides.map((side) => side.all);
     const all = inside + rest;
@@ -337,6 +344,8 @@
   choice.hidden = maps.length < 2;
   document.documentElement.classList.add('scripted');
   choose(Number(choice.querySelector('input:checked')?.value ?? 0));
+  const given = location.hash.match(/^#([\d.]+)\.\.([\d.]+)$/);
+  if (given) set(borderOf(Number(given[1])), borderOf(Number(given[2])));
   place();
   draw();
 }

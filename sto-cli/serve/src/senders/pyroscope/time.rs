@@ -65,11 +65,8 @@ mod tests {
             "1615709120000000000",
             "1615709120.0",
         ] {
-            assert_eq!(
-                time("from", text),
-                Ok(Nanoseconds(1_615_709_120_000_000_000)),
-                "{text}"
-            );
+            let found = time("from", text).expect(text);
+            assert_eq!(found, Nanoseconds(1_615_709_120_000_000_000), "{text}");
         }
     }
 
@@ -79,6 +76,6 @@ mod tests {
             assert!(time("from", text).is_err(), "{text}");
         }
         assert!(range(Some("20"), Some("10")).is_err());
-        assert_eq!(range(Some("20"), None), Ok(None));
+        assert!(matches!(range(Some("20"), None), Ok(None)));
     }
 }
