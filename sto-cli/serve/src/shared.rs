@@ -124,7 +124,6 @@ impl Shared {
     }
 
     /// Answers a question within the time limit.
-    #[allow(dead_code, reason = "other rooms will use it")]
     pub(crate) async fn ask<Q>(self: &Arc<Shared>, question: Q) -> Result<Q::Answer, Problem>
     where
         Q: Question + Send + 'static,
