@@ -4,7 +4,7 @@ use super::matchers::{LabelMatchers, run_label};
 use super::{Selection, full_name, listed};
 use serde::{Deserialize, Serialize};
 use sto_core::model::{Build, Profile};
-use sto_core::store::StoredBuild;
+use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::{Nanoseconds, UnixSeconds};
 
 /// Runs of any number of programs and builds, selected by labels and time. Averages of runs are left out.
@@ -34,7 +34,7 @@ impl LabelledRuns {
             profiles.retain(|stored| {
                 let profile = &stored.profile;
                 let label = |name: &str| run_label(build, profile, name);
-                !profile.is_average() && self.overlaps(profile) && self.labels.matches(label)
+                !profile.is_average() && self.overlaps(stored) && self.labels.matches(label)
             });
         }
         builds.retain(|build| !build.profiles.is_empty());
@@ -42,8 +42,8 @@ impl LabelledRuns {
     }
 
     /// Returns `true` if a run was recorded in the time from begin to end.
-    pub(crate) fn contains(&self, profile: &Profile) -> bool {
-        let Some((first, last)) = time_of(profile) else {
+    pub(crate) fn contains(&self, run: &StoredProfile) -> bool {
+        let Some((first, last)) = time_of(run) else {
             return self.is_any_time();
         };
         self.since.is_none_or(|since| since.0 <= first)
@@ -63,8 +63,8 @@ impl LabelledRuns {
         ]
     }
 
-    fn overlaps(&self, profile: &Profile) -> bool {
-        let Some((first, last)) = time_of(profile) else {
+    fn overlaps(&self, run: &StoredProfile) -> bool {
+        let Some((first, last)) = time_of(run) else {
             return self.is_any_time();
         };
         self.since.is_none_or(|since| nanoseconds(since) <= last)
@@ -76,10 +76,20 @@ impl LabelledRuns {
     }
 }
 
-/// Returns the seconds in which a run began, and the nanosecond in which it ended; `None` if unknown.
-fn time_of(profile: &Profile) -> Option<(u64, u128)> {
-    let begin = profile.origin.recorded?;
-    let duration = profile.origin.duration.unwrap_or_default();
+/// Returns the second in which a run began, and the latest nanosecond in which it may have ended; `None` if unknown.
+///
+/// Not every format tells the duration. A run that has time slices is then taken to last up to a day: slices tell which
+/// part of it is in a period.
+fn time_of(run: &StoredProfile) -> Option<(u64, u128)> {
+    const DAY: Nanoseconds = Nanoseconds(86_400_000_000_000);
+    let origin = &run.profile.origin;
+    let begin = origin.recorded?;
+    let longest = if run.slices.0 > 0 {
+        DAY
+    } else {
+        Nanoseconds(0)
+    };
+    let duration = origin.duration.unwrap_or(longest);
     Some((begin.0, nanoseconds(begin) + u128::from(duration.0)))
 }
 

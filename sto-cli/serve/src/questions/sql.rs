@@ -96,7 +96,7 @@ pub(super) async fn query(
     app: App,
     Json(request): Json<SqlRequest>,
 ) -> Result<Json<SqlAnswer>, Problem> {
-    let timeout = app.options.question_timeout;
+    let timeout = app.options.limits.question_time();
     let query = SqlQuery { request, timeout };
     Ok(Json(app.ask(query).await?.map_err(problem)?))
 }
