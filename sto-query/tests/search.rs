@@ -62,9 +62,9 @@ fn whole_names_come_before_beginnings_parts_and_the_rest() {
             (FoundKind::Program, "parser"),
             (FoundKind::Module, "parser"),
             (FoundKind::Build, "v2-parse"),
+            (FoundKind::Label, "host=parser-1"),
             (FoundKind::Function, "json::Parser::parse"),
             (FoundKind::Build, "v1"),
-            (FoundKind::Label, "host=parser-1"),
             (FoundKind::Function, "sparse_copy"),
         ]
     );

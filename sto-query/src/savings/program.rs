@@ -3,14 +3,14 @@
 use super::options::{SavingsOf, SavingsOptions};
 use super::result::{Cores, LeftOutRuns, ProgramCores};
 use crate::QueryError;
-use crate::select::Selection;
-use crate::tree::{View, function_numbers, sum_costs};
+use crate::select::{Selection, main_modules};
+use crate::tree::{View, function_numbers};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::CancelToken;
 use sto_core::model::{FrameIx, FrameTable, Profile, StringIx};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
-use sto_core::tree::total_cost;
+use sto_core::tree::{outermost, totals};
 use sto_core::units::{Cost, SampleType, Unit};
 use sto_stats::Estimate;
 
@@ -33,6 +33,9 @@ fn wall_seconds(profile: &Profile) -> Option<f64> {
 fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
+
+/// Number of runs that are loaded at once.
+const RUNS_AT_ONCE: usize = 100;
 
 /// The runs of a program that measured processor time for a known duration.
 pub(super) struct MeasuredProgram {
@@ -106,32 +109,19 @@ impl MeasuredProgram {
         let mut whole = vec![0.0; wall.len()];
         let mut by_code: BTreeMap<Code, Vec<(usize, [f64; 2])>> = BTreeMap::new();
         let mut first_run = 0;
-        for build in &self.builds {
+        for builds in chunks(&self.builds) {
             cancel.check()?;
-            let selection = Selection::new(build.build.clone(), build.profiles.clone());
-            let view = View::load(store, selection)?;
-            let view = if options.inlined {
-                view
-            } else {
-                view.without_inlined()
-            };
-            let view = view.with_function_keys(options.matching);
-            let numbers = match options.of {
-                SavingsOf::Functions => function_numbers(&view),
-                SavingsOf::Modules => module_numbers(&view.frames),
-            };
-            let codes = codes(&view.frames, &numbers, options.of);
-            let of_runs = (0..view.runs.len()).into_par_iter();
-            let of_runs: Vec<RunCosts> =
-                of_runs.map(|run| run_costs(&view, run, &numbers)).collect();
-            let replicates = build.profiles.iter().enumerate();
+            let costs = RunsOfBuilds::load(store, builds, options)?;
+            let of_runs = (0..costs.view.runs.len()).into_par_iter();
+            let of_runs: Vec<RunCosts> = of_runs.map(|run| costs.of_run(run)).collect();
+            let replicates = runs(builds).enumerate();
             let replicates = replicates.map(|(ix, run)| self.replicate(first_run + ix, run));
             let replicates: Vec<usize> = replicates.collect();
             first_run += replicates.len();
             for (run, &replicate) in of_runs.iter().zip(&replicates) {
                 whole[replicate] += run.whole;
             }
-            for (number, code) in codes.into_iter().enumerate() {
+            for (number, code) in costs.codes.into_iter().enumerate() {
                 let of_code = of_runs.iter().zip(&replicates).map(|(run, &replicate)| {
                     let (self_cost, total) = run.by_number[number];
                     (replicate, [seconds(self_cost.value), seconds(total.value)])
@@ -181,23 +171,75 @@ fn runs(builds: &[StoredBuild]) -> impl Iterator<Item = &StoredProfile> {
     builds.iter().flat_map(|build| &build.profiles)
 }
 
-fn run_costs(view: &View, run: usize, numbers: &[u32]) -> RunCosts {
-    let mut columns = view.sample_types.iter().zip(&view.runs[run]);
-    let column = columns.find(|(sample_type, costs)| is_cpu_time(sample_type) && !costs.is_empty());
-    let mut self_costs = vec![Cost::ZERO; view.tree.len()];
-    let Some((_, column)) = column else {
-        // No sample was taken.
-        return RunCosts {
-            whole: 0.0,
-            by_number: sum_costs(view, &self_costs, numbers),
+/// Divides builds so that about this many runs are loaded at once, as each shares its stacks with the others.
+fn chunks(builds: &[StoredBuild]) -> impl Iterator<Item = &[StoredBuild]> {
+    let most = builds.iter().map(|build| build.profiles.len()).max();
+    builds.chunks((RUNS_AT_ONCE / most.unwrap_or(1).max(1)).max(1))
+}
+
+/// The costs of runs of several builds by function or library.
+struct RunsOfBuilds {
+    view: View,
+    /// The number of the code of each frame.
+    numbers: Vec<u32>,
+    codes: Vec<Code>,
+    /// Whether no node above a node has the same number.
+    is_outermost: Vec<bool>,
+}
+
+impl RunsOfBuilds {
+    fn load(
+        store: &Snapshot,
+        builds: &[StoredBuild],
+        options: &SavingsOptions,
+    ) -> Result<RunsOfBuilds, QueryError> {
+        let main = builds
+            .iter()
+            .flat_map(|build| main_modules(&build.build, &build.profiles));
+        let main: BTreeSet<&str> = main.collect();
+        // The stacks of all builds of a program are loaded alike.
+        let selection = Selection::new(builds[0].build.clone(), runs(builds).cloned().collect());
+        let view = View::load(store, selection)?;
+        let view = if options.inlined {
+            view
+        } else {
+            view.without_inlined()
         };
-    };
-    for (node, cost) in column {
-        self_costs[node.get()] += *cost;
+        let view = view.with_keys_of(&main, options.matching);
+        let numbers = match options.of {
+            SavingsOf::Functions => function_numbers(&view),
+            SavingsOf::Modules => module_numbers(&view.frames),
+        };
+        Ok(RunsOfBuilds {
+            codes: codes(&view.frames, &numbers, options.of),
+            is_outermost: outermost(&view.tree, &numbers).collect(),
+            numbers,
+            view,
+        })
     }
-    RunCosts {
-        whole: seconds(total_cost(column).value),
-        by_number: sum_costs(view, &self_costs, numbers),
+
+    /// Returns the costs of a run; recursion counts once.
+    fn of_run(&self, run: usize) -> RunCosts {
+        let view = &self.view;
+        let mut columns = view.sample_types.iter().zip(&view.runs[run]);
+        let column = columns.find(|(event, costs)| is_cpu_time(event) && !costs.is_empty());
+        let column = column.map_or(&[][..], |(_, column)| column);
+        let mut self_costs = vec![Cost::ZERO; view.tree.len()];
+        for (node, cost) in column {
+            self_costs[node.get()] += *cost;
+        }
+        let mut by_number = vec![(Cost::ZERO, Cost::ZERO); self.codes.len()];
+        for (node, total) in view.tree.nodes().zip(totals(&view.tree, &self_costs)) {
+            let number = self.numbers[view.tree.frame(node).get()] as usize;
+            by_number[number].0 += self_costs[node.get()];
+            if self.is_outermost[node.get()] {
+                by_number[number].1 += total;
+            }
+        }
+        RunCosts {
+            whole: seconds(column.iter().map(|(_, cost)| cost.value).sum()),
+            by_number,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::CancelToken;
 use sto_core::id::ExecutableId;
-use sto_core::model::FrameTable;
+use sto_core::model::{Frame, FrameIx};
 use sto_core::store::{Snapshot, StoreError, StoredBuild};
 
 /// A kind of names that are searched.
@@ -67,7 +67,7 @@ pub struct Found {
 }
 
 /// A name apart from the programs that have it.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
     kind: FoundKind,
     name: String,
@@ -97,16 +97,12 @@ pub(crate) fn search(
     options: &SearchOptions,
     cancel: &CancelToken,
 ) -> Result<SearchResults, QueryError> {
-    let new = || Search {
-        words: options
-            .text
-            .split_whitespace()
-            .map(str::to_lowercase)
-            .collect(),
+    let words = options.text.split_whitespace().map(str::to_lowercase);
+    let mut all = Search {
+        words: words.collect(),
         kinds: options.kinds,
         found: BTreeMap::new(),
     };
-    let mut all = new();
     if all.words.is_empty() {
         return Ok(SearchResults {
             found: Vec::new(),
@@ -118,22 +114,8 @@ pub(crate) fn search(
     }
     let frame_kinds = [FoundKind::Function, FoundKind::Module, FoundKind::File];
     if frame_kinds.into_iter().any(|kind| all.has_kind(kind)) {
-        let executables: BTreeSet<&str> = builds
-            .iter()
-            .map(|build| &*build.build.executable)
-            .collect();
-        let executables: Vec<&str> = executables.into_iter().collect();
-        let of_each = executables.into_par_iter().map(|executable| {
-            cancel.check()?;
-            let frames = store.load_executable_frames(ExecutableId::from_name(executable))?;
-            let mut search = new();
-            search.add_names_of_frames(executable, &frames);
-            Ok(search.found)
-        });
-        let of_each: Result<Vec<_>, StoreError> = of_each.collect();
-        for (named, executables) in of_each?.into_iter().flatten() {
-            all.found.entry(named).or_default().extend(executables);
-        }
+        cancel.check()?;
+        all.add_names_of_frames(store, builds)?;
     }
     Ok(all.ranked(options.limit))
 }
@@ -195,28 +177,54 @@ impl Search<'_> {
         }
     }
 
-    fn add_names_of_frames(&mut self, executable: &str, frames: &FrameTable) {
-        let mut modules = BTreeSet::new();
-        let mut files = BTreeSet::new();
-        for (_, frame) in frames.iter() {
-            modules.insert(frame.module);
-            files.insert(frame.file);
-            if self.has_kind(FoundKind::Function) && self.matches(frame.symbol) {
-                let named = Named {
-                    kind: FoundKind::Function,
-                    name: key_of(frame, KeyOptions::default()).into_owned(),
-                    module: frame.module.to_owned(),
-                    build: String::new(),
-                };
-                self.add(named, executable);
+    /// Adds matching names of frames, with the programs whose stacks have these frames.
+    fn add_names_of_frames(
+        &mut self,
+        store: &Snapshot,
+        builds: &[StoredBuild],
+    ) -> Result<(), StoreError> {
+        let frames = store.load_frames()?;
+        let names = frames.iter().map(|(_, frame)| self.names_of_frame(frame));
+        let names: Vec<Vec<Named>> = names.collect();
+        let executables: BTreeSet<&str> = builds
+            .iter()
+            .map(|build| &*build.build.executable)
+            .collect();
+        let executables: Vec<&str> = executables.into_iter().collect();
+        let used = executables
+            .par_iter()
+            .map(|executable| store.frames_of_executable(ExecutableId::from_name(executable)));
+        let used: Vec<Vec<FrameIx>> = used.collect::<Result<_, _>>()?;
+        for (executable, used) in executables.into_iter().zip(used) {
+            for named in used.into_iter().flat_map(|frame| &names[frame.get()]) {
+                self.add(named.clone(), executable);
             }
         }
-        for module in modules {
-            self.add_if_matching(FoundKind::Module, module, executable);
+        Ok(())
+    }
+
+    /// Returns the matching names of a frame.
+    fn names_of_frame(&self, frame: Frame<'_>) -> Vec<Named> {
+        let named = |kind, name: &str, module: &str| Named {
+            kind,
+            name: name.to_owned(),
+            module: module.to_owned(),
+            build: String::new(),
+        };
+        let mut names = Vec::new();
+        if self.has_kind(FoundKind::Function) && self.matches(frame.symbol) {
+            let key = key_of(frame, KeyOptions::default());
+            names.push(named(FoundKind::Function, &key, frame.module));
         }
-        for file in files {
-            self.add_if_matching(FoundKind::File, file, executable);
+        for (kind, name) in [
+            (FoundKind::Module, frame.module),
+            (FoundKind::File, frame.file),
+        ] {
+            if self.has_kind(kind) && self.matches(name) {
+                names.push(named(kind, name, ""));
+            }
         }
+        names
     }
 
     /// Returns the best matches first.

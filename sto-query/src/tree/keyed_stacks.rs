@@ -73,16 +73,17 @@ impl View {
     /// as in [`compare`](crate::compare::compare).
     pub(crate) fn with_function_keys(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
-        let main = main_modules(build, profiles);
+        self.with_keys_of(&main_modules(build, profiles), options)
+    }
+
+    /// Like [`View::with_function_keys`], for runs of several builds of a program, whose own files these are.
+    pub(crate) fn with_keys_of(&self, main: &BTreeSet<&str>, options: KeyOptions) -> View {
+        let program = &*self.selection.build.executable;
         let KeyedStacks {
             frames,
             tree,
             merged_into,
-        } = KeyedStacks::new(
-            (&self.frames, &self.tree),
-            (&main, &build.executable),
-            options,
-        );
+        } = KeyedStacks::new((&self.frames, &self.tree), (main, program), options);
         self.with_stacks(frames, tree, &merged_into)
     }
 }

@@ -67,10 +67,11 @@ export class Explorer {
   }
 
   #listen() {
-    this.flame.addEventListener('zoom', (event) => remember({ zoom: /** @type {CustomEvent} */ (event).detail.key }));
-    this.flame.addEventListener('search', (event) => remember({ search: /** @type {CustomEvent} */ (event).detail.text }, { replace: true }));
-    this.flame.addEventListener('choose', (event) => this.choose(/** @type {CustomEvent} */ (event).detail.frame, { replace: true }));
-    this.table.addEventListener('choose', (event) => this.choose(/** @type {CustomEvent} */ (event).detail.row.frame));
+    this.flame.addEventListener('zoom', (event) => remember({ zoom: detailOf(event).key }));
+    this.flame.addEventListener('search', (event) => remember({ search: detailOf(event).text }, { replace: true }));
+    this.flame.addEventListener('names', (event) => remember({ names: detailOf(event).isFull ? 'full' : '' }));
+    this.flame.addEventListener('choose', (event) => this.choose(detailOf(event).frame, { replace: true }));
+    this.table.addEventListener('choose', (event) => this.choose(detailOf(event).row.frame));
     for (const [heading, keys] of Object.entries(KEYS)) setKeys(heading, keys);
     this.forget = addCommands((text) => (text.length < 2 ? [] : matching(text, this.#commands()).slice(0, 20)));
   }
@@ -86,13 +87,14 @@ export class Explorer {
   }
 
   /**
-   * Shows the state of an address: `view`, `zoom`, `search`, `function`.
+   * Shows the state of an address: `view`, `zoom`, `search`, `names`, `function`.
    * @param {URLSearchParams} parameters
    */
   restore(parameters) {
     this.view.value = parameters.get('view') ?? '';
     if (this.view.selectedIndex < 0) this.view.value = '';
     this.#show();
+    this.flame.fullNames.checked = parameters.get('names') === 'full';
     this.flame.query = parameters.get('search') ?? '';
     this.flame.zoom = parameters.get('zoom') ?? '';
     const name = parameters.get('function');
@@ -165,6 +167,14 @@ export class Explorer {
     const show = () => flame.show({ stacks, colors, describe: (node) => this.subject.describe(stacks, node), label });
     return { section: element('section', {}, element('h3', {}, title), flame), show };
   }
+}
+
+/**
+ * Returns the details of an event of a component.
+ * @param {Event} event
+ */
+function detailOf(event) {
+  return /** @type {CustomEvent} */ (event).detail;
 }
 
 /**

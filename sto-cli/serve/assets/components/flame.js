@@ -20,8 +20,8 @@ import { computePalette } from './palette.js';
 const MIN_ROWS = 6;
 
 /**
- * Events: `zoom` with the address of the stack (`detail.key`), `search` with the text (`detail.text`), and `choose` with
- * the index of a frame (`detail.frame`).
+ * Events: `zoom` with the address of the stack (`detail.key`), `search` with the text (`detail.text`), `names` with whether
+ * they are full (`detail.isFull`), and `choose` with the index of a frame (`detail.frame`).
  */
 export class FlameGraph extends HTMLElement {
   constructor() {
@@ -37,7 +37,7 @@ export class FlameGraph extends HTMLElement {
     this.scroller = element('div', { class: 'flame-scroller' }, this.tree.element, this.canvas, this.room);
     this.search = element('input', { type: 'search', spellcheck: 'false', autocomplete: 'off', placeholder: 'part of a name' });
     this.reset = element('button', { type: 'button', click: () => this.#zoomTo(0) }, 'Show all');
-    this.fullNames = element('input', { type: 'checkbox', change: () => this.draw() });
+    this.fullNames = element('input', { type: 'checkbox', change: () => this.#changeNames() });
     this.status = element('p', { class: 'flame-status' });
     this.found = element('output', { class: 'flame-found', role: 'status' });
     /** @type {Content | null} */
@@ -72,7 +72,8 @@ export class FlameGraph extends HTMLElement {
     this.resizing.observe(this.scroller);
     this.recolor = () => {
       this.palette = null;
-      this.draw();
+      // A browser that prints does not wait for the next frame.
+      this.drawNow();
     };
     addEventListener('sto-theme', this.recolor);
     addEventListener('beforeprint', this.recolor);
@@ -234,6 +235,11 @@ export class FlameGraph extends HTMLElement {
     if (y < scrollTop) this.scroller.scrollTop = y;
     else if (y + ROW > scrollTop + clientHeight) this.scroller.scrollTop = y + ROW - clientHeight;
     this.draw();
+  }
+
+  #changeNames() {
+    this.draw();
+    this.dispatchEvent(new CustomEvent('names', { detail: { isFull: this.fullNames.checked } }));
   }
 
   #find() {

@@ -7,6 +7,8 @@ import { element } from '../dom.js';
 
 /** Callees of a node that are items, the most expensive ones. */
 const MAX_CALLEES = 100;
+/** Callers of the current node that are items, the nearest ones: stacks can be thousands of calls deep. */
+const MAX_CALLERS = 50;
 
 let trees = 0;
 
@@ -25,6 +27,8 @@ export class FlameTree {
     /** @type {Stacks | null} */
     this.stacks = null;
     this.current = 0;
+    /** @type {number[]} The nodes of the items, from above to below. */
+    this.order = [];
     /** @type {Set<number>} Nodes whose callees are items. */
     this.open = new Set();
     this.element = element('div', {
@@ -74,18 +78,19 @@ export class FlameTree {
     if (!stacks) return;
     /** @type {HTMLElement[]} */
     const items = [];
-    this.order = /** @type {number[]} */ ([]);
+    this.order = [];
     const add = (/** @type {number} */ node, /** @type {number} */ position, /** @type {number} */ siblings) => {
-      this.order?.push(node);
+      this.order.push(node);
       items.push(this.#item(stacks, node, position, siblings));
       if (!this.open.has(node)) return;
       const callees = this.#callees(node);
       callees.forEach((callee, ix) => add(callee, ix + 1, callees.length));
     };
     // Only open nodes around the current one matter: the others would make the tree long.
-    const around = new Set([this.current, ...stacks.callers(this.current)]);
+    const callers = stacks.callers(this.current);
+    const around = new Set([this.current, ...callers]);
     for (const node of this.open) if (!around.has(node)) this.open.delete(node);
-    add(0, 1, 1);
+    add(callers[MAX_CALLERS] ?? 0, 1, 1);
     this.element.replaceChildren(...items);
     this.element.setAttribute('aria-activedescendant', this.prefix + this.current);
   }
@@ -113,7 +118,7 @@ export class FlameTree {
   #press(event) {
     const stacks = this.stacks;
     if (!stacks || event.ctrlKey || event.metaKey || event.altKey) return;
-    const order = this.order ?? [];
+    const { order } = this;
     const at = order.indexOf(this.current);
     /** @type {Record<string, () => void>} */
     const keys = {

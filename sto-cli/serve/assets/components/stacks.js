@@ -68,7 +68,7 @@ export class Stacks {
   }
 
   #depths() {
-    const depth = new Uint16Array(this.count);
+    const depth = new Uint32Array(this.count);
     for (let node = 1; node < this.count; node += 1) depth[node] = depth[this.parent[node]] + 1;
     return depth;
   }

@@ -11,7 +11,7 @@ const DEFAULTS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
-         frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+         frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),

@@ -1,5 +1,6 @@
 //! `/api/v1/sql`: queries in SQL, and the tables and examples to write them.
 
+use crate::body::Decoded;
 use crate::problem::Problem;
 use crate::shared::App;
 use axum::Json;
@@ -8,9 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Duration;
-use sto_query::QueryError;
-use sto_query::questions::Question;
 use sto_query::sources::Sources;
 use sto_query::tables::{Database, EXAMPLES, SqlCell, SqlError, SqlOptions, SqlRows, SqlValue};
 
@@ -74,7 +72,7 @@ pub(super) struct SqlRequest {
 }
 
 /// A value for a parameter.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum ParameterValue {
     Integer(i64),
@@ -92,48 +90,39 @@ pub(super) struct SqlAnswer {
 }
 
 /// Answers a query.
-pub(super) async fn query(
-    app: App,
-    Json(request): Json<SqlRequest>,
-) -> Result<Json<SqlAnswer>, Problem> {
+pub(super) async fn query(app: App, body: Decoded) -> Result<Json<SqlAnswer>, Problem> {
+    let request: SqlRequest = serde_json::from_slice(&body.bytes)
+        .map_err(|error| Problem::bad_request(error.to_string()))?;
     let timeout = app.options.limits.question_time();
-    let query = SqlQuery { request, timeout };
-    Ok(Json(app.ask(query).await?.map_err(problem)?))
-}
-
-/// A query that stops after some time.
-struct SqlQuery {
-    request: SqlRequest,
-    timeout: Duration,
-}
-
-impl Question for SqlQuery {
-    type Answer = Result<SqlAnswer, SqlError>;
-
-    fn answer(&self, sources: &Sources) -> Result<Self::Answer, QueryError> {
-        Ok(self.rows(sources))
-    }
-}
-
-impl SqlQuery {
-    fn rows(&self, sources: &Sources) -> Result<SqlAnswer, SqlError> {
-        let parameters = self.request.parameters.clone().into_iter();
-        let parameters = parameters.map(|(name, value)| (name, value.into()));
+    app.query(move |sources, context| {
         let mut options = SqlOptions::default();
-        options.parameters = parameters.collect();
-        options.timeout = Some(self.timeout);
-        let mut rows = CollectedRows {
-            answer: SqlAnswer::default(),
-            max_rows: self.request.limit.unwrap_or(USUAL_ROWS).min(MAX_ROWS),
-            text: 0,
-            has_statement: false,
-        };
-        let mut database = Database::open(sources.clone())?;
-        match database.query(&self.request.sql, &options, &mut rows) {
-            // The collector ended the query.
-            Err(SqlError::Write(_)) if rows.answer.more => Ok(rows.answer),
-            answered => answered.map(|()| rows.answer),
-        }
+        options.timeout = Some(timeout);
+        options.cancel = context.cancel.clone();
+        rows(sources, request, options).map(Json).map_err(problem)
+    })
+    .await
+}
+
+fn rows(
+    sources: &Sources,
+    request: SqlRequest,
+    mut options: SqlOptions,
+) -> Result<SqlAnswer, SqlError> {
+    let parameters = request.parameters.into_iter();
+    options.parameters = parameters
+        .map(|(name, value)| (name, value.into()))
+        .collect();
+    let mut rows = CollectedRows {
+        answer: SqlAnswer::default(),
+        max_rows: request.limit.unwrap_or(USUAL_ROWS).min(MAX_ROWS),
+        text: 0,
+        has_statement: false,
+    };
+    let mut database = Database::open(sources.clone())?;
+    match database.query(&request.sql, &options, &mut rows) {
+        // The collector ended the query.
+        Err(SqlError::Write(_)) if rows.answer.more => Ok(rows.answer),
+        answered => answered.map(|()| rows.answer),
     }
 }
 

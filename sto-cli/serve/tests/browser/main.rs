@@ -4,12 +4,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use sto_core::store::Store;
 use sto_core::tree::SliceCount;
+use sto_core::units::UnixSeconds;
 use sto_core::{IngestOptions, ingest};
-use sto_serve::Options;
+use sto_serve::{Options, Program};
 use sto_test_support::missing;
 
 /// What the browser's script needs. Packages of Node.js are found by `NODE_PATH`.
@@ -41,36 +42,42 @@ fn steady_run(parse: u64, second: u64) -> String {
     (0..100).map(sample).collect()
 }
 
-/// Stores two builds of the demo, six of a program whose function `parse` is slower since the fourth, and one build whose
+/// Stores two builds of the demo, ten of a program whose function `parse` is slower since the sixth, and one build whose
 /// names are hostile.
 fn filled_store(folder: &Path) -> Store {
     let store = Store::open_or_create(&folder.join("store.redb")).unwrap();
-    let add = |path: &Path, program: &str, build: &str| {
+    let add = |path: &Path, program: &str, build: &str, day: u64| {
         let bytes = std::fs::read(path).unwrap();
         let mut options = IngestOptions {
             executable: Some(program.to_owned()),
             version: Some(build.to_owned()),
+            recorded: Some(UnixSeconds(1_790_000_000 + 86_400 * day)),
             slices: SliceCount::new(100).filter(|_| program == "demo"),
             ..IngestOptions::default()
         };
         options.symbols.symbol_dirs = vec![repository().join("testdata/demo")];
         ingest(&store, (path, &bytes[..]), &options, &mut |_| {}).unwrap();
     };
-    for build in ["v1", "v2"] {
+    for (build, day) in [("v1", 1), ("v2", 2)] {
         let file = format!("testdata/demo/{build}.perf.data");
-        add(&repository().join(file), "demo", build);
+        add(&repository().join(file), "demo", build, day);
     }
-    for build in 1..=6 {
+    for build in 1..=10 {
         for run in 0..RUNS {
-            let script = steady_run(if build < 4 { 10 } else { 30 } + run % 2, 10 * build + run);
+            let script = steady_run(if build < 6 { 10 } else { 30 } + run % 2, 10 * build + run);
             let path = folder.join("steady.script");
             std::fs::write(&path, script).unwrap();
-            add(&path, "steady", &format!("b{build}"));
+            add(&path, "steady", &format!("b{build:02}"), build);
         }
     }
     let hostile = folder.join("hostile.folded");
     std::fs::write(&hostile, HOSTILE).unwrap();
-    add(&hostile, "<b>evil</b>", "<img src=x onerror=\"hacked=1\">");
+    add(
+        &hostile,
+        "<b>evil</b>",
+        "<img src=x onerror=\"hacked=1\">",
+        1,
+    );
     store
 }
 
@@ -86,15 +93,15 @@ fn pages_work_in_a_browser() {
     let (ready, address) = mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stopped = async { stopped.await.unwrap_or(()) };
-    let server = thread::spawn(move || {
-        sto_serve::serve(store, options, stopped, |at| ready.send(at).unwrap())
-    });
+    let mut program = Program::default();
+    program.on_ready = Arc::new(move |at| ready.send(at.to_owned()).unwrap());
+    let server = thread::spawn(move || sto_serve::serve(store, options, program, stopped));
     let folder_of_scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
     let scripts = ["pages.test.js", "lists.test.js"].map(|name| folder_of_scripts.join(name));
     let output = Command::new("node")
         .arg("--test")
         .args(scripts)
-        .env("STO_PAGES", format!("http://{}", address.recv().unwrap()))
+        .env("STO_PAGES", address.recv().unwrap().trim_end_matches('/'))
         .output()
         .unwrap();
     stop.send(()).unwrap();

@@ -81,6 +81,30 @@ test('a question mark shows the keys, and Escape hides them', () =>
     await until(page, () => !document.querySelector('dialog'));
   }));
 
+for (const path of ['/profile?build=v1&function=compress', '/compare?baseline=v1&candidate=v2']) {
+  test(`Tab reaches every control of ${path}, and shows where it is`, () =>
+    open(path, async (page) => {
+      const expected = await page.evaluate(() => {
+        const controls = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]');
+        globalThis.unreached = new Set([...controls].filter((control) => control.tabIndex >= 0 && !control.disabled && control.checkVisibility()));
+        globalThis.unmarked = [];
+        return globalThis.unreached.size;
+      });
+      for (let step = 0; step < expected + 2; step += 1) {
+        await page.keyboard.press('Tab');
+        await page.evaluate(() => {
+          const { activeElement } = document;
+          globalThis.unreached.delete(activeElement);
+          // The canvas marks the stack of the tree.
+          const marked = activeElement.closest('.flame-scroller') ?? activeElement;
+          if (activeElement !== document.body && getComputedStyle(marked).outlineStyle === 'none') globalThis.unmarked.push(activeElement.outerHTML.slice(0, 100));
+        });
+      }
+      assert.deepEqual(await page.evaluate(() => [...globalThis.unreached].map((control) => control.outerHTML.slice(0, 100))), []);
+      assert.deepEqual(await page.evaluate(() => globalThis.unmarked), []);
+    }));
+}
+
 test('arrows walk the tree, Enter zooms, and the back button undoes it', () =>
   open('/profile?build=v1', async (page) => {
     await page.focus('[role=tree]');

@@ -6,9 +6,7 @@ use crate::guard::guarded;
 use crate::numbers::{FrameNo, ModulesNo, Number};
 use crate::read::commits::Commits;
 use crate::read::counts::{NodeCosts, PackedCosts, read_lines};
-use crate::read::cut::{
-    SelectedTree, by_index, frames_of, indices_of, sort_chosen_frames, sort_frames, table_of,
-};
+use crate::read::cut::{SelectedTree, by_index, frames_of, indices_of, sort_frames, table_of};
 use crate::read::rows::{RecordWithLocation, Rows, record_location};
 use crate::read::selected_nodes::{NodeSet, SelectedNodes};
 use crate::read::sources;
@@ -20,7 +18,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use sto_model::id::{BuildId, ExecutableId, ProfileId};
 use sto_model::units::{Bytes, SampleType};
-use sto_model::{Build, FrameTable, ModuleRef};
+use sto_model::{Build, FrameIx, FrameTable, ModuleRef};
 
 /// All builds with their profiles, in the order of [`Snapshot::builds`](crate::Snapshot::builds).
 pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
@@ -319,10 +317,10 @@ pub(crate) fn load_frames(rows: &Rows) -> Result<FrameTable> {
     ))
 }
 
-/// The frames of an executable's stacks.
-pub(crate) fn load_executable_frames(rows: &Rows, executable: ExecutableId) -> Result<FrameTable> {
+/// The frames of an executable's stacks, as indices into the table of all frames.
+pub(crate) fn frames_of_executable(rows: &Rows, executable: ExecutableId) -> Result<Vec<FrameIx>> {
     let Some(executable) = rows.record(Record::Executable, executable.0)? else {
-        return Ok(FrameTable::new());
+        return Ok(Vec::new());
     };
     let stored = rows.frames()?;
     let mut is_used = vec![false; stored.end().get()];
@@ -331,7 +329,11 @@ pub(crate) fn load_executable_frames(rows: &Rows, executable: ExecutableId) -> R
             is_used[frame.get()] = true;
         }
     }
-    table_of(&sort_chosen_frames(&stored, &is_used))
+    let all = sort_frames(&stored, FrameNo(0).onward().take(stored.end().get()));
+    let used = (0..)
+        .zip(&all)
+        .filter(|(_, (_, number))| is_used[number.get()]);
+    Ok(used.map(|(ix, _)| FrameIx(ix)).collect())
 }
 
 /// The line costs of a profile.

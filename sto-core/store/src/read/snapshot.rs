@@ -18,7 +18,7 @@ use std::sync::Arc;
 use sto_model::id::{BuildId, BuildRecordingId, ExecutableId, ProfileId};
 use sto_model::tree::SampleContext;
 use sto_model::units::Bytes;
-use sto_model::{Build, FrameTable, RunMetrics};
+use sto_model::{Build, FrameIx, FrameTable, RunMetrics};
 
 /// One state of a store. All queries see this state, whatever others write or prune in the meantime.
 ///
@@ -169,16 +169,16 @@ impl Snapshot {
         self.read(builds::load_frames)
     }
 
-    /// Loads the frames of one executable's stacks, ordered as [`Frame`](sto_model::Frame)s; none if the store has no
+    /// Returns the frames in stacks of an executable, as indices into [`Snapshot::load_frames`]; none if the store has no
     /// such executable.
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.
-    pub fn load_executable_frames(
+    pub fn frames_of_executable(
         &self,
         executable: ExecutableId,
-    ) -> Result<FrameTable, StoreError> {
-        self.read(|rows| builds::load_executable_frames(rows, executable))
+    ) -> Result<Vec<FrameIx>, StoreError> {
+        self.read(|rows| builds::frames_of_executable(rows, executable))
     }
 
     /// Loads the line costs of a profile and the digests of its source files.
