@@ -15,9 +15,9 @@ use sto_core::units::{Nanoseconds, UnixSeconds};
 pub struct LabelledRuns {
     /// Conditions on their labels.
     pub labels: LabelMatchers,
-    /// Only what was recorded at this time or later.
+    /// Only the time from this one on.
     pub since: Option<UnixSeconds>,
-    /// Only what was recorded before this time.
+    /// Only the time before this one.
     pub until: Option<UnixSeconds>,
 }
 
