@@ -77,20 +77,30 @@ impl LabelledRuns {
 }
 
 /// Returns the second in which a run began, and the latest nanosecond in which it may have ended; `None` if unknown.
-///
-/// Not every format tells the duration. A run that has time slices is then taken to last up to a day: slices tell which
-/// part of it is in a period.
 fn time_of(run: &StoredProfile) -> Option<(u64, u128)> {
-    const DAY: Nanoseconds = Nanoseconds(86_400_000_000_000);
-    let origin = &run.profile.origin;
-    let begin = origin.recorded?;
-    let longest = if run.slices.0 > 0 {
-        DAY
-    } else {
-        Nanoseconds(0)
-    };
-    let duration = origin.duration.unwrap_or(longest);
-    Some((begin.0, nanoseconds(begin) + u128::from(duration.0)))
+    let begin = run.profile.origin.recorded?;
+    Some((
+        begin.0,
+        nanoseconds(begin) + u128::from(longest(run, begin).0),
+    ))
+}
+
+/// Returns the longest time that a run may have lasted. Its slices tell which part of that is in a period.
+fn longest(run: &StoredProfile, begin: UnixSeconds) -> Nanoseconds {
+    /// A day, an hour and a minute.
+    const LENGTHS: [u64; 3] = [86_400, 3_600, 60];
+    let is_window = run.profile.is_window();
+    match run.profile.origin.duration {
+        // The duration of a window is that of all runs in it, which were at the same time.
+        Some(duration) if !is_window => duration,
+        _ if run.slices.0 == 0 => Nanoseconds(0),
+        _ => {
+            // A window begins at a multiple of its length.
+            let may_be = |length: &u64| !is_window || begin.0 % length == 0;
+            let length = LENGTHS.into_iter().find(may_be).unwrap_or(LENGTHS[2]);
+            Nanoseconds(length * 1_000_000_000)
+        }
+    }
 }
 
 fn nanoseconds(time: UnixSeconds) -> u128 {
