@@ -45,7 +45,7 @@ const MAX_LABELS: usize = 32;
 /// Maximum length of the key or value of a label in bytes.
 const MAX_LABEL: usize = 1024;
 
-/// The program, build and labels of a profile, and what was left out.
+/// The program, build and labels of a profile.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Mapped {
     pub(super) origin: Origin,

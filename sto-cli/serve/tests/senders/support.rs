@@ -118,7 +118,15 @@ impl Server {
         described
     }
 
-    /// Waits until so many profiles are stored, and describes them.
+    /// The functions of a build with most cost, as JSON.
+    pub(crate) fn top(&self, selector: &str) -> String {
+        let question = format!(r#"{{"selector":"{selector}"}}"#);
+        let response = self.post("/api/v1/questions/top", &[], question.as_bytes());
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.text()
+    }
+
+    /// Waits until at least `count` profiles are stored, and describes them.
     pub(crate) fn wait_for(&self, count: usize) -> Vec<String> {
         let begin = Instant::now();
         loop {

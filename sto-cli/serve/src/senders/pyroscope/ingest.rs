@@ -101,7 +101,7 @@ async fn accept(
 struct Content {
     bytes: Bytes,
     format: Option<Format>,
-    /// The name of what was profiled, if the body tells.
+    /// The profile's name, such as `mutex`, if the body tells.
     profile: Option<String>,
     /// Why a part of the body is not used.
     left_out: Option<&'static str>,
