@@ -94,6 +94,16 @@ impl Shared {
         Ok((state, sources))
     }
 
+    /// Forgets the kept state if the store has a newer one, so that its space can be used again.
+    pub(crate) fn forget_outdated(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((state, _)) = &*current
+            && self.store.changed_since(*state).unwrap_or(true)
+        {
+            *current = None;
+        }
+    }
+
     /// The entity tag of an answer: it changes when the store does, and each day, because findings are ignored until some
     /// day. `None` if the answer may depend on files.
     pub(crate) fn tag(&self, state: StateId, request: &[&[u8]]) -> Option<HeaderValue> {

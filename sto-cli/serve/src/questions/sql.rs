@@ -102,12 +102,13 @@ fn parse(headers: &HeaderMap, body: &[u8]) -> Result<SqlRequest, Problem> {
     })
 }
 
-/// The result of the last statement, up to a number of rows and a size.
+/// The result of the only statement, up to a number of rows and a size.
 struct Limited {
     result: SqlResult,
     csv: SqlWriter<Vec<u8>>,
     limit: usize,
     size: usize,
+    has_statement: bool,
 }
 
 #[derive(Default, Serialize)]
@@ -125,14 +126,18 @@ impl Limited {
             csv: SqlWriter::new(SqlFormat::Csv, Style::default(), Vec::new()),
             limit,
             size: 0,
+            has_statement: false,
         }
     }
 }
 
 impl SqlRows for Limited {
     fn columns(&mut self, names: &[&str]) -> io::Result<()> {
-        let limit = self.limit;
-        *self = Limited::new(limit);
+        if self.has_statement {
+            let several = "a query has one statement here, not several";
+            return Err(io::Error::other(several));
+        }
+        self.has_statement = true;
         self.result.columns = names.iter().map(|&name| name.to_owned()).collect();
         self.csv.columns(names)
     }
@@ -192,11 +197,18 @@ impl From<SqlError> for Problem {
             SqlError::Question(error) => return (*error).into(),
             SqlError::Timeout(_) | SqlError::Cancelled(_) => StatusCode::SERVICE_UNAVAILABLE,
             SqlError::OutOfMemory => StatusCode::PAYLOAD_TOO_LARGE,
-            SqlError::ReadOnly => StatusCode::FORBIDDEN,
             SqlError::Syntax { message, place } => {
-                return Problem::bad_request(format!("{message}\n{}\n{}", place[0], place[1]));
+                let detail = format!(
+                    "{message}
+{}",
+                    place.join(
+                        "
+"
+                    )
+                );
+                return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
             }
-            _ => StatusCode::BAD_REQUEST,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Problem::new(status, error.to_string())
     }

@@ -89,9 +89,18 @@ fn sql_answers_as_json_or_csv() {
 fn sql_changes_nothing_and_ends_in_time() {
     let server = Server::start().with_builds();
     let sql = |text: &str| server.post("/api/v1/sql", text);
-    sql("SELEC 1").problem(400);
-    sql("CREATE TABLE x(a)").problem(403);
-    assert!(sql("ATTACH '/tmp/x.db' AS x").status >= 400);
+    for (wrong, message) in [
+        ("SELEC 1", "syntax error"),
+        ("SELECT nothing FROM profile", "nothing"),
+        ("SELECT 1; SELECT 2", "one statement"),
+        ("SELECT :x", ":x"),
+        ("CREATE TABLE x(a)", "read-only"),
+        ("DELETE FROM profile", "read-only"),
+        ("ATTACH '/tmp/x.db' AS x", "read-only"),
+    ] {
+        let problem = sql(wrong).problem(422);
+        assert!(problem.contains(message), "{wrong}: {problem}");
+    }
     sql("SELECT * FROM find_regressions('/etc/passwd', 'v2')").problem(403);
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
