@@ -97,7 +97,7 @@ fn files_are_looked_at_without_storing_them() {
     let cookie = cookie.split(';').next().unwrap();
     let cookie = format!("cookie: {cookie}\r\n");
     let builds = server.send("GET", "/api/v1/questions/builds", &cookie, "");
-    assert!(builds.contains(r#""build":"a.folded""#), "{builds}");
+    assert!(builds.contains(r#""version":"a.folded""#), "{builds}");
     assert_eq!(server.stop().0, Some(0));
     assert!(!sandbox.path("store").exists());
 }
