@@ -3,6 +3,7 @@
 use crate::commands::check_for_client;
 use crate::runtime::{CliError, Outcome, StorePath, interrupt, memory, ui};
 use clap::Args;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -62,9 +63,21 @@ pub(crate) fn run(
 
 /// Serves a store until a signal asks this process to end.
 pub(super) fn serve(store: Store, options: Options, program: Program) -> Result<Outcome, CliError> {
+    allow_many_connections();
     let stop = interrupt::requested().map_err(sto_serve::ServeError::System)?;
     sto_serve::serve(store, options, program, stop)?;
     Ok(Outcome::Clean)
+}
+
+/// Raises the limit on open files as far as the system lets this process: each connection is one.
+fn allow_many_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // With the old limit, fewer connections are accepted at the same time.
+    let _ = setrlimit(Resource::Nofile, raised);
 }
 
 /// A program that writes a log to standard error.

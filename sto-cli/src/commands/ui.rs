@@ -46,6 +46,8 @@ pub(crate) fn run(args: &UiArgs, store: &StorePath) -> Result<Outcome, CliError>
     let mut options = Options::default();
     options.listen = (Ipv4Addr::LOCALHOST, 0).into();
     options.one_browser = true;
+    // One person may wait longer than one of many.
+    options.limits.sql_seconds = options.limits.question_seconds;
     let mut program = program(LogFormat::Text);
     program.environment = Some(Arc::new(Machine::here()));
     let with_browser = !args.no_browser;

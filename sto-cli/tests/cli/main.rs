@@ -49,6 +49,7 @@ mod rewriting;
 mod sample_labels;
 mod scales;
 mod selectors;
+mod serve;
 mod show;
 mod slices;
 mod slower_calls;

@@ -49,6 +49,8 @@ pub use crate::timeline::RowsBy;
 pub use crate::tree::{Order, Prune, RootsBy, Window};
 
 pub use crate::hot::HotRequest;
+#[cfg(feature = "schemas")]
+pub use ask::QuestionSchema;
 pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
 pub use calls::{OutliersRequest, WaitsRequest};
 pub use columns::{DifferenceColumns, FlameColumns};
