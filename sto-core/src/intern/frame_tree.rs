@@ -97,7 +97,7 @@ impl FrameStacks {
         let ends = self.ends.iter();
         let nodes = ends.map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)));
         let nodes = StackNodes(nodes.collect());
-        let mut last_of = vec![0; tree.len()];
+        let mut last_of = vec![0; ordered.tree.len()];
         let costs = costs.iter().map(|by_stack| {
             let mut by_node = CostSums::default();
             for &(stack, cost) in by_stack {
