@@ -96,7 +96,7 @@ fn longest(run: &StoredProfile, begin: UnixSeconds) -> Nanoseconds {
         _ if run.slices.0 == 0 => Nanoseconds(0),
         _ => {
             // A window begins at a multiple of its length.
-            let may_be = |length: &u64| !is_window || begin.0 % length == 0;
+            let may_be = |length: &u64| !is_window || begin.0.is_multiple_of(*length);
             let length = LENGTHS.into_iter().find(may_be).unwrap_or(LENGTHS[2]);
             Nanoseconds(length * 1_000_000_000)
         }
