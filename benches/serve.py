@@ -72,7 +72,7 @@ class Server:
 
     def samples(self):
         """The number of samples of the service in the store."""
-        answer = self.ask("top", selector="v1", limit=1)
+        answer = self.ask("top", selector="v1")
         return answer["samples"] if answer else 0
 
     def stop(self):
@@ -140,15 +140,14 @@ def history(programs, folder, args):
         if name == "store":
             in_use = on_disk
             run(programs / "sto", "--store", folder / "store", "compact")
-    listed = json.loads(run(programs / "sto", "--store", folder / "store", "builds", "--format", "json"))
-    profiles = sum(len(b.get("profiles", [])) for b in listed.get("builds", []))
+    stats = json.loads(run(programs / "sto", "--store", folder / "store", "stats", "--format", "json"))
     share = sent["gzipped_bytes"] / sizes["compacted"]
     series = sizes["compacted"] / args.instances / (args.hours / 24)
     lines = heading(f"{args.hours} hours of {args.instances} instances, a profile every 15 s")
     lines += ["", *table(list(sent), [list(sent.values())]), ""]
     lines += [
         f"- store: {in_use / 1e6:.1f} MB on disk, {sizes['compacted'] / 1e6:.1f} MB compacted,"
-        f" {profiles} profiles",
+        f" {stats['profiles']} profiles",
         f"- processor time of the server: {cpu / sent['profiles'] * 1e3:.2f} ms a profile",
         verdict("of the gzipped profiles", f"1/{share:.0f}", "1/50", share >= 50),
         verdict("an instance and day", f"{series / 1e6:.2f} MB", "2 MB", series < DAY),
@@ -167,7 +166,7 @@ def questions(programs, folder, args):
     thread.start()
     while thread.is_alive():
         began = time.monotonic()
-        assert server.ask("top", selector="v1", limit=20), "no answer"
+        assert server.ask("top", selector="v1"), "no answer"
         times.append((time.monotonic() - began) * 1e3)
         time.sleep(0.05)
     server.stop()

@@ -92,6 +92,16 @@ impl Shared {
         Ok((state, sources))
     }
 
+    /// Forgets the kept state if the store has a newer one, so that its space can be used again.
+    pub(crate) fn forget_outdated(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((state, _)) = &*current
+            && self.store.changed_since(*state).unwrap_or(true)
+        {
+            *current = None;
+        }
+    }
+
     /// Does work that takes a core for more than a millisecond, when it is its turn.
     ///
     /// It is refused if too much other work waits, or if the memory limit is near, because exceeding it ends the process.

@@ -45,7 +45,7 @@ impl HistoryQuery {
         builds.retain_mut(|stored| {
             stored
                 .profiles
-                .retain(|stored| !stored.profile.is_average());
+                .retain(|stored| !stored.profile.is_average() && !stored.profile.is_window());
             if !self.benchmarks.is_empty() {
                 stored
                     .profiles

@@ -46,6 +46,10 @@ impl Spool {
     /// open.
     pub(super) fn open(folder: &Path) -> io::Result<Option<Spool>> {
         fs::create_dir_all(folder)?;
+        let parents = folder.ancestors().skip(1).take(2);
+        for parent in parents.filter(|parent| parent.is_dir()) {
+            File::open(parent)?.sync_all()?;
+        }
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)

@@ -202,3 +202,63 @@ fn problem(error: SqlError) -> Problem {
         error => Problem::new(status, error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SqlAnswer, SqlRequest, problem, rows};
+    use serde_json::{Value, json};
+    use std::path::Path;
+    use sto_core::ingest::{IngestOptions, Input, ingest};
+    use sto_core::store::Store;
+    use sto_query::sources::Sources;
+    use sto_query::tables::{SqlError, SqlOptions};
+
+    fn ask(request: Value) -> Result<SqlAnswer, SqlError> {
+        let store = Store::in_memory().expect("a store in memory");
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some("v1".to_owned()),
+            ..IngestOptions::default()
+        };
+        let input = Input::Bytes {
+            name: Path::new("stacks.folded"),
+            bytes: b"main;parse 3\nmain;read 6\nmain 1\n",
+        };
+        ingest(&store, input, &options, &mut |_| {}).expect("the stacks are valid");
+        let sources = Sources::from_snapshot(store.snapshot().expect("the store is readable"));
+        let request: SqlRequest = serde_json::from_value(request).expect("the request is valid");
+        rows(&sources, request, SqlOptions::default())
+    }
+
+    #[test]
+    fn rows_are_numbers_and_texts_up_to_the_limit() {
+        let sql = "SELECT function, self FROM function_cost WHERE self > :least ORDER BY self";
+        let answer = ask(json!({ "sql": sql, "parameters": { "least": 0 }, "limit": 2 }));
+        let answer = answer.expect("the query is valid");
+        assert_eq!(answer.columns, ["function", "self"]);
+        assert_eq!(
+            answer.rows,
+            [[json!("main"), json!(1)], [json!("parse"), json!(3)]]
+        );
+        assert!(answer.more);
+        let answer = ask(json!({ "sql": "SELECT NULL, x'00ff'" })).expect("the query is valid");
+        assert_eq!(answer.rows, [[Value::Null, json!("00ff")]]);
+        assert!(!answer.more);
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let detail = |sql: &str| {
+            let error = ask(json!({ "sql": sql }))
+                .err()
+                .expect("the query is invalid");
+            let problem = problem(error);
+            assert_eq!(problem.status, 422);
+            problem.detail
+        };
+        assert!(detail("SELECT nothing FROM profile").contains("nothing"));
+        assert!(detail("SELECT 1; SELECT 2").contains("one statement"));
+        assert!(detail("SELECT :x").contains(":x"));
+        assert!(detail("DELETE FROM profile").contains("read-only"));
+    }
+}
