@@ -29,11 +29,13 @@ mod monitor;
 mod options;
 mod pages;
 mod problem;
+mod pull;
 mod querier;
 mod questions;
 mod room;
 mod senders;
 mod server;
+mod services;
 mod shared;
 mod status;
 mod tls;
@@ -45,5 +47,6 @@ pub use options::{
     ConfigError, Limits, LogFormat, MemoryInUse, Options, Program, RenderCheck, Tls,
 };
 pub use server::{ServeError, serve};
+pub use services::{Retention, Scrape, ScrapeType};
 pub use tls::TlsError;
 pub use token::{NewToken, Scope, Token};

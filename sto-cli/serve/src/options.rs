@@ -1,6 +1,7 @@
 //! The options of a server, and the file that sets them.
 
 use crate::log::LogLine;
+use crate::services::{Retention, Scrape};
 use crate::token::Token;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,6 +40,11 @@ pub struct Options {
     pub tokens: Vec<Token>,
     /// Limits on clients and requests.
     pub limits: Limits,
+    /// How long profiles of services are retained.
+    pub retention: Retention,
+    /// Programs whose profiles are fetched.
+    #[serde(rename = "scrape")]
+    pub scrapes: Vec<Scrape>,
 }
 
 /// Format of log lines.
@@ -140,6 +146,8 @@ impl Default for Options {
             tls: None,
             tokens: Vec::new(),
             limits: Limits::default(),
+            retention: Retention::default(),
+            scrapes: Vec::new(),
         }
     }
 }

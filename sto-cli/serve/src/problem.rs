@@ -15,7 +15,7 @@ use sto_query::QueryError;
 use sto_query::error::ErrorClass;
 
 /// The reason why a request failed: the JSON body of a response with an error status.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Problem {
     /// The status, which the response has, too.
     pub(crate) status: u16,

@@ -9,7 +9,7 @@ use crate::problem::{Problem, describe_errors};
 use crate::shared::Shared;
 use crate::tls::{self, TlsError};
 use crate::token::Scope;
-use crate::{checks, downloads, pages, querier, questions, senders, status};
+use crate::{checks, downloads, pages, pull, querier, questions, senders, status};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
@@ -20,7 +20,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use sto_core::store::Store;
 use thiserror::Error;
@@ -90,7 +90,11 @@ pub fn serve(
             .unwrap_or_default();
         let scheme = if tls.is_some() { "https" } else { "http" };
         let access = Arc::new(Access::new(&options, session));
-        let shared = Arc::new(Shared::new(store, options, &program));
+        let shared = Arc::new(Shared::new(store, options, &program)?);
+        tokio::spawn(forget_outdated(Arc::downgrade(&shared)));
+        if !shared.options.read_only {
+            pull::start(&shared.options.scrapes, &shared, runtime.handle())?;
+        }
         let monitor = Arc::clone(&shared.monitor);
         let connections = Connections {
             limits: shared.options.limits.clone(),
@@ -139,6 +143,7 @@ fn router(access: &Arc<Access>, shared: Arc<Shared>) -> Router {
         .merge(needs(Scope::Read, access, downloads::routes()))
         .merge(downloads::signed_routes())
         .merge(needs(Scope::Read, access, checks::routes()))
+        .merge(needs(Scope::Read, access, senders::reading_routes()))
         .merge(needs(Scope::Write, access, senders::routes()))
         .merge(status::health_routes())
         .fallback(|| async { StatusCode::NOT_FOUND })
@@ -167,6 +172,19 @@ async fn within_time(
             ),
         )
     })
+}
+
+/// Time after which a state of the store that nobody asks about any more is forgotten.
+const OUTDATED: Duration = Duration::from_secs(10);
+
+async fn forget_outdated(server: Weak<Shared>) {
+    loop {
+        tokio::time::sleep(OUTDATED).await;
+        match server.upgrade() {
+            Some(shared) => shared.forget_outdated(),
+            None => return,
+        }
+    }
 }
 
 async fn catch_panics(request: Request, next: Next) -> Response {

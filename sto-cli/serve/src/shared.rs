@@ -1,11 +1,12 @@
 //! State that all handlers share: the open store, and the limits of one request.
 
-use crate::intake::Intake;
+use crate::intake::{Intake, Settings};
 use crate::monitor::Monitor;
 use crate::options::{MemoryInUse, Options, Program, RenderCheck};
 use crate::problem::Problem;
 use crate::room::room_for;
 use axum::http::StatusCode;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{Duration, SystemTime};
@@ -45,10 +46,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(store: Store, options: Options, program: &Program) -> Shared {
+    pub(crate) fn new(store: Store, options: Options, program: &Program) -> io::Result<Shared> {
         let cores = available_parallelism().map_or(2, usize::from);
-        Shared {
-            intake: Intake::new(store.clone()),
+        let settings = Settings {
+            max_decoded: options.limits.decoded(),
+            retention: options.retention.clone(),
+            read_only: options.read_only,
+            ..Settings::default()
+        };
+        Ok(Shared {
+            intake: Intake::start(store.clone(), settings)?,
             monitor: Arc::new(Monitor::new(Arc::clone(&program.log))),
             bodies: room_for(options.limits.bodies()),
             turns: Arc::new(Semaphore::new(cores.max(2))),
@@ -58,7 +65,7 @@ impl Shared {
             options,
             store,
             current: Mutex::default(),
-        }
+        })
     }
 
     /// The store, for changes of it.
@@ -83,6 +90,16 @@ impl Shared {
         };
         *current = Some((state, sources.clone()));
         Ok((state, sources))
+    }
+
+    /// Forgets the kept state if the store has a newer one, so that its space can be used again.
+    pub(crate) fn forget_outdated(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((state, _)) = &*current
+            && self.store.changed_since(*state).unwrap_or(true)
+        {
+            *current = None;
+        }
     }
 
     /// Does work that takes a core for more than a millisecond, when it is its turn.
@@ -117,7 +134,6 @@ impl Shared {
     }
 
     /// Answers a question within the time limit.
-    #[allow(dead_code, reason = "other rooms will use it")]
     pub(crate) async fn ask<Q>(self: &Arc<Shared>, question: Q) -> Result<Q::Answer, Problem>
     where
         Q: Question + Send + 'static,

@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 /// A running `sto serve`, which ends with this value.
-struct Served {
+pub(crate) struct Served {
     process: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Served {
-    fn start(sandbox: &Sandbox, args: &[&str]) -> Served {
+    pub(crate) fn start(sandbox: &Sandbox, args: &[&str]) -> Served {
         let serve = ["serve", "--listen", "127.0.0.1:0"];
         let mut command = sandbox.command(&[&serve, args].concat());
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();

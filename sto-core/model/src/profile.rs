@@ -116,6 +116,16 @@ impl Profile {
         self.format == Profile::AVERAGE
     }
 
+    /// The [format](Profile::format) of a profile that is the sum of the profiles that a service sent in a window of time.
+    pub const WINDOW: &str = "window";
+
+    /// Returns `true` if the profile is a window of a service that is profiled continuously, instead of a run.
+    ///
+    /// Windows of one service and host are not independent, so statistics must not use them as runs.
+    pub fn is_window(&self) -> bool {
+        self.format == Profile::WINDOW
+    }
+
     /// A sort key by recording time, under which profiles without a time come last.
     pub fn recorded_sort_key(&self) -> UnixSeconds {
         self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))
@@ -139,6 +149,7 @@ impl Profile {
                 | "ghc"
                 | "gperftools"
                 | "visual studio"
+                | Profile::WINDOW
         )
     }
 }

@@ -230,6 +230,14 @@ impl Cost {
             value: self.value.checked_add(other.value)?,
         })
     }
+
+    /// Subtracts a cost. Returns `None` if it is larger.
+    pub fn checked_sub(self, other: Cost) -> Option<Cost> {
+        Some(Cost {
+            samples: self.samples.checked_sub(other.samples)?,
+            value: self.value.checked_sub(other.value)?,
+        })
+    }
 }
 
 impl std::ops::AddAssign for Cost {

@@ -295,6 +295,11 @@ impl PreparedFile {
         &self.profiles
     }
 
+    /// Returns the profiles.
+    pub fn into_profiles(self) -> Vec<Prepared> {
+        self.profiles
+    }
+
     /// Adds the profiles to a store.
     ///
     /// # Errors
@@ -504,14 +509,13 @@ impl Preparer<'_> {
         };
         let has_whole_calls = options.whole_calls && recording.calls.is_some();
         let slices = options.slices.filter(|_| !has_whole_calls);
-        let describe = || {
+        let describer = || {
             let describer = &self.describer;
-            let describer = describer.get_or_init(|| Describer::new(recording, symbols, options));
-            describer.profile(&part.build, source, keep)
+            describer.get_or_init(|| Describer::new(recording, symbols, options))
         };
-        let (interned, (by_address, profile)) = rayon::join(
+        let (interned, (by_address, describer)) = rayon::join(
             || intern_with_nodes(recording, symbols, slices, keep),
-            || rayon::join(|| AddressTree::new(recording, symbols, keep), describe),
+            || rayon::join(|| AddressTree::new(recording, symbols, keep), describer),
         );
         options.cancel.check()?;
         let failed = |source| IngestError::Intern {
@@ -519,10 +523,14 @@ impl Preparer<'_> {
             source,
         };
         let (mut interned, nodes) = interned.map_err(failed)?;
-        let addresses = by_address.and_then(|tree| match tree {
-            Some(tree) => tree.addresses(recording, (&interned.tree, &nodes), slices, keep),
-            None => Ok(None),
-        });
+        let addresses = || {
+            by_address.and_then(|tree| match tree {
+                Some(tree) => tree.addresses(recording, (&interned.tree, &nodes), slices, keep),
+                None => Ok(None),
+            })
+        };
+        let describe = || describer.profile(&part.build, source, keep);
+        let (addresses, profile) = rayon::join(addresses, describe);
         interned.addresses = addresses.map_err(failed)?;
         if part.program.is_some() {
             let calls = interned.calls.take();

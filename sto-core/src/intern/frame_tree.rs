@@ -1,25 +1,17 @@
 //! Builds the tree of a profile from stacks of locations.
 
-use super::stack_costs::{InternError, StackCosts, sum_by_key};
+use super::stack_costs::{CostSums, InternError, StackCosts};
 use crate::symbolize::Symbols;
-use hashbrown::HashTable;
-use rayon::prelude::*;
-use std::hash::BuildHasher;
 use sto_formats::recording::{Recording, StackIx, Stacks};
 use sto_model::limits::{MAX_DEPTH, max_frames};
-use sto_model::tree::{NodeIx, SelfCosts, StackTree};
+use sto_model::tree::{NodeIx, SelfCosts, StackSet, StackTree};
 use sto_model::{FrameIx, FrameTable};
 
 /// The stacks of frames as one tree, with nodes in the order in which the stacks need them.
 ///
 /// Many stacks of locations become one stack of frames, as a function has many addresses.
 struct FrameStacks {
-    /// The caller of each node.
-    callers: Vec<u32>,
-    /// The frame of each node.
-    frames: Vec<FrameIx>,
-    index: HashTable<u32>,
-    hasher: hashbrown::DefaultHashBuilder,
+    set: StackSet,
     /// The end of each stack of locations.
     ends: Vec<End>,
 }
@@ -30,9 +22,6 @@ struct End {
     node: u32,
     depth: u32,
 }
-
-/// The caller of root nodes.
-const NONE: u32 = u32::MAX;
 
 impl FrameStacks {
     fn new(
@@ -47,14 +36,11 @@ impl FrameStacks {
         let expansion: Vec<FrameIx> = lines.map(|line| symbols.lines[line.get()].frame).collect();
         let is_used = stacks_on_paths(stacks, costs);
         let root = End {
-            node: NONE,
+            node: StackSet::NO_CALLER,
             depth: 0,
         };
         let mut tree = FrameStacks {
-            callers: Vec::new(),
-            frames: Vec::new(),
-            index: HashTable::new(),
-            hasher: hashbrown::DefaultHashBuilder::default(),
+            set: StackSet::default(),
             ends: vec![root; stacks.len()],
         };
         // The previous stack without a caller; most start with the same frames.
@@ -79,7 +65,10 @@ impl FrameStacks {
                     match path.get(depth).filter(|_| follows_path) {
                         Some(&(known, its_node)) if known == frame => node = its_node,
                         _ => {
-                            node = tree.callee(node, frame, limit)?;
+                            node = tree.set.insert(node, frame);
+                            if tree.set.len() as u64 > limit {
+                                return Err(InternError::TooLarge { limit });
+                            }
                             if caller.is_none() {
                                 path.truncate(depth);
                                 path.push((frame, node));
@@ -102,68 +91,27 @@ impl FrameStacks {
         Ok(tree)
     }
 
-    /// Returns the node of a frame called by a node, adding it if it is new.
-    fn callee(&mut self, caller: u32, frame: FrameIx, limit: u64) -> Result<u32, InternError> {
-        let Self {
-            callers,
-            frames,
-            index,
-            hasher,
-            ..
-        } = self;
-        let row = |ix: u32| (callers[ix as usize], frames[ix as usize]);
-        let hash = hasher.hash_one((caller, frame));
-        if let Some(&known) = index.find(hash, |&ix| row(ix) == (caller, frame)) {
-            return Ok(known);
-        }
-        let ix = callers.len() as u32;
-        if u64::from(ix) >= limit {
-            return Err(InternError::TooLarge { limit });
-        }
-        index.insert_unique(hash, ix, |&ix| hasher.hash_one(row(ix)));
-        callers.push(caller);
-        frames.push(frame);
-        Ok(ix)
-    }
-
     fn into_tree(self, symbols: &Symbols, costs: &StackCosts) -> FrameTree {
-        let (frames, new_frames) = used_in_order(&symbols.frames, &self.frames);
-        let frame_of = |node: u32| new_frames[self.frames[node as usize].get()];
-        // In `callees`, the roots come after the callees of all nodes.
-        let roots = self.callers.len();
-        let caller_of = |node: u32| self.callers[node as usize].min(roots as u32);
-        let all = (0..roots as u32).collect();
-        let (by_frame, _) = sorted_by(all, frames.len(), |node| frame_of(node).get());
-        let (callees, starts) = sorted_by(by_frame, roots + 1, |node| caller_of(node) as usize);
-        let callees_of = |node: usize| &callees[starts[node]..starts[node + 1]];
-
-        let mut tree = StackTree::with_capacity(roots);
-        let mut node_of = vec![NodeIx(0); roots];
-        let mut next: Vec<u32> = callees_of(roots).iter().rev().copied().collect();
-        while let Some(node) = next.pop() {
-            let caller = self.callers[node as usize];
-            let caller = (caller != NONE).then(|| node_of[caller as usize]);
-            node_of[node as usize] = tree.push(caller, frame_of(node));
-            next.extend(callees_of(node as usize).iter().rev());
-        }
-
+        let ordered = self.set.in_order(&symbols.frames, []);
+        let node_of = &ordered.node_of;
         let ends = self.ends.iter();
         let nodes = ends.map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)));
         let nodes = StackNodes(nodes.collect());
+        let mut last_of = vec![0; ordered.tree.len()];
         let costs = costs.iter().map(|by_stack| {
-            let by_stack = by_stack.iter();
-            let mut by_node = by_stack
-                .map(|&(stack, cost)| (nodes.node(stack), cost))
-                .collect();
-            sum_by_key(&mut by_node);
-            by_node
+            let mut by_node = CostSums::default();
+            for &(stack, cost) in by_stack {
+                let node = nodes.node(stack);
+                by_node.add_at(&mut last_of[node.get()], node, cost);
+            }
+            by_node.finish()
         });
         FrameTree {
             costs: costs.collect(),
-            frames,
-            tree,
+            frames: ordered.frames,
+            tree: ordered.tree,
             nodes,
-            new_frames,
+            new_frames: ordered.frame_of,
         }
     }
 }
@@ -180,25 +128,6 @@ fn stacks_on_paths(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
         }
     }
     is_used
-}
-
-/// Sorts items stably by a key less than `keys`, and returns the start of each key's items.
-fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u32>, Vec<usize>) {
-    let mut starts = vec![0; keys + 1];
-    for &item in &items {
-        starts[key(item) + 1] += 1;
-    }
-    for ix in 0..keys {
-        starts[ix + 1] += starts[ix];
-    }
-    let mut next = starts.clone();
-    let mut sorted = vec![0; items.len()];
-    for item in items {
-        let index = &mut next[key(item)];
-        sorted[*index] = item;
-        *index += 1;
-    }
-    (sorted, starts)
 }
 
 /// The frames, tree and self costs of a profile.
@@ -235,23 +164,4 @@ impl StackNodes {
     pub(crate) fn node(&self, stack: StackIx) -> NodeIx {
         self.0[stack.get()]
     }
-}
-
-const UNUSED: FrameIx = FrameIx(u32::MAX);
-
-/// Returns a sorted table of the used frames, and for each frame of `all` its index in the table.
-fn used_in_order(all: &FrameTable, used: &[FrameIx]) -> (FrameTable, Vec<FrameIx>) {
-    let mut new_indices = vec![UNUSED; all.len()];
-    let mut order = Vec::new();
-    for &frame in used {
-        if new_indices[frame.get()] == UNUSED {
-            new_indices[frame.get()] = FrameIx(0);
-            order.push(frame);
-        }
-    }
-    order.par_sort_unstable_by(|&a, &b| all.compare(a, b));
-    for (&frame, ix) in order.iter().zip(0..) {
-        new_indices[frame.get()] = FrameIx(ix);
-    }
-    (all.select(&order), new_indices)
 }

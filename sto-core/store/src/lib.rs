@@ -68,6 +68,7 @@ pub use read::loaded::{
 };
 pub use read::rest::{RestError, pack_rest, unpack_rest};
 pub use read::snapshot::Snapshot;
+pub use write::NewProfile;
 pub use write::metrics::{Annotated, Metrics, OtherValue};
 pub use write::tags::{Tag, Tagged};
 

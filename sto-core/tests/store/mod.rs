@@ -1,5 +1,6 @@
 //! The store: profiles round-trip, and damage is detected.
 
+mod batch;
 mod calls_over_time;
 mod conflicts;
 mod damage;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
 use sto_core::model::{Profile, Quality};
-use sto_core::tree::{SelfCosts, total_cost};
+use sto_core::tree::{SelfCosts, merge_equal_nodes, total_cost};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
 /// The metrics of a run, by name.
@@ -78,7 +78,7 @@ pub(crate) fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Optio
 pub(super) struct Runs<'a> {
     /// Self costs of each run that has samples.
     pub(super) costs: Vec<Cow<'a, SelfCosts>>,
-    /// Their indices in the selection.
+    /// The index of the first profile of each in the selection.
     pub(super) profiles: Vec<usize>,
     /// The cost that one sample stands for in each run, in the event's unit.
     pub(super) periods: Vec<f64>,
@@ -98,12 +98,14 @@ impl<'a> Runs<'a> {
             counted_in: None,
         };
         let column = sample_type.index_in(&view.sample_types);
-        for (ix, run) in view.runs.iter().enumerate() {
-            let costs = column.and_then(|column| run.get(column));
-            let costs = costs.map(|costs| (costs, total_cost(costs)));
-            if let Some((costs, cost)) = costs.filter(|(_, cost)| cost.samples > 0) {
-                runs.costs.push(Cow::Borrowed(costs));
-                runs.profiles.push(ix);
+        for profiles in replicates(view) {
+            let columns = profiles.iter().map(|&ix| &view.runs[ix]);
+            let columns = columns.filter_map(|run| column.and_then(|column| run.get(column)));
+            let costs = sum(columns.collect());
+            let cost = total_cost(&costs);
+            if cost.samples > 0 {
+                runs.costs.push(costs);
+                runs.profiles.push(profiles[0]);
                 runs.periods.push(period(cost));
                 runs.cost += cost;
             }
@@ -167,6 +169,42 @@ impl<'a> Runs<'a> {
             }
         };
         self.profiles.iter().zip(&self.costs).map(run).collect()
+    }
+}
+
+/// Returns the indices of the profiles of each run.
+///
+/// Each profile is a run, except that the windows of a service that is profiled continuously are one run for each host
+/// and set of labels: windows of one instance are not independent.
+pub(super) fn replicates(view: &View) -> Vec<Vec<usize>> {
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    let mut services = BTreeMap::new();
+    for (ix, profile) in profiles(view).enumerate() {
+        if view.windows.is_empty() && profile.is_window() {
+            let run = *services
+                .entry((&profile.origin.host, &profile.labels))
+                .or_insert(runs.len());
+            match runs.get_mut(run) {
+                Some(run) => run.push(ix),
+                None => runs.push(vec![ix]),
+            }
+        } else {
+            runs.push(vec![ix]);
+        }
+    }
+    runs
+}
+
+/// Adds up columns of costs.
+fn sum(columns: Vec<&SelfCosts>) -> Cow<'_, SelfCosts> {
+    match columns[..] {
+        [] => Cow::Owned(SelfCosts::new()),
+        [only] => Cow::Borrowed(only),
+        _ => {
+            let mut all: SelfCosts = columns.into_iter().flatten().copied().collect();
+            merge_equal_nodes(&mut all);
+            Cow::Owned(all)
+        }
     }
 }
 

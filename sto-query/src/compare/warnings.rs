@@ -2,7 +2,7 @@
 
 use super::pair::Pair;
 use super::result::{Comparison, NormalisationMethod};
-use super::runs::profiles;
+use super::runs::{profiles, replicates};
 use super::sentence;
 use super::unnamed::not_comparable;
 use crate::tree::View;
@@ -85,9 +85,9 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
         ("baseline", views.baseline, baseline),
         ("candidate", views.candidate, candidate),
     ] {
-        let empty = view.runs.len() - side.profiles.len();
+        let runs = replicates(view).len();
+        let empty = runs - side.profiles.len();
         if empty > 0 {
-            let runs = view.runs.len();
             warnings.push(format!(
                 "{empty} of the {name}'s {runs} runs have no samples of the event; left out."
             ));

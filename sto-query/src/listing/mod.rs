@@ -21,7 +21,7 @@ use sto_core::units::{Bytes, UnixSeconds};
 /// Selection of listed runs, which must match all filters; newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Listing {
     /// Only runs of this program.

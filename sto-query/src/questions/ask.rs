@@ -134,7 +134,7 @@ macro_rules! questions {
         $(question!($answer_fn($request) -> $answer);)*
 
         /// Any question. In JSON, `question` has its name, and the other fields are those of its request. Fields that are
-        /// missing have their defaults, and unknown ones are ignored; `AnyQuestion::schema` describes them.
+        /// missing have their defaults, and unknown ones are an error; `AnyQuestion::schema` describes them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[serde(tag = "question", rename_all = "kebab-case")]

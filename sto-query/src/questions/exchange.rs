@@ -83,7 +83,7 @@ pub fn add_exchange_file(store: &Store, name: &str, file: &[u8]) -> Result<bool,
 /// Request to send profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PushRequest {
     /// Selectors of the profiles; all profiles if empty.
@@ -98,7 +98,7 @@ pub struct PushRequest {
 /// Request to receive profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PullRequest {
     /// Whether to only report what would be received.

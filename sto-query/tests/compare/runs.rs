@@ -1,9 +1,10 @@
 //! The sides of a comparison: executable, runs and rates.
 
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
+use sto_core::Profile;
 use sto_query::internal::compare::{compare, compare_with_earlier};
 use sto_query::questions::{CompareOptions, NormalisationMethod};
-use sto_query::results::{Change, RunCost, Side, Verdict};
+use sto_query::results::{Change, Comparison, RunCost, Side, Verdict};
 
 const STEADY: &str = "
     main;parse 400
@@ -304,4 +305,28 @@ fn reports_stacks_on_request_in_preorder() {
     assert_eq!(compared_in(Order::Backward).stacks, Some(stacks));
     let plain = compared(&view("v1", &BEFORE), &view("v2", &AFTER));
     assert_eq!(plain.stacks, None);
+}
+
+#[test]
+fn windows_of_an_instance_are_one_run() {
+    let instances = |version: &str| {
+        let mut view = view(version, &[STEADY; 6]);
+        for (window, stored) in view.selection.profiles.iter_mut().enumerate() {
+            let instance = ["a", "b", "c"][window % 3];
+            stored.profile.format = Profile::WINDOW.to_owned();
+            let labels = &mut stored.profile.labels;
+            labels.insert("instance".to_owned(), instance.to_owned());
+        }
+        view
+    };
+    let windows = compared(&instances("v1"), &instances("v2"));
+    let doubled = "main;parse 800\n main;compute 5000\n main;write 600\n";
+    let runs = compared(&view("v1", &[doubled; 3]), &view("v2", &[doubled; 3]));
+    assert_eq!(windows.baseline.runs, 3);
+    assert_eq!(windows.candidate.samples, runs.candidate.samples);
+    let statistics = |comparison: &Comparison| {
+        serde_json::to_value(&comparison.statistics).expect("they are plain data")
+    };
+    assert_eq!(statistics(&windows), statistics(&runs));
+    assert!(windows.warnings.is_empty(), "{:?}", windows.warnings);
 }

@@ -1,25 +1,70 @@
 //! From a received profile to the store: a profile is acknowledged when it is on disk.
+//!
+//! ```text
+//! senders, pull      Received: bytes and their origin
+//!     |
+//!     v
+//! decode             bytes -> profiles; malformed ones are refused here
+//!     |
+//!     v
+//! spool              many bodies, one fdatasync; then they are acknowledged
+//!     |
+//!     v
+//! windows            the profiles of one series and 10 seconds become one sum
+//!     |
+//!     v
+//! store              every few seconds, windows go into the store, and the spool is emptied
+//! ```
+//!
+//! A run, such as a benchmark of a CI, does not go this way: it is one profile in the store, and never summed.
+//!
+#![doc = include_str!("intake.md")]
+
+mod decode;
+mod ledger;
+mod spool;
+mod steps;
+mod storing;
+#[cfg(test)]
+pub(crate) mod tests;
+mod windows;
+mod writing;
 
 use crate::problem::Problem;
+use crate::services::Retention;
 use axum::body::Bytes;
 use axum::http::StatusCode;
+use decode::Arrival;
+use ledger::Ledger;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
-use sto_core::formats::{Format, FormatError};
-use sto_core::ingest::{IngestError, PreparedFile};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+use sto_core::formats::Format;
+use sto_core::ingest::IngestOutcome;
 use sto_core::store::Store;
 use sto_core::tree::SliceCount;
-use sto_core::units::{Nanoseconds, UnixSeconds};
-use sto_core::{IngestOptions, IngestOutcome, prepare};
+use sto_core::units::{self, Nanoseconds, UnixSeconds};
+use storing::Storing;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::task::spawn_blocking;
+use writing::{Message, Piece, Writing, refuse_all};
+
+pub(crate) use ledger::IntakeStatus;
 
 /// A profile as a sender sent it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
-    /// Where it comes from and what it belongs to.
+    /// Its program, build and labels.
     pub(crate) origin: Origin,
     /// Its bytes in a format that sto reads.
     pub(crate) body: Bytes,
+    /// An earlier reading of the same counters, which is subtracted.
+    pub(crate) earlier: Option<Bytes>,
     /// The format, if the sender tells; otherwise it is detected.
     pub(crate) format: Option<Format>,
     /// When it was recorded, if the sender tells.
@@ -29,14 +74,14 @@ pub(crate) struct Received {
 }
 
 /// A range of time, in nanoseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TimeRange {
     pub(crate) from: Nanoseconds,
     pub(crate) until: Nanoseconds,
 }
 
 /// The program, build and labels of a received profile.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     /// The program, or service. Without it, each program of the recording has a profile of its own.
     pub(crate) program: Option<String>,
@@ -48,107 +93,180 @@ pub(crate) struct Origin {
     pub(crate) benchmark: Option<String>,
     /// Labels of the profile.
     pub(crate) labels: BTreeMap<String, String>,
-    /// Metrics of the profile.
+    /// Metrics of the profile; only runs have them.
     pub(crate) metrics: BTreeMap<String, f64>,
     /// When the profile was recorded.
     pub(crate) recorded: Option<UnixSeconds>,
 }
 
-/// The build of a continuous profile that neither its sender nor its main module names.
-const NO_VERSION: &str = "unversioned";
+/// Limits of the intake.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Size that a compressed body may expand to.
+    pub(crate) max_decoded: units::Bytes,
+    /// Size of the spool; when it is full, senders are asked to wait.
+    pub(crate) max_spool: units::Bytes,
+    /// Longest time from the arrival of a profile until it is in the store.
+    pub(crate) flush_after: Duration,
+    /// How long windows are retained.
+    pub(crate) retention: Retention,
+    /// Refuse everything that changes the store.
+    pub(crate) read_only: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            max_decoded: units::Bytes(64 << 20),
+            max_spool: units::Bytes(1 << 30),
+            flush_after: Duration::from_secs(4),
+            retention: Retention::default(),
+            read_only: false,
+        }
+    }
+}
+
+/// Size of all bodies that are being decoded or wait for the disk.
+const MAX_IN_FLIGHT: u32 = 128 << 20;
 
 /// Takes profiles from senders.
 pub(crate) struct Intake {
     store: Store,
+    settings: Settings,
+    /// Turns of decoding, which takes a core.
+    decoders: Semaphore,
+    /// Room for bodies, in bytes.
+    room: Semaphore,
+    messages: Sender<Message>,
+    ledger: Arc<Ledger>,
 }
 
 impl Intake {
-    pub(crate) fn new(store: Store) -> Intake {
-        Intake { store }
+    /// Starts the intake, and stores the profiles in the spool.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system refuses threads.
+    pub(crate) fn start(store: Store, settings: Settings) -> io::Result<Intake> {
+        let ledger = Arc::new(Ledger::new(settings.max_spool));
+        let (messages, received) = mpsc::channel();
+        let spool = thread::Builder::new().name("spool".to_owned());
+        match spool_folder(&store) {
+            Some(folder) if !settings.read_only => {
+                let (closed, to_store) = mpsc::channel();
+                let retention = settings.retention.clone();
+                let storing = Storing::new(Arc::clone(&ledger), store.clone(), retention);
+                let builder = thread::Builder::new().name("store".to_owned());
+                builder.spawn(move || storing.run(&to_store))?;
+                let writing = Writing::new(Arc::clone(&ledger), settings.clone(), closed);
+                spool.spawn(move || writing.run(&folder, &received))?;
+            }
+            folder => {
+                let why = match folder {
+                    Some(_) => "this server only reads the store",
+                    None => "the store is in memory",
+                };
+                spool.spawn(move || refuse_all(&received, why))?;
+            }
+        }
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Ok(Intake {
+            store,
+            settings,
+            decoders: Semaphore::new(2 * cores),
+            room: Semaphore::new(MAX_IN_FLIGHT as usize),
+            messages,
+            ledger,
+        })
     }
 
     /// Stores a run, which is kept apart from all others.
     pub(crate) async fn add_run(&self, received: Received) -> Result<IngestOutcome, Problem> {
+        let _room = self.room(received.body.len())?;
         let store = self.store.clone();
-        blocking(move || prepare_one(received, false)?.store(&mut store.writer(), &mut |_| {}))
+        self.decode(move |settings| decode::ingest_run(&store, received, settings.max_decoded))
             .await
     }
 
-    /// Accepts continuous profiles, all or none; returns when they are on disk.
+    /// Accepts profiles of services, all or none; returns when they are on disk.
     pub(crate) async fn accept(&self, received: Vec<Received>) -> Result<(), Problem> {
-        let store = self.store.clone();
-        blocking(move || {
-            let prepared = received.into_iter().map(prepare_continuous);
-            let prepared: Vec<_> = prepared.collect::<Result<_, _>>()?;
-            for prepared in prepared.into_iter().flatten() {
-                prepared.store(&mut store.writer(), &mut |_| {})?;
-            }
-            Ok(())
-        })
-        .await
+        let _room = self.room(received.iter().map(|received| received.body.len()).sum())?;
+        self.ledger.check_room()?;
+        let decoding = self.decode(move |settings| {
+            let arrivals = received.into_iter().map(Arrival::now);
+            let pieces = arrivals.map(|arrival| Piece::new(arrival, settings.max_decoded));
+            pieces.collect::<Result<Vec<Piece>, Problem>>()
+        });
+        let pieces = decoding.await?;
+        let (done, is_done) = oneshot::channel();
+        // The other end answers until the last sender is gone.
+        let _ = self.messages.send(Message::Batch { pieces, done });
+        is_done.await.unwrap_or_else(|_| Err(internal_error()))
+    }
+
+    /// Takes room for the bytes of bodies.
+    fn room(&self, bytes: usize) -> Result<SemaphorePermit<'_>, Problem> {
+        let bytes = u32::try_from(bytes).unwrap_or(MAX_IN_FLIGHT);
+        let room = self.room.try_acquire_many(bytes.clamp(1, MAX_IN_FLIGHT));
+        room.map_err(|_| self.ledger.busy("too many profiles arrive at once"))
+    }
+
+    /// Decodes on a thread for work that blocks, when it is this profile's turn.
+    async fn decode<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Settings) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let _turn = self
+            .decoders
+            .acquire()
+            .await
+            .map_err(|_| internal_error())?;
+        let settings = self.settings.clone();
+        let decoded = spawn_blocking(move || work(&settings)).await;
+        let decoded = decoded.unwrap_or_else(|_| Err(internal_error()));
+        if decoded.is_err() {
+            self.ledger.count_refused();
+        }
+        decoded
+    }
+
+    /// Stores all acknowledged profiles now.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for tests, which do not wait for the clock")
+    )]
+    pub(crate) async fn flush(&self) {
+        let (done, is_done) = oneshot::channel();
+        let _ = self.messages.send(Message::Flush(done));
+        let _ = is_done.await;
+    }
+
+    /// Notes the outcome of fetching a profile.
+    pub(crate) fn note_pull(&self, address: String, problem: Option<String>) {
+        self.ledger.note_pull(address, problem);
+    }
+
+    /// Returns counts of arrived and stored profiles, and current problems.
+    pub(crate) fn status(&self) -> IntakeStatus {
+        self.ledger.status()
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, IngestError> + Send + 'static,
-) -> Result<T, Problem> {
-    match spawn_blocking(work).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) => Err(problem(error)),
-        Err(_) => Err(internal()),
-    }
-}
-
-fn internal() -> Problem {
+fn internal_error() -> Problem {
     Problem::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "reading the profile ended with an internal error; please report it",
     )
 }
 
-/// Bytes in memory that cannot be read are the sender's fault.
-fn problem(error: IngestError) -> Problem {
-    let is_unreadable = matches!(error, IngestError::Format(_));
-    let problem = Problem::from(error);
-    if is_unreadable && problem.status >= 500 {
-        return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, problem.detail);
-    }
-    problem
-}
-
-/// Returns `None` if there are no samples, because nothing happened in this time.
-fn prepare_continuous(received: Received) -> Result<Option<PreparedFile>, IngestError> {
-    let split = received.origin.program.is_none();
-    let mut unversioned = received.clone();
-    unversioned.origin.build = Some(NO_VERSION.to_owned());
-    match prepare_one(received, split) {
-        Err(IngestError::NoBuildName { .. }) => prepare_one(unversioned, split).map(Some),
-        Err(IngestError::Format(FormatError::NoSamples { .. })) => Ok(None),
-        prepared => prepared.map(Some),
-    }
-}
-
-fn prepare_one(received: Received, split_processes: bool) -> Result<PreparedFile, IngestError> {
-    let Received {
-        origin,
-        body,
-        format,
-        range,
-        slices,
-    } = received;
-    let from = range.map(|range| UnixSeconds(range.from.0 / 1_000_000_000));
-    let options = IngestOptions {
-        executable: origin.program,
-        version: origin.build,
-        revision: origin.revision,
-        benchmark: origin.benchmark,
-        labels: origin.labels,
-        metrics: origin.metrics,
-        recorded: origin.recorded.or(from),
-        format,
-        slices,
-        split_processes,
-        ..IngestOptions::default()
-    };
-    prepare((Path::new("profile"), &body[..]), &options, &mut |_| {})
+/// The folder of a store's spool; `None` for a store in memory.
+fn spool_folder(store: &Store) -> Option<PathBuf> {
+    let folder = store.folder()?;
+    let name = store.path().file_name().unwrap_or_default();
+    Some(if name == Store::FILE_NAME {
+        folder.join("spool")
+    } else {
+        // Several stores may be in one folder.
+        store.path().with_added_extension("spool")
+    })
 }

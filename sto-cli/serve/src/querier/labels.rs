@@ -105,7 +105,7 @@ fn selected(
     for set in found.sets {
         let mut labels = set.labels;
         labels.retain(|name, _| request.takes_any_label_name || is_plain(name));
-        for profile_type in set.events.iter().flat_map(ProfileType::of) {
+        for profile_type in set.events.iter().flat_map(ProfileType::from_sample_type) {
             let id = profile_type.id();
             if types.matches(|_| id.as_str()) {
                 let mut labels = labels.clone();

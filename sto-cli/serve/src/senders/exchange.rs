@@ -1,6 +1,7 @@
-//! The exchange with other stores: `sto push URL` sends profiles with their symbols, each as a file named by its id.
+//! The exchange with other stores: `sto push URL` and `sto pull URL` transfer profiles with their symbols, each as a file
+//! named by its id.
 //!
-//! The files are those of [the exchange](sto_query::manual) of places, and `manifest.json` tells its layout and version.
+//! The files have the layout of [places](sto_query::manual); `manifest.json` names it and its version.
 
 use crate::body::Decoded;
 use crate::problem::Problem;
@@ -12,13 +13,18 @@ use axum::routing::{get, put};
 use axum::{Json, Router};
 use std::sync::Arc;
 use sto_query::places::ListedFile;
-use sto_query::questions::{add_exchange_file, exchange_files, exchange_manifest};
+use sto_query::questions::{add_exchange_file, exchange_file, exchange_files, exchange_manifest};
 
-pub(super) fn routes() -> Router<Arc<Shared>> {
+/// Routes that only read, for `sto pull` and for the profiles that `sto push` need not send.
+pub(crate) fn reading_routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/v1/exchange/manifest.json", get(manifest))
         .route("/api/v1/exchange/profiles", get(list))
-        .route("/api/v1/exchange/profiles/{name}", put(add))
+        .route("/api/v1/exchange/profiles/{name}", get(read))
+}
+
+pub(super) fn routes() -> Router<Arc<Shared>> {
+    Router::new().route("/api/v1/exchange/profiles/{name}", put(add))
 }
 
 async fn manifest() -> impl IntoResponse {
@@ -32,6 +38,21 @@ async fn list(app: App) -> Result<Json<Vec<ListedFile>>, Problem> {
     let shared = Arc::clone(&app);
     let listed = app.heavy(move || exchange_files(&shared.store().snapshot()?));
     Ok(Json(listed.await??))
+}
+
+async fn read(app: App, Path(name): Path<String>) -> Result<Vec<u8>, Problem> {
+    let name = format!("profiles/{name}");
+    let shared = Arc::clone(&app);
+    let reading = app.heavy(move || {
+        let found = exchange_file(&shared.store().snapshot()?, &name)?;
+        found.ok_or_else(|| {
+            Problem::new(
+                StatusCode::NOT_FOUND,
+                format!("{name}: the store has no such profile"),
+            )
+        })
+    });
+    reading.await?
 }
 
 /// Answers with 201 if the profile is new, and with 200 if the store has it.

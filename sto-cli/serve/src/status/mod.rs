@@ -1,5 +1,6 @@
 //! The state of the server: health, metrics, and losses of senders.
 
+use crate::intake::IntakeStatus;
 use crate::monitor::SenderState;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
@@ -36,6 +37,8 @@ struct ServerStatus {
     read_only: bool,
     /// Counts and losses of each sender.
     senders: BTreeMap<String, SenderState>,
+    /// Profiles of services.
+    intake: IntakeStatus,
 }
 
 async fn status(app: App) -> Json<ServerStatus> {
@@ -43,6 +46,7 @@ async fn status(app: App) -> Json<ServerStatus> {
         version: env!("CARGO_PKG_VERSION"),
         read_only: app.options.read_only,
         senders: app.monitor.senders.all(),
+        intake: app.intake.status(),
     })
 }
 

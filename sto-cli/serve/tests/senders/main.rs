@@ -1,6 +1,7 @@
 //! Tests of the endpoints that profiles are sent to, with real clients where there are any.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+mod clients;
 mod damaged;
 mod exchange;
 mod otlp;

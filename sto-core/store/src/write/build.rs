@@ -1,7 +1,7 @@
 //! Updates a build's record and sums when profiles are added.
 
 use super::take_number;
-use crate::codec::{BuildRecord, Contents, CostSum, EarliestFact, pack_costs};
+use crate::codec::{BuildRecord, Contents, CostSum, EarliestFact, ProfileRecord, pack_costs};
 use crate::error::{InternalError, Result, packing_error};
 use crate::numbers::{NodeNo, Number, ProfileNo, TypeNo};
 use crate::read::counts::{NodeCosts, PackedCosts};
@@ -9,7 +9,7 @@ use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, MAX_SEPARATE_COLUMNS, Record};
 use rayon::prelude::*;
 use sto_model::id::ProfileId;
-use sto_model::units::Cost;
+use sto_model::units::{Cost, SampleType};
 use sto_model::{Build, Profile};
 
 /// A build being updated.
@@ -27,6 +27,17 @@ struct Adding {
     columns: Vec<NodeCosts>,
     /// Whether the build's own column, which is the first, must be written.
     is_new: bool,
+}
+
+impl Adding {
+    /// Adds the separate columns of a sum to the build's own.
+    fn add_up(&mut self, sum: &mut CostSum) -> Result<()> {
+        sum.separate.clear();
+        sum.has_column = true;
+        self.columns = vec![added(std::mem::take(&mut self.columns))?];
+        self.is_new = true;
+        Ok(())
+    }
 }
 
 impl BuildTotals {
@@ -61,17 +72,44 @@ impl BuildTotals {
         }
     }
 
-    /// A stored build; the executable's nodes are numbered below `nodes_end`.
-    pub(crate) fn load(
+    /// A stored build, to which columns of these sample types will be added; the executable's nodes are numbered below
+    /// `nodes_end`.
+    pub(crate) fn load<'a>(
         rows: &Rows,
         record: BuildRecord,
-        profile: &Profile,
+        new: impl IntoIterator<Item = &'a SampleType> + Clone,
+        nodes_end: NodeNo,
+    ) -> Result<Self> {
+        let needs_columns = |sum: &CostSum| {
+            let types = new.clone().into_iter();
+            let new = types.filter(|&other| *other == sum.sample_type).count();
+            sum.separate.len() + new > MAX_SEPARATE_COLUMNS
+        };
+        BuildTotals::load_if(rows, record, needs_columns, nodes_end)
+    }
+
+    /// A stored build whose separate columns are added to its own columns, so that their profiles may be replaced by
+    /// profiles with the same sum.
+    pub(crate) fn load_added_up(
+        rows: &Rows,
+        record: BuildRecord,
+        nodes_end: NodeNo,
+    ) -> Result<Self> {
+        let mut totals = BuildTotals::load_if(rows, record, |_| true, nodes_end)?;
+        for (sum, adding) in totals.record.sums.iter_mut().zip(&mut totals.sums) {
+            adding.add_up(sum)?;
+        }
+        Ok(totals)
+    }
+
+    fn load_if(
+        rows: &Rows,
+        record: BuildRecord,
+        needs_columns: impl Fn(&CostSum) -> bool,
         nodes_end: NodeNo,
     ) -> Result<Self> {
         let sums = record.sums.iter().zip(record.types()).map(|(sum, at)| {
-            let types = profile.sample_types.iter();
-            let new = types.filter(|&other| *other == sum.sample_type).count();
-            let columns = if sum.separate.len() + new > MAX_SEPARATE_COLUMNS {
+            let columns = if needs_columns(sum) {
                 unpacked(&columns(rows, &record, at, nodes_end)?)?
             } else {
                 Vec::new()
@@ -131,12 +169,45 @@ impl BuildTotals {
             sum.separate.push((number, number_of_type));
             adding.columns.push(costs.clone());
             if sum.separate.len() > MAX_SEPARATE_COLUMNS {
-                sum.separate.clear();
-                sum.has_column = true;
-                adding.columns = vec![added(std::mem::take(&mut adding.columns))?];
-                adding.is_new = true;
+                adding.add_up(sum)?;
             }
         }
+        Ok(())
+    }
+
+    /// Learns the metadata of the build again, from the profiles that stay.
+    pub(crate) fn learn_again<'a>(
+        &mut self,
+        stay: impl Iterator<Item = (ProfileId, &'a ProfileRecord)>,
+    ) {
+        let build = &mut self.record;
+        (build.gnu_build_id, build.revision) = (None, None);
+        for (id, record) in stay {
+            let from = (record.profile.recorded_sort_key().0, id);
+            let gnu_build_id = record.gnu_build_id.as_ref();
+            learn(&mut build.gnu_build_id, gnu_build_id, from);
+            learn(&mut build.revision, record.revision.as_ref(), from);
+        }
+    }
+
+    /// Replaces profiles of the build, whose columns were [added up](Self::load_added_up), by a profile with the same
+    /// costs. The build's sums stay the same.
+    pub(crate) fn replace(
+        &mut self,
+        gone: &[ProfileRecord],
+        id: ProfileId,
+        build: &Build,
+        profile: &Profile,
+    ) -> Result<()> {
+        let record = &mut self.record;
+        let from = (profile.recorded_sort_key().0, id);
+        learn(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), from);
+        learn(&mut record.revision, build.revision.as_ref(), from);
+        let gone_samples = gone.iter().map(|gone| gone.profile.quality.samples);
+        let samples = (record.samples.checked_sub(gone_samples.sum()))
+            .and_then(|left| left.checked_add(profile.quality.samples));
+        record.samples = samples.ok_or(TOO_MANY)?;
+        record.profiles = (record.profiles + 1).saturating_sub(gone.len() as u32);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Adds and removes profiles, metrics, tags and commits.
 
 pub(crate) mod add;
+mod batch;
 mod build;
 mod check;
 mod commits;
@@ -14,7 +15,7 @@ pub(crate) mod tags;
 use crate::ProfileOrigin;
 use crate::codec::{ProfileRecord, ReadingRecord, pack_modules};
 use crate::error::{InternalError, Result, packing_error};
-use crate::numbers::{ModulesNo, Number};
+use crate::numbers::{ModulesNo, Number, ProfileNo};
 use crate::read::counts::{Counts, SideData};
 use crate::read::rows::{NewRows, Rows};
 use crate::tables::{Column, Record};
@@ -24,6 +25,7 @@ use sto_model::id::ProfileId;
 use sto_model::tree::ProfileData;
 use sto_model::{Build, ModuleRef, Profile};
 
+pub use batch::NewProfile;
 pub(crate) use build::{BuildTotals, CostAdder, sum};
 pub(crate) use check::{check, check_stored, content_mismatch};
 pub(crate) use remove::Removal;
@@ -40,15 +42,20 @@ pub(crate) fn plan(
 ) -> Result<NewRows> {
     let mut new = NewRows::new(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
-    let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
-    let counts = Counts::new(interned, side_data, &nodes, &frames)?;
+    let (packs, nodes) = rayon::join(
+        || frames.pack(),
+        || nodes::plan(rows, &mut new, build, &interned.tree, &frames.numbers),
+    );
+    packs?.write(&mut new);
+    let (nodes, nodes_end) = nodes?;
+    let counts = Counts::new(interned, side_data, &nodes, &frames.numbers)?;
     let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
         (Some(gone), Some(record)) => {
             let removal = Removal::new(rows, &BTreeSet::from([gone]))?;
             removal.write_profiles(&mut new);
             removal.rebuild_without(rows, &mut new, record)?
         }
-        (_, Some(record)) => BuildTotals::load(rows, record, profile, nodes_end)?,
+        (_, Some(record)) => BuildTotals::load(rows, record, &profile.sample_types, nodes_end)?,
         (_, None) => BuildTotals::new(build, &mut new.contents)?,
     };
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
@@ -77,11 +84,23 @@ pub(crate) fn add(
     modules: ModulesNo,
     counts: &Counts,
 ) -> Result<()> {
+    let number = write_profile(new, reading, build, profile, modules, counts)?;
+    tally.add(reading.profile, build, profile, number, &counts.costs)
+}
+
+/// Adds a profile to the new rows only; returns its number.
+fn write_profile(
+    new: &mut NewRows,
+    reading: &ReadingRecord,
+    build: &Build,
+    profile: &Profile,
+    modules: ModulesNo,
+    counts: &Counts,
+) -> Result<ProfileNo> {
     let id = reading.profile;
     let number = take_number(&mut new.contents.next_profile)?;
     new.contents.profiles += 1;
     let sizes = counts.write(new, number)?;
-    tally.add(id, build, profile, number, &counts.costs)?;
     let record = ProfileRecord {
         number,
         columns: sizes.columns,
@@ -97,7 +116,7 @@ pub(crate) fn add(
     new.record(Record::Profile, id.0, &record)?;
     new.record(Record::Reading, profile.build_recording_id().0, reading)?;
     new.contents.history = next_history(new.contents.history, &id.0);
-    Ok(())
+    Ok(number)
 }
 
 /// The digest of a store's history after another change.

@@ -12,7 +12,7 @@ pub(super) struct Request<'b> {
     resources: Vec<Resource>,
     /// The encoded resources.
     messages: Vec<Message<'b>>,
-    /// The encoded dictionary; there is none before version 1.8 of the protocol.
+    /// The dictionary, which the protocol has since version 1.8.
     dictionary: Option<Dictionary<'b>>,
     size: usize,
 }
