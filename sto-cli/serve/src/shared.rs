@@ -75,14 +75,6 @@ impl Shared {
         &self.store
     }
 
-    /// Forgets the newest known state if the store was changed since: the file keeps the pages of states that are read.
-    pub(crate) fn forget_outdated(&self) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_outdated =
-            |(state, _): &mut (StateId, Sources)| self.store.changed_since(*state).unwrap_or(true);
-        current.take_if(is_outdated);
-    }
-
     /// The store in its newest state.
     pub(crate) fn sources(&self) -> Result<(StateId, Sources), StoreError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
