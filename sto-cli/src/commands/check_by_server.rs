@@ -73,10 +73,9 @@ fn resolve_revisions(request: &mut CheckRequest) {
     if let BuildRef::Selector(text) = &mut request.candidate {
         resolve(text);
     }
-    match &mut request.baseline {
-        Some(Baseline::Any(BuildRef::Selector(text)) | Baseline::OfCandidate(text)) => {
-            resolve(text)
-        }
-        _ => {}
+    if let Some(Baseline::Any(BuildRef::Selector(text)) | Baseline::OfCandidate(text)) =
+        &mut request.baseline
+    {
+        resolve(text);
     }
 }
