@@ -108,7 +108,7 @@ fn fetches_time_and_what_was_allocated_since_the_last_reading() {
     let (store, intake) = start(folder.path());
     assert!(target.fetch(ScrapeType::Allocs, LIMIT).unwrap().is_none());
     let mut fetch = |scrape_type| target.fetch(scrape_type, LIMIT).unwrap().unwrap();
-    let fetched = [ScrapeType::Cpu, ScrapeType::Allocs, ScrapeType::Allocs].map(&mut fetch);
+    let fetched = [ScrapeType::Cpu, ScrapeType::Allocs].map(&mut fetch);
     let whole = fetched[1].body.clone();
     wait(intake.accept(fetched.into())).unwrap();
     wait(intake.flush());
