@@ -139,8 +139,8 @@ fn edge_nodes_send_their_profiles_to_a_central_server() {
     let [a, b, central] = [Sandbox::new(), Sandbox::new(), Sandbox::new()];
     let nodes = [(&a, "a"), (&b, "b")];
     let [node_a, node_b, center] = [&a, &b, &central].map(|of| Served::start(of, &[]));
-    for (node, host) in [(&node_a, "a"), (&node_b, "b")] {
-        for run in 0..3 {
+    for (node, host, first) in [(&node_a, "a", 0), (&node_b, "b", 3)] {
+        for run in first..first + 3 {
             let v1 = format!("main;work;compute {}\nmain;idle 900\n", 9000 + run);
             assert_eq!(send(node, "v1", host, &v1), 201);
             let v2 = format!(
