@@ -4,13 +4,14 @@ use crate::by_server::Served;
 use crate::record::record;
 use crate::support::{Run, Sandbox};
 
-/// The builds in a sandbox's store.
+/// The builds in a sandbox's store, sorted.
 fn builds(sandbox: &Sandbox) -> Vec<String> {
     let ls = sandbox.json(&["ls"]);
     let builds = ls["builds"].as_array().unwrap().iter();
-    builds
-        .map(|build| build["version"].as_str().unwrap().to_owned())
-        .collect()
+    let versions = builds.map(|build| build["version"].as_str().unwrap().to_owned());
+    let mut versions: Vec<String> = versions.collect();
+    versions.sort();
+    versions
 }
 
 /// A server with an empty store that wants a token, and the token.
@@ -104,4 +105,30 @@ fn a_server_that_does_not_answer_is_named() {
     local
         .sto(&["ingest", "a.folded", "--build", "v1", "--to", &url])
         .fails_with(&[&url]);
+}
+
+#[test]
+fn a_profile_of_a_known_recording_is_left_out_and_named() {
+    let (local, central) = (Sandbox::with_two_builds(), Sandbox::new());
+    let served = Served::start(&central, &[]);
+    let ingest = [
+        "ingest",
+        "a.folded",
+        "--exe",
+        "demo",
+        "--build",
+        "v1",
+        "--label",
+        "host=other",
+    ];
+    local
+        .sto(&[&ingest[..], &["--to", &served.url]].concat())
+        .succeeds();
+    let run = local.sto(&["push", &served.url]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(
+        run.stdout.contains("another profile of the same recording"),
+        "{run:?}"
+    );
+    assert_eq!(builds(&central), ["v1", "v2"]);
 }

@@ -57,8 +57,8 @@ pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
 pub use exchange::{
-    OnProfiles, PullRequest, PushRequest, add_exchange_file, exchange_file, exchange_files,
-    exchange_manifest, pull, push,
+    AddedFile, OnProfiles, PullRequest, PushRequest, add_exchange_file, exchange_file,
+    exchange_files, exchange_manifest, pull, push,
 };
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData};
 pub use histories::{

@@ -13,7 +13,9 @@ use axum::routing::{get, put};
 use axum::{Json, Router};
 use std::sync::Arc;
 use sto_query::places::ListedFile;
-use sto_query::questions::{add_exchange_file, exchange_file, exchange_files, exchange_manifest};
+use sto_query::questions::{
+    AddedFile, add_exchange_file, exchange_file, exchange_files, exchange_manifest,
+};
 
 /// Routes that only read, for `sto pull` and for the profiles that `sto push` need not send.
 pub(crate) fn reading_routes() -> Router<Arc<Shared>> {
@@ -55,24 +57,28 @@ async fn read(app: App, Path(name): Path<String>) -> Result<Vec<u8>, Problem> {
     reading.await?
 }
 
-/// Answers with 201 if the profile is new, and with 200 if the store has it.
+/// The name of other stores in the status.
+const SENDER: &str = "sto push";
+
+/// Answers with 201 if the profile is new, with 200 if the store has it, and with 409 if it has another one of the same
+/// recording.
 async fn add(app: App, Path(name): Path<String>, body: Decoded) -> Result<StatusCode, Problem> {
     let name = format!("profiles/{name}");
     let shared = Arc::clone(&app);
     let size = body.bytes.len() as u64;
     let adding = app.heavy(move || add_exchange_file(shared.store(), &name, &body.bytes));
-    match adding.await? {
-        Ok(is_new) => {
-            app.monitor.accepted("sto push", u64::from(is_new), size);
-            Ok(if is_new {
-                StatusCode::CREATED
-            } else {
-                StatusCode::OK
-            })
+    let problem = match adding.await? {
+        Ok(AddedFile::New) => {
+            app.monitor.accepted(SENDER, 1, size);
+            return Ok(StatusCode::CREATED);
         }
-        Err(error) => {
-            app.monitor.refused("sto push", &error.to_string());
-            Err(error.into())
-        }
-    }
+        Ok(AddedFile::Known) => return Ok(StatusCode::OK),
+        Ok(AddedFile::Conflict(kept)) => Problem::new(
+            StatusCode::CONFLICT,
+            format!("{kept} has other labels or symbols"),
+        ),
+        Err(error) => error.into(),
+    };
+    app.monitor.refused(SENDER, &problem.detail);
+    Err(problem)
 }

@@ -7,4 +7,5 @@ mod exchange;
 mod otlp;
 mod profiles;
 mod pyroscope;
+#[allow(dead_code, reason = "the tests of the querier use the rest")]
 mod support;

@@ -1,7 +1,5 @@
 //! A server in this process, with a store in a temporary folder.
 
-#![allow(dead_code, reason = "each test program uses a part")]
-
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, mpsc};
