@@ -8,4 +8,5 @@ mod messages;
 mod render;
 mod runs;
 #[path = "../senders/support.rs"]
+#[allow(dead_code, reason = "the tests of senders use the rest")]
 mod support;
