@@ -29,7 +29,7 @@ use sto_model::CancelToken;
 use sto_model::id::{BuildRecordingId, ProfileId, RecordingDigest};
 use sto_model::trace::{CallThread, ThreadCalls};
 use sto_model::tree::{ProfileData, total_cost};
-use sto_model::units::{Bytes, Cost, Nanoseconds};
+use sto_model::units::{Bytes, Cost, Nanoseconds, UnixSeconds};
 use sto_model::{Build, Granularity, Profile};
 use sto_model::{Hint, Notice};
 use sto_store::{Added, Store, StoreError, Writer};
@@ -293,6 +293,13 @@ impl PreparedFile {
     /// Returns the profiles.
     pub fn profiles(&self) -> &[Prepared] {
         &self.profiles
+    }
+
+    /// Sets the time of profiles whose recording does not tell it.
+    pub fn set_unknown_times(&mut self, recorded: UnixSeconds) {
+        for Prepared { profile, .. } in &mut self.profiles {
+            profile.recorded.get_or_insert(recorded);
+        }
     }
 
     /// Returns the profiles.
