@@ -102,7 +102,7 @@ fn push(
     connections: u32,
     instances: u32,
 ) -> Result<(), Box<dyn Error>> {
-    let service = Service::new(1500);
+    let service = Service::new(600);
     let mut random = Random::new(1);
     let bodies: Vec<Vec<u8>> = (0..BODIES).map(|_| service.profile(&mut random)).collect();
     let decoded = bodies.iter().map(Vec::len).max().unwrap_or(0);
@@ -169,7 +169,7 @@ fn history(
     interval: u32,
     connections: u32,
 ) -> Result<(), Box<dyn Error>> {
-    let service = Service::new(1500);
+    let service = Service::new(600);
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let first = now - u64::from(hours) * 3600;
     let rounds = u64::from(hours) * 3600 / u64::from(interval);
@@ -294,8 +294,8 @@ struct Service {
     functions: usize,
 }
 
-/// Samples of one profile: half a core at 100 Hz for 15 seconds.
-const SAMPLES: usize = 750;
+/// Samples of one profile: a fifth of a core at 100 Hz for 15 seconds.
+const SAMPLES: usize = 300;
 
 impl Service {
     fn new(functions: usize) -> Service {
