@@ -14,8 +14,8 @@ use sto_serve::{LogFormat, LogLine, MemoryInUse, NewToken, Options, Program};
 const NOTES: &str = "\
 Examples:
   sto serve                                 Serve the store to programs and people on this machine
-  sto serve --new-token ci >> sto.toml      Make a token; the file gets its hash
-  sto serve --config sto.toml --listen 0.0.0.0:4940
+  sto serve --new-token ci >> server.toml   Make a token; the file gets its hash
+  sto serve --config server.toml --listen 0.0.0.0:4940
   curl --data-binary @perf.data 'http://127.0.0.1:4940/api/v1/profiles?program=demo&build=v1'
   curl -d '{\"selector\":\"v1\"}' http://127.0.0.1:4940/api/v1/questions/top
 
@@ -24,7 +24,7 @@ the configuration file says. Ctrl-C and SIGTERM end it after the requests that h
 
 Exit status: 0 it was ended, 2 wrong usage or failure.";
 
-/// Serve the store over HTTP: pages, questions, and an entrance for profiles
+/// Serve the store over HTTP: pages, answers to questions, and a place to send profiles to
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct ServeArgs {

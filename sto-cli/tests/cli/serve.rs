@@ -87,7 +87,7 @@ fn a_server_and_commands_share_a_store() {
 fn files_are_looked_at_without_storing_them() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
-    let server = Running::start(sandbox.command(&["ui", "--no-browser", "a.folded"]));
+    let server = Running::start(sandbox.command(&["ui", "--no-browser", "./a.folded"]));
     let token = server.url.rsplit_once('/').unwrap().1;
     let entered = server.send("GET", &format!("/{token}"), "", "");
     let cookie = entered

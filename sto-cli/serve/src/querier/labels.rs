@@ -20,14 +20,15 @@ pub(super) fn profile_types(
     context: &Context,
 ) -> Result<Value, Problem> {
     let series = selected(request, sources, context)?;
-    let types: BTreeSet<ProfileType> = series
+    // Several events can have the same id.
+    let types: BTreeMap<String, ProfileType> = series
         .into_iter()
-        .map(|series| series.profile_type)
+        .map(|series| (series.profile_type.id(), series.profile_type))
         .collect();
-    let types = types.iter().map(|known| {
+    let types = types.iter().map(|(id, known)| {
         let [sample_type, sample_unit, period_type, period_unit] = &known.parts;
         json!({
-            "ID": known.id(),
+            "ID": id,
             "name": known.name(),
             "sampleType": sample_type,
             "sampleUnit": sample_unit,

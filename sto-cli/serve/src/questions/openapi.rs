@@ -41,7 +41,7 @@ fn document() -> Value {
         "info": {
             "title": "sto",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Questions about profiles, and an entrance for profiles.",
+            "description": "Questions about profiles, and endpoints that profiles are sent to.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "security": [{}, { "token": [] }],
