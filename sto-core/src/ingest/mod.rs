@@ -298,7 +298,7 @@ impl PreparedFile {
     /// Sets the time of profiles whose recording does not tell it.
     pub fn set_unknown_times(&mut self, recorded: UnixSeconds) {
         for Prepared { profile, .. } in &mut self.profiles {
-            profile.recorded.get_or_insert(recorded);
+            profile.origin.recorded.get_or_insert(recorded);
         }
     }
 

@@ -82,7 +82,7 @@ fn a_run_without_a_time_has_the_time_of_its_arrival() {
     let response = server.post("/api/v1/profiles?program=demo&build=v1", &[], FOLDED);
     assert_eq!(response.status, 201, "{}", response.text());
     let builds = server.store.snapshot().unwrap().builds().unwrap();
-    let recorded = builds[0].profiles[0].profile.recorded;
+    let recorded = builds[0].profiles[0].profile.origin.recorded;
     assert!(recorded > Some(UnixSeconds(1_790_000_000)), "{recorded:?}");
 }
 
