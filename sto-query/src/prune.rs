@@ -11,7 +11,7 @@ use sto_core::units::{Bytes, UnixSeconds};
 /// Selection of profiles to remove. They must match all criteria, and their build must not have a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PruneOptions {
     /// Remove only profiles recorded before this time. Recordings without a time are kept.

@@ -199,7 +199,7 @@ fn cancelled_question_is_an_error_whatever_is_asked() {
         "runs",
         "regressions-over-time",
     ] {
-        let question = json!({"question": question, "named": {"selector": "v1"}});
+        let question = json!({"question": question});
         let question: AnyQuestion = serde_json::from_value(question).unwrap();
         let error = sto_query::ask(&sources(), &question, &context).unwrap_err();
         assert!(
@@ -243,6 +243,29 @@ fn errors_have_classes() {
     let question: AnyQuestion = serde_json::from_value(json!({"question": "builds"})).unwrap();
     let error = crate::ask(&nowhere, &question).unwrap_err();
     assert_eq!(error.class(), ErrorClass::NotFound);
+}
+
+#[test]
+fn text_stands_for_a_selector_and_unknown_fields_are_errors() {
+    let parse = |question: Value| serde_json::from_value::<AnyQuestion>(question);
+    let long = json!({"question": "check", "candidate": {"selector": "v2"}, "baseline": {"of_candidate": "v1"}});
+    let short = json!({"question": "check", "candidate": "v2", "baseline": "v1"});
+    assert_eq!(parse(short).unwrap(), parse(long).unwrap());
+    let named = json!({"question": "top", "named": "v1"});
+    let selector = json!({"question": "top", "selector": "v1"});
+    assert_eq!(parse(named).unwrap(), parse(selector).unwrap());
+    let error = parse(json!({"question": "top", "selector": 1})).unwrap_err();
+    assert!(
+        error.to_string().contains("a selector, or an object"),
+        "{error}"
+    );
+    let error = parse(json!({"question": "top", "limits": 1})).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("unknown field `limits`, expected one of"),
+        "{error}"
+    );
 }
 
 /// Every question that a server may be asked has a schema, and so has every answer.

@@ -15,10 +15,10 @@ use sto_query::internal::correlate::bottlenecks;
 use sto_query::internal::expand::{GreedySelection, expand};
 use sto_query::internal::history::{FunctionIx, History, JudgedWindow};
 use sto_query::internal::potential::potentials;
-use sto_query::internal::series::scores;
+use sto_query::internal::series::{SeriesOptions, scores, series};
 use sto_query::questions::{
     BottleneckOptions, Combination, Degree, Direction, ExpandLimits, HistoryQuery, Measure,
-    Observation, ScoreOptions,
+    Observation, Observed, ScoreOptions,
 };
 use sto_query::results::View;
 use sto_query::select::Selection;
@@ -74,9 +74,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let judged = history.choose_judged(None, JudgedWindow::Builds(10))?;
     let function = tenth_largest(&history, judged.newest());
     ask("series", nodes, &|| {
-        let series =
-            sto_query::internal::series::series(&history, &[function], Observation::Run, 10);
-        drop(black_box(series));
+        let options = SeriesOptions {
+            by: Observation::Run,
+            observed: Observed::Share,
+            window: 10,
+        };
+        drop(black_box(series(&history, Some(&[function]), options)));
     });
     ask("regressions-over-time", nodes, &|| {
         drop(black_box(scores(

@@ -56,7 +56,8 @@ export async function send(question, request, accept, signal) {
 export async function call(address, options = {}) {
   let response;
   try {
-    response = await fetch(address, { credentials: 'same-origin', ...options });
+    // An address relative to the page would have its user name and password, which `fetch` refuses.
+    response = await fetch(new URL(address, location.origin), { credentials: 'same-origin', ...options });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new Problem(0, 'No connection', 'The server does not answer. Is `sto serve` or `sto ui` still running?');

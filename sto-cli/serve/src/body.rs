@@ -25,7 +25,12 @@ impl FromRequest<Arc<Shared>> for Decoded {
         let limits = &shared.options.limits;
         let (head, body) = request.into_parts();
         let mut room = Room::new(&shared.bodies);
-        let bytes = receive(body.into_data_stream(), limits.body(), &mut room).await?;
+        let mut body = body.into_data_stream();
+        let received = receive(&mut body, limits.body(), &mut room).await;
+        if received.is_err() {
+            skip_rest(body, limits.body()).await;
+        }
+        let bytes = received?;
         let Some(encoding) = Encoding::of(&head.headers)? else {
             return Ok(Decoded { bytes, _room: room });
         };
@@ -44,7 +49,7 @@ impl FromRequest<Arc<Shared>> for Decoded {
 
 /// Receives a body.
 async fn receive(
-    mut body: BodyDataStream,
+    body: &mut BodyDataStream,
     limit: units::Bytes,
     room: &mut Room,
 ) -> Result<Bytes, Problem> {
@@ -59,4 +64,15 @@ async fn receive(
         received.extend_from_slice(&chunk);
     }
     Ok(received.into())
+}
+
+/// Receives the rest of a body that is refused, because many clients read the response only after they sent everything.
+async fn skip_rest(mut body: BodyDataStream, limit: units::Bytes) {
+    let mut skipped = 0;
+    while let Some(Ok(chunk)) = body.next().await {
+        skipped += chunk.len() as u64;
+        if skipped > limit.0 {
+            return;
+        }
+    }
 }

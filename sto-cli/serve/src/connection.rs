@@ -2,7 +2,10 @@
 
 use crate::access::Peer;
 use crate::options::Limits;
-use axum::{Extension, Router};
+use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
@@ -85,8 +88,11 @@ impl Connections {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let router = self.router.clone();
-        let service = TowerToHyperService::new(router.layer(Extension(Peer(peer.ip()))));
+        let router = TowerToHyperService::new(self.router.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer.ip()));
+            router.call(request)
+        });
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
             .http1()

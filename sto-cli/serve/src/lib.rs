@@ -1,4 +1,4 @@
-//! The store over HTTP: questions for programs, pages for people, and an entrance for profiles.
+//! The store over HTTP: answers for programs, pages for people, and endpoints that profiles are sent to.
 //!
 //! The crate adds transport, access rights and pages, and no analysis: every answer is one call of
 //! [`sto_query::ask`].

@@ -87,6 +87,8 @@ pub struct Limits {
     pub request_seconds: u32,
     /// Seconds after which a question is cancelled.
     pub question_seconds: u32,
+    /// Seconds after which a query in SQL is cancelled.
+    pub sql_seconds: u32,
     /// Seconds without a byte in either direction after which a connection is closed.
     pub idle_seconds: u32,
 }
@@ -161,6 +163,7 @@ impl Default for Limits {
             bodies_mib: 512,
             request_seconds: 60,
             question_seconds: 30,
+            sql_seconds: 1,
             idle_seconds: 75,
         }
     }
@@ -188,6 +191,10 @@ impl Limits {
 
     pub(crate) fn question_time(&self) -> Duration {
         Duration::from_secs(self.question_seconds.into())
+    }
+
+    pub(crate) fn sql_time(&self) -> Duration {
+        Duration::from_secs(self.sql_seconds.into())
     }
 
     pub(crate) fn idle_time(&self) -> Duration {

@@ -143,6 +143,7 @@ fn router(access: &Arc<Access>, shared: Arc<Shared>) -> Router {
         .merge(needs(Scope::Read, access, downloads::routes()))
         .merge(downloads::signed_routes())
         .merge(needs(Scope::Read, access, checks::routes()))
+        .merge(needs(Scope::Read, access, senders::reading_routes()))
         .merge(needs(Scope::Write, access, senders::routes()))
         .merge(status::health_routes())
         .fallback(|| async { StatusCode::NOT_FOUND })

@@ -5,11 +5,11 @@ use crate::monitor::Monitor;
 use crate::options::{MemoryInUse, Options, Program, RenderCheck};
 use crate::problem::Problem;
 use crate::room::room_for;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use sto_core::store::{StateId, Store};
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_core::{CancelToken, StoreError};
@@ -33,14 +33,15 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) intake: Intake,
     pub(crate) monitor: Arc<Monitor>,
+    pub(crate) started: Instant,
     /// Room for bodies that are being received.
     pub(crate) bodies: Arc<Semaphore>,
     /// Turns of heavy work.
     turns: Arc<Semaphore>,
-    memory: Option<MemoryInUse>,
+    pub(crate) memory: Option<MemoryInUse>,
     pub(crate) render_check: Option<RenderCheck>,
     environment: Option<Arc<dyn Environment>>,
-    store: Store,
+    pub(crate) store: Store,
     /// The newest known state, and the sources of its questions.
     current: Mutex<Option<(StateId, Sources)>>,
 }
@@ -55,6 +56,7 @@ impl Shared {
             ..Settings::default()
         };
         Ok(Shared {
+            started: Instant::now(),
             intake: Intake::start(store.clone(), settings)?,
             monitor: Arc::new(Monitor::new(Arc::clone(&program.log))),
             bodies: room_for(options.limits.bodies()),
@@ -71,14 +73,6 @@ impl Shared {
     /// The store, for changes of it.
     pub(crate) fn store(&self) -> &Store {
         &self.store
-    }
-
-    /// Forgets the newest known state if the store was changed since: the file keeps the pages of states that are read.
-    pub(crate) fn forget_outdated(&self) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_outdated =
-            |(state, _): &mut (StateId, Sources)| self.store.changed_since(*state).unwrap_or(true);
-        current.take_if(is_outdated);
     }
 
     /// The store in its newest state.
@@ -98,6 +92,34 @@ impl Shared {
         };
         *current = Some((state, sources.clone()));
         Ok((state, sources))
+    }
+
+    /// Forgets the kept state if the store has a newer one, so that its space can be used again.
+    pub(crate) fn forget_outdated(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((state, _)) = &*current
+            && self.store.changed_since(*state).unwrap_or(true)
+        {
+            *current = None;
+        }
+    }
+
+    /// The entity tag of an answer: it changes when the store does, and each day, because findings are ignored until some
+    /// day. `None` if the answer may depend on files.
+    pub(crate) fn tag(&self, state: StateId, request: &[&[u8]]) -> Option<HeaderValue> {
+        if self.environment.is_some() {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        let day = now().map_or(0, |UnixSeconds(now)| now / 86_400);
+        let state = format!("{} {state} {day}", env!("CARGO_PKG_VERSION"));
+        for part in [state.as_bytes()].iter().chain(request) {
+            hasher
+                .update(&(part.len() as u64).to_le_bytes())
+                .update(part);
+        }
+        let hash = &hasher.finalize().to_hex()[..32];
+        HeaderValue::try_from(format!("\"{hash}\"")).ok()
     }
 
     /// Does work that takes a core for more than a millisecond, when it is its turn.
@@ -132,7 +154,6 @@ impl Shared {
     }
 
     /// Answers a question within the time limit.
-    #[allow(dead_code, reason = "other rooms will use it")]
     pub(crate) async fn ask<Q>(self: &Arc<Shared>, question: Q) -> Result<Q::Answer, Problem>
     where
         Q: Question + Send + 'static,
@@ -147,14 +168,23 @@ impl Shared {
         self: &Arc<Shared>,
         read: impl FnOnce(&Sources, &Context) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
+        self.query_state(move |_, sources, context| read(sources, context))
+            .await
+    }
+
+    /// Like [`Shared::query`], with the id of the state.
+    pub(crate) async fn query_state<T: Send + 'static>(
+        self: &Arc<Shared>,
+        read: impl FnOnce(StateId, &Sources, &Context) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
         let cancel = CancelOnDrop(CancelToken::default());
         let mut context = Context::default();
         context.cancel = cancel.0.clone();
         context.now = now();
         let shared = Arc::clone(self);
         let reading = self.heavy(move || {
-            let (_, sources) = shared.sources()?;
-            read(&sources, &context)
+            let (state, sources) = shared.sources()?;
+            read(state, &sources, &context)
         });
         let limit = self.options.limits.question_time();
         match timeout(limit, reading).await {

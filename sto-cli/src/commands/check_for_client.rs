@@ -6,6 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use sto_query::check::Check;
 use sto_query::results::{Comparison, Side};
+use sto_query::text::Command;
 
 /// Length of the longest link with all runs; browsers and proxies take twice as much. Longer ones name the builds.
 const LONGEST_LINK: usize = 4000;
@@ -14,6 +15,12 @@ const LONGEST_LINK: usize = 4000;
 pub(super) fn render(mut check: Check, output: Value) -> Result<Value, String> {
     let output: ForClient = serde_json::from_value(output).map_err(|error| error.to_string())?;
     output.names.add_commands(&mut check);
+    // No other command asks a server; the page of the comparison shows the rest.
+    for comparison in &mut check.comparisons {
+        for finding in &mut comparison.findings {
+            finding.command = Command::default();
+        }
+    }
     let mut rendered = output.rendering.render(&check);
     if let Some(comparison) = most_important(&check) {
         let link = link(&output.server, comparison);

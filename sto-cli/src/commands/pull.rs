@@ -14,6 +14,7 @@ Examples:
   sto pull /srv/profiles                     Fetch profiles that this store lacks
   sto pull ssh://build@host/srv/profiles     Fetch them by ssh
   sto pull s3://bucket/profiles --dry-run    Show what would be fetched
+  sto pull https://sto.example.com           Fetch them from the store of a server
 
 Exit status: 0 success, 2 failure, or a profile was left out.";
 

@@ -3,6 +3,7 @@
 use crate::commands::check_for_client;
 use crate::runtime::{CliError, Outcome, StorePath, interrupt, memory, ui};
 use clap::Args;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,8 +14,8 @@ use sto_serve::{LogFormat, LogLine, MemoryInUse, NewToken, Options, Program};
 const NOTES: &str = "\
 Examples:
   sto serve                                 Serve the store to programs and people on this machine
-  sto serve --new-token ci >> sto.toml      Make a token; the file gets its hash
-  sto serve --config sto.toml --listen 0.0.0.0:4940
+  sto serve --new-token ci >> server.toml   Make a token; the file gets its hash
+  sto serve --config server.toml --listen 0.0.0.0:4940
   curl --data-binary @perf.data 'http://127.0.0.1:4940/api/v1/profiles?program=demo&build=v1'
   curl -d '{\"selector\":\"v1\"}' http://127.0.0.1:4940/api/v1/questions/top
 
@@ -23,7 +24,7 @@ the configuration file says. Ctrl-C and SIGTERM end it after the requests that h
 
 Exit status: 0 it was ended, 2 wrong usage or failure.";
 
-/// Serve the store over HTTP: pages, questions, and an entrance for profiles
+/// Serve the store over HTTP: pages, answers to questions, and a place to send profiles to
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct ServeArgs {
@@ -62,9 +63,21 @@ pub(crate) fn run(
 
 /// Serves a store until a signal asks this process to end.
 pub(super) fn serve(store: Store, options: Options, program: Program) -> Result<Outcome, CliError> {
+    allow_many_connections();
     let stop = interrupt::requested().map_err(sto_serve::ServeError::System)?;
     sto_serve::serve(store, options, program, stop)?;
     Ok(Outcome::Clean)
+}
+
+/// Raises the limit on open files as far as the system lets this process: each connection is one.
+fn allow_many_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // With the old limit, fewer connections are accepted at the same time.
+    let _ = setrlimit(Resource::Nofile, raised);
 }
 
 /// A program that writes a log to standard error.

@@ -2,10 +2,11 @@
 
 use super::ingest::is_no_profile;
 use super::serve::{program, serve};
-use crate::args::inputs;
+use crate::args::inputs::{self, Input};
 use crate::runtime::error::sentence;
 use crate::runtime::{CliError, Machine, Outcome, StorePath, browser, ui};
 use clap::Args;
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) fn run(args: &UiArgs, store: &StorePath) -> Result<Outcome, CliError>
     let mut options = Options::default();
     options.listen = (Ipv4Addr::LOCALHOST, 0).into();
     options.one_browser = true;
+    // One person may wait longer than one of many.
+    options.limits.sql_seconds = options.limits.question_seconds;
     let mut program = program(LogFormat::Text);
     program.environment = Some(Arc::new(Machine::here()));
     let with_browser = !args.no_browser;
@@ -64,9 +67,10 @@ pub(crate) fn run(args: &UiArgs, store: &StorePath) -> Result<Outcome, CliError>
 /// Reads files into a store in memory; each is a build.
 fn read(paths: &[PathBuf]) -> Result<Store, CliError> {
     let store = Store::in_memory()?;
-    for input in inputs::expand(paths)? {
+    let inputs = inputs::expand(paths)?;
+    for (input, name) in inputs.iter().zip(build_names(&inputs)) {
         for file in input.pieces() {
-            match read_file(&store, &file, input.name()) {
+            match read_file(&store, &file, name.clone()) {
                 Err(IngestError::Format(error)) if input.is_found && is_no_profile(&error) => {}
                 read => read?,
             }
@@ -79,6 +83,20 @@ fn read(paths: &[PathBuf]) -> Result<Store, CliError> {
         });
     }
     Ok(store)
+}
+
+/// The names of the files without their folders, unless two are equal.
+fn build_names(inputs: &[Input]) -> Vec<String> {
+    let file_name = |input: &Input| Some(input.path.file_name()?.to_string_lossy().into_owned());
+    let short: BTreeSet<String> = inputs.iter().filter_map(file_name).collect();
+    let is_distinct = short.len() == inputs.len();
+    inputs
+        .iter()
+        .map(|input| match file_name(input) {
+            Some(name) if is_distinct && !input.is_stdin() => name,
+            _ => input.name(),
+        })
+        .collect()
 }
 
 /// Reads a file, with its course over time if it has time stamps.

@@ -253,6 +253,26 @@ impl FrameTable {
         FrameIx(ix)
     }
 
+    /// Like [`insert`](Self::insert), for a frame of another table. `known` has the index here of each string of the
+    /// other table, as far as earlier calls found it.
+    #[doc(hidden)]
+    pub fn insert_from(
+        &mut self,
+        other: &FrameTable,
+        frame: FrameIx,
+        known: &mut [Option<StringIx>],
+    ) -> FrameIx {
+        let row = other.row(frame);
+        let [symbol, module, file] = [row.symbol, row.module, row.file]
+            .map(|ix| *known[ix.get()].get_or_insert_with(|| self.intern_string(other.string(ix))));
+        self.insert_row(FrameRow {
+            symbol,
+            module,
+            file,
+            ..row
+        })
+    }
+
     /// The frame with this index.
     pub fn frame(&self, ix: FrameIx) -> Frame<'_> {
         let row = self.row(ix);
@@ -302,19 +322,14 @@ impl FrameTable {
     /// Returns a table of some of the frames, which are distinct, in this order.
     #[doc(hidden)]
     pub fn select(&self, frames: &[FrameIx]) -> FrameTable {
-        let mut table = FrameTable::new();
+        let mut table = FrameTable {
+            rows: Vec::with_capacity(frames.len()),
+            frame_index: HashTable::with_capacity(frames.len()),
+            ..FrameTable::new()
+        };
         let mut known = vec![None; self.string_count()];
         for &frame in frames {
-            let row = self.row(frame);
-            let [symbol, module, file] = [row.symbol, row.module, row.file].map(|ix| {
-                *known[ix.get()].get_or_insert_with(|| table.intern_string(self.string(ix)))
-            });
-            table.insert_row(FrameRow {
-                symbol,
-                module,
-                file,
-                ..row
-            });
+            table.insert_from(self, frame, &mut known);
         }
         table
     }

@@ -29,7 +29,7 @@ use sto_model::CancelToken;
 use sto_model::id::{BuildRecordingId, ProfileId, RecordingDigest};
 use sto_model::trace::{CallThread, ThreadCalls};
 use sto_model::tree::{ProfileData, total_cost};
-use sto_model::units::{Bytes, Cost, Nanoseconds};
+use sto_model::units::{Bytes, Cost, Nanoseconds, UnixSeconds};
 use sto_model::{Build, Granularity, Profile};
 use sto_model::{Hint, Notice};
 use sto_store::{Added, Store, StoreError, Writer};
@@ -295,6 +295,13 @@ impl PreparedFile {
         &self.profiles
     }
 
+    /// Sets the time of profiles whose recording does not tell it.
+    pub fn set_unknown_times(&mut self, recorded: UnixSeconds) {
+        for Prepared { profile, .. } in &mut self.profiles {
+            profile.recorded.get_or_insert(recorded);
+        }
+    }
+
     /// Returns the profiles.
     pub fn into_profiles(self) -> Vec<Prepared> {
         self.profiles
@@ -509,14 +516,13 @@ impl Preparer<'_> {
         };
         let has_whole_calls = options.whole_calls && recording.calls.is_some();
         let slices = options.slices.filter(|_| !has_whole_calls);
-        let describe = || {
+        let describer = || {
             let describer = &self.describer;
-            let describer = describer.get_or_init(|| Describer::new(recording, symbols, options));
-            describer.profile(&part.build, source, keep)
+            describer.get_or_init(|| Describer::new(recording, symbols, options))
         };
-        let (interned, (by_address, profile)) = rayon::join(
+        let (interned, (by_address, describer)) = rayon::join(
             || intern_with_nodes(recording, symbols, slices, keep),
-            || rayon::join(|| AddressTree::new(recording, symbols, keep), describe),
+            || rayon::join(|| AddressTree::new(recording, symbols, keep), describer),
         );
         options.cancel.check()?;
         let failed = |source| IngestError::Intern {
@@ -524,10 +530,14 @@ impl Preparer<'_> {
             source,
         };
         let (mut interned, nodes) = interned.map_err(failed)?;
-        let addresses = by_address.and_then(|tree| match tree {
-            Some(tree) => tree.addresses(recording, (&interned.tree, &nodes), slices, keep),
-            None => Ok(None),
-        });
+        let addresses = || {
+            by_address.and_then(|tree| match tree {
+                Some(tree) => tree.addresses(recording, (&interned.tree, &nodes), slices, keep),
+                None => Ok(None),
+            })
+        };
+        let describe = || describer.profile(&part.build, source, keep);
+        let (addresses, profile) = rayon::join(addresses, describe);
         interned.addresses = addresses.map_err(failed)?;
         if part.program.is_some() {
             let calls = interned.calls.take();

@@ -1,6 +1,6 @@
 //! Builds the tree of a profile from stacks of locations.
 
-use super::stack_costs::{InternError, StackCosts, sum_by_key};
+use super::stack_costs::{CostSums, InternError, StackCosts};
 use crate::symbolize::Symbols;
 use sto_formats::recording::{Recording, StackIx, Stacks};
 use sto_model::limits::{MAX_DEPTH, max_frames};
@@ -97,13 +97,14 @@ impl FrameStacks {
         let ends = self.ends.iter();
         let nodes = ends.map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)));
         let nodes = StackNodes(nodes.collect());
+        let mut last_of = vec![0; ordered.tree.len()];
         let costs = costs.iter().map(|by_stack| {
-            let by_stack = by_stack.iter();
-            let mut by_node = by_stack
-                .map(|&(stack, cost)| (nodes.node(stack), cost))
-                .collect();
-            sum_by_key(&mut by_node);
-            by_node
+            let mut by_node = CostSums::default();
+            for &(stack, cost) in by_stack {
+                let node = nodes.node(stack);
+                by_node.add_at(&mut last_of[node.get()], node, cost);
+            }
+            by_node.finish()
         });
         FrameTree {
             costs: costs.collect(),

@@ -65,11 +65,13 @@ pub(super) fn costs_by_stack(
 ) -> Result<StackCosts, InternError> {
     let mut costs = vec![CostSums::default(); recording.sample_types.len()];
     let mut sums = vec![Cost::ZERO; recording.sample_types.len()];
+    let mut last_of = vec![0; recording.stacks.len()];
     let mut samples: u64 = 0;
     let kept = recording.samples.iter().filter(|sample| keep(sample));
     for sample in kept.filter(|sample| !sample.cost.is_zero()) {
         let sample_type = sample.sample_type.get();
-        costs[sample_type].add(sample.stack, sample.cost);
+        let last = &mut last_of[sample.stack.get()];
+        costs[sample_type].add_at(last, sample.stack, sample.cost);
         // As the total fits into 64 bits, all other sums do too.
         let sum = &mut sums[sample_type];
         *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
@@ -106,6 +108,18 @@ impl<K: Copy + Ord + Send> CostSums<K> {
         self.costs.push((key, cost));
     }
 
+    /// Like [`CostSums::add`], for keys that number something. `last` is of this key: the index of its last entry, which
+    /// most often still is the one to add to. It may be wrong.
+    pub(super) fn add_at(&mut self, last: &mut u32, key: K, cost: Cost) {
+        match self.costs.get_mut(*last as usize) {
+            Some((known, sum)) if *known == key => *sum += cost,
+            _ => {
+                self.add(key, cost);
+                *last = self.costs.len() as u32 - 1;
+            }
+        }
+    }
+
     /// Returns the sums in ascending order of keys.
     pub(super) fn finish(mut self) -> Vec<(K, Cost)> {
         sum_by_key(&mut self.costs);
@@ -114,7 +128,7 @@ impl<K: Copy + Ord + Send> CostSums<K> {
 }
 
 /// Sorts entries by key, and merges those with equal keys.
-pub(super) fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
+fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
     costs.par_sort_unstable_by_key(|&(key, _)| key);
     costs.dedup_by(|(next, cost), (key, sum)| {
         let same = next == key;

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use sto_formats::recording::{LocationIx, Module, ModuleIx, ModuleKind};
 use sto_model::Notice;
 use sto_model::limits::truncate_name;
-use sto_model::{
-    Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceFileDigests, StringIx,
-};
+use sto_model::{Frame, FrameKind, FrameRow, FrameTable, Granularity, SourceFileDigests, StringIx};
 
 /// The frames of the locations that one thread has resolved.
 pub(super) struct Part {
@@ -135,17 +133,23 @@ pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
 
     let mut symbols = Symbols::default();
     let mut lines = CodeLines::default();
-    let mut known: Vec<Vec<Option<CodeLineIx>>> = parts
+    // For each part its lines and strings that were already joined.
+    let mut known_lines: Vec<Vec<Option<CodeLineIx>>> = parts
         .iter()
         .map(|part| vec![None; part.lines.list.len()])
+        .collect();
+    let mut known_strings: Vec<Vec<Option<StringIx>>> = parts
+        .iter()
+        .map(|part| vec![None; part.frames.string_count()])
         .collect();
     symbols.ends.reserve(location_count);
     for (part_ix, row) in rows {
         let part = &parts[part_ix];
         for &CodeLineIx(line_ix) in part.row(row) {
-            let line = *known[part_ix][line_ix as usize].get_or_insert_with(|| {
+            let line = *known_lines[part_ix][line_ix as usize].get_or_insert_with(|| {
                 let CodeLine { frame, line } = part.lines.list[line_ix as usize];
-                let frame: FrameIx = symbols.frames.insert(part.frames.frame(frame));
+                let frames = &mut symbols.frames;
+                let frame = frames.insert_from(&part.frames, frame, &mut known_strings[part_ix]);
                 lines.insert(CodeLine { frame, line })
             });
             symbols.expansion.push(line);

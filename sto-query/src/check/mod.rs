@@ -41,6 +41,7 @@ use sto_core::units::SampleType;
 /// lack x.
 pub(crate) fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryError> {
     if let Some(counts) = &request.counts {
+        sources.check_reads_files(counts)?;
         return check_counts(counts, request, sources);
     }
     let policy = &request.policy;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// A request to check a release.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CheckRequest {
     /// The baseline; by default the policy's.

@@ -16,7 +16,7 @@ use sto_core::units::{SampleType, UnixSeconds};
 /// Request for a commit history; the caller provides the commits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LogRequest {
     /// The commits to show, in this order.

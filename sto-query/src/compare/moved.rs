@@ -45,7 +45,7 @@ pub(super) struct Partners {
 /// Finds the functions that the cost of causes moved from or to.
 pub(super) fn find_partners(evidences: &Evidences, causes: &[Cause]) -> Partners {
     let setting = evidences.tests.setting;
-    if setting.within_runs || !setting.has_stacks {
+    if causes.is_empty() || setting.within_runs || !setting.has_stacks {
         return Partners {
             of_cause: vec![None; causes.len()],
             renamed: Vec::new(),

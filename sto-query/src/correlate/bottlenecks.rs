@@ -13,7 +13,7 @@ use sto_stats::{benjamini_hochberg, normal_two_sided};
 /// Options of a bottleneck search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BottleneckOptions {
     /// The metric.

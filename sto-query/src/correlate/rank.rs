@@ -26,7 +26,7 @@ const WARPED_STRETCHES: usize = 100;
 /// Options of ranking metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CorrelateOptions {
     /// Name of the target.

@@ -50,7 +50,7 @@ pub trait BranchSelection {
 /// Limits of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExpandLimits {
     /// Maximum number of functions in a branch, without the first.

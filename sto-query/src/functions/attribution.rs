@@ -14,7 +14,7 @@ use sto_core::model::{Frame, FrameKind};
 /// all other characters are literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FunctionPatterns {
     /// Patterns of symbols, as returned by [`key_symbol`](super::key_symbol).
@@ -28,7 +28,7 @@ pub struct FunctionPatterns {
 /// The attribution rules of a policy, which override the built-in ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Attribution {
     /// Functions whose cost is attributed to their caller.

@@ -12,7 +12,7 @@ use sto_core::units::SampleType;
 /// A query for the runs of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HistoryQuery {
     /// The program; by default the only one that has runs of the benchmark.

@@ -51,10 +51,11 @@ use sto_core::units::{Cost, UnixSeconds};
 /// Selection of the build whose costs are shown in source code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HotRequest {
     /// The profiles; by default, those returned by [`newest_of_branch`].
+    #[serde(alias = "selector")]
     pub named: Option<BuildRef>,
     /// Selection of runs and event.
     pub filter: Filter,

@@ -51,7 +51,7 @@ pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
 /// User options for keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct KeyOptions {
     /// Whether symbols are compared literally, without any rule. Default false.

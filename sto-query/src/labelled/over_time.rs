@@ -16,7 +16,7 @@ use sto_core::{CancelToken, store};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostOverTime {
-    /// What was measured; `None` if nothing was.
+    /// The measured event; `None` without any.
     pub sample_type: Option<SampleType>,
     /// The length of a step in seconds. Steps begin at its multiples since 1970.
     pub step: u64,

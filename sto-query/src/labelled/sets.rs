@@ -28,7 +28,7 @@ impl Answer for LabelSets {
 pub struct LabelSet {
     /// Their labels, with `service_name` and `version`.
     pub labels: BTreeMap<String, String>,
-    /// What any of them measured, in ascending order.
+    /// The events that any of them measured, in ascending order.
     pub events: Vec<SampleType>,
     /// Number of runs.
     pub runs: usize,

@@ -13,6 +13,7 @@ use crate::answer::{Answer, truncate};
 use crate::select::{first_recorded, is_of_benchmark, matches_name};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::model::{Build, Profile};
 use sto_core::store::StoredBuild;
@@ -21,7 +22,7 @@ use sto_core::units::{Bytes, UnixSeconds};
 /// Selection of listed runs, which must match all filters; newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Listing {
     /// Only runs of this program.
@@ -98,13 +99,23 @@ impl Listing {
         file_size: Option<Bytes>,
     ) -> Result<BuildList, ListingError> {
         let mut builds = self.chosen(builds)?;
-        // The sort is stable, so builds without a recording time stay in the store's order.
-        builds.sort_by_key(|build| std::cmp::Reverse(first_recorded(build)));
+        // `@newest` breaks ties of one program by version. The sort is stable, so builds without a recording time stay in
+        // the store's order.
+        builds.sort_by_cached_key(|stored| {
+            let first = first_recorded(stored);
+            let Build {
+                executable,
+                version,
+                ..
+            } = &stored.build;
+            let name = first.map(|_| (executable.clone(), Reverse(version.clone())));
+            (Reverse(first), name)
+        });
         for build in &mut builds {
             build.profiles.reverse();
             build
                 .profiles
-                .sort_by_key(|stored| std::cmp::Reverse(stored.profile.origin.recorded));
+                .sort_by_key(|stored| Reverse(stored.profile.origin.recorded));
         }
         let is_all = Listing {
             limit: None,
@@ -131,7 +142,7 @@ impl Listing {
             .filter(|(_, stored)| !stored.profile.is_average())
             .collect();
         found.reverse();
-        found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));
+        found.sort_by_key(|(_, stored)| Reverse(stored.profile.origin.recorded));
         found.drain(..self.offset.min(found.len()));
         let more = truncate(&mut found, self.limit);
         let runs = found.into_iter();

@@ -26,7 +26,7 @@ const MAYBE: f64 = 2.0;
 /// Thresholds of a comparison of models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CompareModelsOptions {
     /// Share of comparisons of equal builds that report any change.

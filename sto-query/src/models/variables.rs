@@ -111,7 +111,7 @@ impl ModelVariables<'_> {
         if self.inlined {
             Costs::from_runs(view, sample_type, asked, program)
         } else {
-            Costs::from_runs(&view.without_inlined(), sample_type, asked, program)
+            Costs::from_runs(&view.clone().without_inlined(), sample_type, asked, program)
         }
     }
 }

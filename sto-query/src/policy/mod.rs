@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// A project's requirements on a release. The [module](self) describes the file format.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Policy {
     /// Selector of the baseline, usually a tag.
@@ -34,7 +34,7 @@ pub struct Policy {
 /// Options of a comparison that are set explicitly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Thresholds {
     /// See [`CompareOptions::alpha`].

@@ -48,6 +48,8 @@ use crate::suspects::Suspects;
 use crate::timeline::Timeline;
 use crate::tree::{CallTree, Top};
 use serde::{Deserialize, Serialize, Serializer};
+#[cfg(feature = "schemas")]
+use serde_json::Value;
 
 /// A question about [`Sources`]: a request with a known kind of answer.
 ///
@@ -112,6 +114,42 @@ pub fn ask<Q: Question>(
     }
 }
 
+/// The schemas of a question and its answer.
+#[cfg(feature = "schemas")]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct QuestionSchema {
+    /// The name in [`AnyQuestion`].
+    pub name: String,
+    /// A noun phrase that describes the answer.
+    pub about: String,
+    /// The schema of the request.
+    pub request: schemars::Schema,
+    /// The schema of the answer.
+    pub answer: schemars::Schema,
+}
+
+#[cfg(feature = "schemas")]
+impl QuestionSchema {
+    /// Takes a variant of [`AnyQuestion`]'s schema, and the schemas of the request and the answer, with its name.
+    fn new(
+        (named, (request, answer, schema)): (&Value, (schemars::Schema, schemars::Schema, &str)),
+    ) -> QuestionSchema {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let name = schemars::json_schema!({
+            "type": "object",
+            "properties": { "schema": { "const": schema } },
+            "required": ["schema"],
+        });
+        QuestionSchema {
+            name: text(&named["properties"]["question"]["const"]),
+            about: text(&named["description"]),
+            request,
+            answer: schemars::json_schema!({ "allOf": [answer, name] }),
+        }
+    }
+}
+
 macro_rules! question {
     ($answer_fn:ident($request:ty) -> $answer:ty) => {
         impl Question for $request {
@@ -134,7 +172,7 @@ macro_rules! questions {
         $(question!($answer_fn($request) -> $answer);)*
 
         /// Any question. In JSON, `question` has its name, and the other fields are those of its request. Fields that are
-        /// missing have their defaults, and unknown ones are ignored; `AnyQuestion::schema` describes them.
+        /// missing have their defaults, and unknown ones are an error; `AnyQuestion::schema` describes them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[serde(tag = "question", rename_all = "kebab-case")]
@@ -148,6 +186,22 @@ macro_rules! questions {
             /// Returns the JSON schema (draft 2020-12) of all questions.
             pub fn schema() -> schemars::Schema {
                 schemars::schema_for!(AnyQuestion)
+            }
+
+            /// Describes every question, for documents such as OpenAPI. Adds the types of requests and answers to the
+            /// definitions of the generators.
+            pub fn describe(
+                requests: &mut schemars::SchemaGenerator,
+                answers: &mut schemars::SchemaGenerator,
+            ) -> Vec<QuestionSchema> {
+                let schemas = [$((
+                    requests.subschema_for::<$request>(),
+                    answers.subschema_for::<$answer>(),
+                    <$answer>::SCHEMA,
+                )),*];
+                let named = AnyQuestion::schema().to_value();
+                let named = named["oneOf"].as_array().into_iter().flatten();
+                named.zip(schemas).map(QuestionSchema::new).collect()
             }
         }
 

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Request for the unusually long calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OutliersRequest {
     /// The profiles; the newest of several runs is used.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs.
     pub filter: Filter,
@@ -32,10 +33,11 @@ pub(super) fn outliers(
 /// Request for the time that threads of a run waited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WaitsRequest {
     /// The profiles; the newest of several runs is used.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs.
     pub filter: Filter,

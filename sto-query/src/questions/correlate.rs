@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Request for the columns of a table that explain a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CorrelateTableRequest {
     /// The metrics: CSV with column names in the first line, and a row for each time.
@@ -40,7 +40,7 @@ pub fn correlate_columns(request: &CorrelateTableRequest) -> Result<RankedMetric
 /// It is an error if there is no such target or metric, the target never varies, or runs cannot be aligned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CorrelateRequest {
     /// The runs. The first one has the target. The newest run of each build is used.
@@ -83,7 +83,7 @@ pub(super) fn correlate(
 /// It is an error if one of the runs lacks the metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AlignRequest {
     /// The reference, and the run that is aligned with it. The newest run of each build is used.

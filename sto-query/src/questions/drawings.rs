@@ -14,7 +14,7 @@ use sto_core::store::Snapshot;
 /// The stacks that a drawing shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DrawnStacks {
     /// Only stacks that contain these functions, as parsed by [`Focus::new`].
@@ -30,10 +30,11 @@ pub struct DrawnStacks {
 /// It is an error if no function has a requested name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FlameRequest {
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
@@ -46,7 +47,7 @@ pub struct FlameRequest {
 /// It is an error if no function has a requested name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DiffRequest {
     /// The baseline.

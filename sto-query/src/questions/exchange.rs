@@ -60,30 +60,43 @@ pub fn exchange_file(snapshot: &Snapshot, name: &str) -> Result<Option<Vec<u8>>,
     Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Adds the profile of a file that another store sent, and returns `true` if it is new.
+/// The outcome of adding the profile of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddedFile {
+    /// The profile is new.
+    New,
+    /// The store had it already.
+    Known,
+    /// The store has this other profile of the same recording and build, and keeps it.
+    Conflict(ProfileId),
+}
+
+/// Adds the profile of a file that another store sent.
 ///
 /// # Errors
 ///
 /// Returns an error if the file is not the profile that its name says, or the store cannot be written.
-pub fn add_exchange_file(store: &Store, name: &str, file: &[u8]) -> Result<bool, QueryError> {
+pub fn add_exchange_file(store: &Store, name: &str, file: &[u8]) -> Result<AddedFile, QueryError> {
     let refused = |why: String| QueryError::RefusedFile { why };
     let id = exchange::profile_of(name)
         .ok_or_else(|| refused(format!("{name}: expected profiles/ID.sto.zst")))?;
     if store.snapshot()?.has(id)? {
-        return Ok(false);
+        return Ok(AddedFile::Known);
     }
     let profile = exchange::unpack(id, file, Path::new(name)).map_err(refused)?;
     let merged = store.merge(&profile, &mut |_| Ok(()))?;
-    match merged.left_out.first() {
-        Some(left_out) => Err(refused(left_out.why.clone())),
-        None => Ok(merged.added.contains(&id)),
+    match (merged.left_out.first(), merged.conflicts.first()) {
+        (Some(left_out), _) => Err(refused(left_out.why.clone())),
+        (None, Some(conflict)) => Ok(AddedFile::Conflict(conflict.here)),
+        (None, None) if merged.added.contains(&id) => Ok(AddedFile::New),
+        (None, None) => Ok(AddedFile::Known),
     }
 }
 
 /// Request to send profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PushRequest {
     /// Selectors of the profiles; all profiles if empty.
@@ -98,7 +111,7 @@ pub struct PushRequest {
 /// Request to receive profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PullRequest {
     /// Whether to only report what would be received.

@@ -46,10 +46,11 @@ pub enum ExportFormat {
 /// It is an error if the format is Perfetto and the run has no calls, or if it is Perun and no run has x.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExportRequest {
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event. Formats for several events get all of them.
     pub filter: Filter,

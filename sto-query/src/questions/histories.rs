@@ -23,7 +23,7 @@ const WINDOW: usize = 10;
 /// The build of a history that is judged, and the builds it is compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct JudgedRequest {
     /// The id of a run of the build, or its beginning; the newest build if `None`.
@@ -59,7 +59,7 @@ impl JudgedRequest {
 /// It is an error if there is no such history, or no such function in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SeriesRequest {
     /// The function: its name, a part of it, or `re:` and a regular expression. The whole program if empty.
@@ -109,7 +109,7 @@ pub(super) fn series(
 /// It is an error if there is no such history, or no such run in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RegressionsRequest {
     /// The runs.
@@ -157,7 +157,7 @@ pub(super) fn regressions_over_time(
 /// It is an error if there are no such runs, or no such function in them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OccurrencesRequest {
     /// The function: its name, a part of it, or `re:` and a regular expression.
@@ -183,7 +183,7 @@ pub(super) fn occurrences(
 /// It is an error if there are no such runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct EvolveRequest {
     /// The runs.
@@ -203,7 +203,7 @@ pub(super) fn evolve(sources: &Sources, request: &EvolveRequest) -> Result<Evolu
 /// It is an error if there are no such runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BottlenecksRequest {
     /// The runs, of any program and benchmark.
@@ -230,7 +230,7 @@ pub(super) fn bottlenecks(
 /// metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExpandRequest {
     /// The function: its name, a part of it, or `re:` and a regular expression that matches one
@@ -298,7 +298,7 @@ pub(super) fn expand(sources: &Sources, request: &ExpandRequest) -> Result<Expan
 /// It is an error if there is no such history, or no such run in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SuspectsRequest {
     /// The runs.

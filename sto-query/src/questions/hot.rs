@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// It is an error if the path or a source file cannot be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HotSpotsRequest {
     /// The build.
@@ -89,7 +89,7 @@ pub(super) fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpo
 /// It is an error if the file cannot be read, or the builds cannot be compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BlameRequest {
     /// The build.

@@ -49,14 +49,16 @@ pub use crate::timeline::RowsBy;
 pub use crate::tree::{Order, Prune, RootsBy, Window};
 
 pub use crate::hot::HotRequest;
+#[cfg(feature = "schemas")]
+pub use ask::QuestionSchema;
 pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
 pub use calls::{OutliersRequest, WaitsRequest};
 pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};
 pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks};
 pub use exchange::{
-    OnProfiles, PullRequest, PushRequest, add_exchange_file, exchange_file, exchange_files,
-    exchange_manifest, pull, push,
+    AddedFile, OnProfiles, PullRequest, PushRequest, add_exchange_file, exchange_file,
+    exchange_files, exchange_manifest, pull, push,
 };
 pub use export::{ExportFormat, ExportRequest, Exported, ExportedData};
 pub use histories::{

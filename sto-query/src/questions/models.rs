@@ -15,10 +15,11 @@ use sto_stats::models::{Bins, Fit};
 /// Request for models of the costs of functions by x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ModelRequest {
     /// The runs.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of the runs, and the event.
     pub filter: Filter,
@@ -60,7 +61,7 @@ impl Default for ModelRequest {
 /// It is an error if no run has x, or not exactly one function has the name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FunctionModelRequest {
     /// The function: its name, a part of it, or `re:` and a regular expression that matches one function.
@@ -89,7 +90,7 @@ pub(super) fn models(sources: &Sources, request: &ModelRequest) -> Result<CostMo
 /// It is an error if no run has both numbers, or not exactly one function has the name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TwoNumberModelRequest {
     /// The function, see [`FunctionModelRequest::function`].
@@ -134,7 +135,7 @@ pub fn model_table(table: &str, request: &ModelRequest) -> Result<CostModels, Mo
 /// Request for functions whose growth of cost with x differs between a baseline and a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CompareModelsRequest {
     /// The baseline and the candidate.
@@ -229,7 +230,7 @@ pub fn compare_tables(
 /// Request for how often cost curves of equal builds are reported as a degradation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CalibrateCurvesRequest {
     /// A metric of the runs.

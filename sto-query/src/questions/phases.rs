@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Request for the phases of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PhasesRequest {
     /// The profiles; the newest of several runs is used.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event. A time window is ignored.
     pub filter: Filter,

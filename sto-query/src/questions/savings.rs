@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// It is an error if no run matches, or if the saved part is not above 0 and at most 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SavingsRequest {
     /// The runs. Their offset and limit don't apply.

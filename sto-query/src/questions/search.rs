@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// source files. Nothing is found for an empty text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchRequest {
     /// The text. Each of its words must be in a name, regardless of case.

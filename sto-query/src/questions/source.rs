@@ -23,12 +23,13 @@ const MAX_NAMED: usize = 3;
 /// It is an error if not exactly one function has the name, or a named folder or a source file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SourceRequest {
     /// The function: its name, or a part of it that is unique.
     pub function: String,
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,

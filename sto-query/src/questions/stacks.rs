@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 /// Request for the most expensive functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TopRequest {
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
@@ -68,10 +69,11 @@ pub(super) fn top(sources: &Sources, request: &TopRequest) -> Result<Top, QueryE
 /// Request for a call tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TreeRequest {
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
@@ -96,7 +98,7 @@ pub(super) fn tree(sources: &Sources, request: &TreeRequest) -> Result<CallTree,
 /// Request for the functions with the highest optimization potential.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PotentialRequest {
     /// The profiles of any number of builds, whose costs are added up.
@@ -131,10 +133,11 @@ pub(super) fn potential(
 /// Request for the details of profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ShowRequest {
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
 }
 
@@ -149,10 +152,11 @@ pub(super) fn show(sources: &Sources, request: &ShowRequest) -> Result<ShownBuil
 /// It is an error if a threshold is out of range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CalibrateRequest {
     /// The profiles.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,

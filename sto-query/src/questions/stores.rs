@@ -55,7 +55,7 @@ pub(super) fn labels(sources: &Sources, request: &LabelsRequest) -> Result<Label
 /// Request to export profiles to another store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExportStoreRequest {
     /// Selectors of the profiles; all profiles if empty.
@@ -90,7 +90,7 @@ pub fn export_store(
 /// Request to remove profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PruneRequest {
     /// Selectors of the profiles that may be removed, added to the selectors in the options; without
@@ -178,7 +178,7 @@ pub fn symbolize(
 /// Request to store the mean of profiles as a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AverageRequest {
     /// Selectors of the profiles, which must be of one program.
@@ -224,7 +224,7 @@ pub fn average(
 /// Request to attach metrics to stored runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AnnotateRequest {
     /// The table: JSON lines if it begins with `{`, otherwise CSV with column names in the first line.
@@ -262,7 +262,7 @@ pub fn annotate(
 /// Request to merge stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MergeRequest {
     /// The stores in the order of merging: folders or files.

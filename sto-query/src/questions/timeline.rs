@@ -19,10 +19,11 @@ const MAX_LABELS: usize = 3;
 /// It is an error if there are no such rows or metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TimelineRequest {
     /// The profiles; the newest of several runs is used.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the event.
     pub filter: Filter,
@@ -116,10 +117,11 @@ pub(super) fn timelines(
 /// Request for the calls of a run's threads over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CallTimelineRequest {
     /// The profiles; the newest of several runs is used.
+    #[serde(alias = "selector")]
     pub named: BuildRef,
     /// Filter of their runs, and the part of the time.
     pub filter: Filter,

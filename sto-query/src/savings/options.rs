@@ -20,7 +20,7 @@ pub enum SavingsOf {
 /// Options of a search for savings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SavingsOptions {
     /// The kind of listed code.

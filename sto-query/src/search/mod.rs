@@ -3,12 +3,11 @@
 use crate::QueryError;
 use crate::answer::Answer;
 use crate::functions::{KeyOptions, key_of};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::CancelToken;
 use sto_core::id::ExecutableId;
-use sto_core::model::{Frame, FrameIx};
+use sto_core::model::Frame;
 use sto_core::store::{Snapshot, StoreError, StoredBuild};
 
 /// A kind of names that are searched.
@@ -183,18 +182,14 @@ impl Search<'_> {
         store: &Snapshot,
         builds: &[StoredBuild],
     ) -> Result<(), StoreError> {
-        let frames = store.load_frames()?;
-        let names = frames.iter().map(|(_, frame)| self.names_of_frame(frame));
-        let names: Vec<Vec<Named>> = names.collect();
         let executables: BTreeSet<&str> = builds
             .iter()
             .map(|build| &*build.build.executable)
             .collect();
-        let executables: Vec<&str> = executables.into_iter().collect();
-        let used = executables
-            .par_iter()
-            .map(|executable| store.frames_of_executable(ExecutableId::from_name(executable)));
-        let used: Vec<Vec<FrameIx>> = used.collect::<Result<_, _>>()?;
+        let ids = executables.iter().copied().map(ExecutableId::from_name);
+        let (frames, used) = store.load_frames_of(&ids.collect::<Vec<_>>())?;
+        let names = frames.iter().map(|(_, frame)| self.names_of_frame(frame));
+        let names: Vec<Vec<Named>> = names.collect();
         for (executable, used) in executables.into_iter().zip(used) {
             for named in used.into_iter().flat_map(|frame| &names[frame.get()]) {
                 self.add(named.clone(), executable);

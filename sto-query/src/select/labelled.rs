@@ -4,7 +4,7 @@ use super::matchers::{LabelMatchers, run_label};
 use super::{Selection, full_name, listed};
 use serde::{Deserialize, Serialize};
 use sto_core::model::{Build, Profile};
-use sto_core::store::StoredBuild;
+use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::{Nanoseconds, UnixSeconds};
 
 /// Runs of any number of programs and builds, selected by labels and time. Averages of runs are left out.
@@ -15,9 +15,9 @@ use sto_core::units::{Nanoseconds, UnixSeconds};
 pub struct LabelledRuns {
     /// Conditions on their labels.
     pub labels: LabelMatchers,
-    /// Only what was recorded at this time or later.
+    /// Only the time from this one on.
     pub since: Option<UnixSeconds>,
-    /// Only what was recorded before this time.
+    /// Only the time before this one.
     pub until: Option<UnixSeconds>,
 }
 
@@ -34,7 +34,7 @@ impl LabelledRuns {
             profiles.retain(|stored| {
                 let profile = &stored.profile;
                 let label = |name: &str| run_label(build, profile, name);
-                !profile.is_average() && self.overlaps(profile) && self.labels.matches(label)
+                !profile.is_average() && self.overlaps(stored) && self.labels.matches(label)
             });
         }
         builds.retain(|build| !build.profiles.is_empty());
@@ -42,8 +42,8 @@ impl LabelledRuns {
     }
 
     /// Returns `true` if a run was recorded in the time from begin to end.
-    pub(crate) fn contains(&self, profile: &Profile) -> bool {
-        let Some((first, last)) = time_of(profile) else {
+    pub(crate) fn contains(&self, run: &StoredProfile) -> bool {
+        let Some((first, last)) = time_of(run) else {
             return self.is_any_time();
         };
         self.since.is_none_or(|since| since.0 <= first)
@@ -63,8 +63,8 @@ impl LabelledRuns {
         ]
     }
 
-    fn overlaps(&self, profile: &Profile) -> bool {
-        let Some((first, last)) = time_of(profile) else {
+    fn overlaps(&self, run: &StoredProfile) -> bool {
+        let Some((first, last)) = time_of(run) else {
             return self.is_any_time();
         };
         self.since.is_none_or(|since| nanoseconds(since) <= last)
@@ -76,11 +76,31 @@ impl LabelledRuns {
     }
 }
 
-/// Returns the seconds in which a run began, and the nanosecond in which it ended; `None` if unknown.
-fn time_of(profile: &Profile) -> Option<(u64, u128)> {
-    let begin = profile.origin.recorded?;
-    let duration = profile.origin.duration.unwrap_or_default();
-    Some((begin.0, nanoseconds(begin) + u128::from(duration.0)))
+/// Returns the second in which a run began, and the latest nanosecond in which it may have ended; `None` if unknown.
+fn time_of(run: &StoredProfile) -> Option<(u64, u128)> {
+    let begin = run.profile.origin.recorded?;
+    Some((
+        begin.0,
+        nanoseconds(begin) + u128::from(longest(run, begin).0),
+    ))
+}
+
+/// Returns the longest time that a run may have lasted. Its slices tell which part of that is in a period.
+fn longest(run: &StoredProfile, begin: UnixSeconds) -> Nanoseconds {
+    /// A day, an hour and a minute.
+    const LENGTHS: [u64; 3] = [86_400, 3_600, 60];
+    let is_window = run.profile.is_window();
+    match run.profile.origin.duration {
+        // The duration of a window is that of all runs in it, which were at the same time.
+        Some(duration) if !is_window => duration,
+        _ if run.slices.0 == 0 => Nanoseconds(0),
+        _ => {
+            // A window begins at a multiple of its length.
+            let may_be = |length: &u64| !is_window || begin.0.is_multiple_of(*length);
+            let length = LENGTHS.into_iter().find(may_be).unwrap_or(LENGTHS[2]);
+            Nanoseconds(length * 1_000_000_000)
+        }
+    }
 }
 
 fn nanoseconds(time: UnixSeconds) -> u128 {

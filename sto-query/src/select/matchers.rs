@@ -40,7 +40,7 @@ enum Test {
 }
 
 impl LabelMatchers {
-    /// Returns `true` if labels meet all conditions. `value` returns the value of a label, empty if there is none.
+    /// Returns `true` if labels meet all conditions. `value` returns the value of a label, empty for a missing one.
     pub fn matches<'a>(&self, value: impl Fn(&str) -> &'a str) -> bool {
         self.0.iter().all(|matcher| {
             let value = value(&matcher.name);
@@ -66,7 +66,7 @@ impl LabelMatchers {
     }
 }
 
-/// Returns the value of a run's label, empty if it has none.
+/// Returns the value of a run's label, empty for a missing one.
 pub(crate) fn run_label<'a>(build: &'a Build, profile: &'a Profile, name: &str) -> &'a str {
     match name {
         SERVICE_NAME => &build.executable,
@@ -106,7 +106,7 @@ impl schemars::JsonSchema for LabelMatchers {
 }
 
 impl fmt::Display for LabelMatchers {
-    /// Writes the conditions as they are parsed.
+    /// Writes the conditions so that they can be parsed again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
         for (
@@ -157,7 +157,7 @@ impl TryFrom<String> for LabelMatchers {
 impl FromStr for LabelMatchers {
     type Err = SelectError;
 
-    /// Parses conditions in braces. An empty text has none.
+    /// Parses conditions in braces. An empty text is an empty list.
     fn from_str(text: &str) -> Result<LabelMatchers, SelectError> {
         if text.trim().is_empty() {
             return Ok(LabelMatchers::default());
@@ -171,7 +171,7 @@ impl FromStr for LabelMatchers {
     }
 }
 
-/// The rest of a text. Errors say what was expected in its place.
+/// The rest of a text. Errors name the expected text in its place.
 struct Parser<'a> {
     rest: Chars<'a>,
 }

@@ -74,8 +74,7 @@ impl Sources {
         } in &builds
         {
             self.context().cancel.check()?;
-            let is_whole =
-                |run: &&StoredProfile| filter.window.is_some() || runs.contains(&run.profile);
+            let is_whole = |run: &&StoredProfile| filter.window.is_some() || runs.contains(run);
             let (whole, cut): (Vec<_>, Vec<_>) = profiles.iter().partition(is_whole);
             let select = |runs: Vec<&StoredProfile>| {
                 Selection::new(build.clone(), runs.into_iter().cloned().collect())

@@ -25,7 +25,7 @@ use sto_core::units::SampleType;
 /// Filter for the named runs, and the event to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Filter {
     /// Benchmarks of the runs; `*` in a name stands for any text, and an empty name for runs without one. If there

@@ -25,7 +25,7 @@ use sto_core::units::Cost;
 /// Criteria for suspects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SuspectOptions {
     /// Number of earlier builds that determine the expectation, at least 1.

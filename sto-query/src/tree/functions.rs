@@ -4,7 +4,7 @@ use super::View;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_core::model::{FrameIx, StringIx};
-use sto_core::tree::{outermost, totals};
+use sto_core::tree::{for_each_total, outermost, totals};
 use sto_core::units::Cost;
 
 /// The cost of a function over all stacks.
@@ -25,12 +25,21 @@ pub struct Function {
 ///
 /// Functions without a cost in this sample type are left out.
 pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
-    let self_costs = view.self_costs(sample_type);
     let function_of = function_numbers(view);
-    let costs = sum_costs(view, &self_costs, &function_of);
+    let is_outermost: Vec<bool> = outermost(&view.tree, &function_of).collect();
+    let mut costs = vec![(Cost::ZERO, Cost::ZERO); count_of(&function_of)];
     let mut frame_self = vec![Cost::ZERO; view.frames.len()];
-    for (frame, &cost) in view.tree.frames().iter().zip(&self_costs) {
-        frame_self[frame.get()] += cost;
+    for column in view.runs.iter().filter_map(|run| run.get(sample_type)) {
+        for_each_total(&view.tree, column, |node, own, total| {
+            let frame = view.tree.frame(node).get();
+            let (self_cost, function_total) = &mut costs[function_of[frame] as usize];
+            frame_self[frame] += own;
+            *self_cost += own;
+            // As in `sum_costs`.
+            if is_outermost[node.get()] {
+                *function_total += total;
+            }
+        });
     }
 
     let ranks = view.frames.ranks();

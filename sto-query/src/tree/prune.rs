@@ -9,7 +9,7 @@ use sto_core::units::Cost;
 /// Limits of a call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Prune {
     /// Share (0 to 1) below which stacks are cut.

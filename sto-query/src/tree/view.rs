@@ -190,19 +190,32 @@ impl View {
 
     /// Returns `true` if code was inlined, and its frames were removed from the stacks.
     pub(crate) fn is_without_inlined(&self) -> bool {
-        let is_inlined = |frame| self.frames.row(frame).kind == FrameKind::Inlined;
-        let mut frames = self.frames.iter();
         let mut nodes = self.tree.nodes();
-        let is_left = |node| self.tree.parent(node).is_some() && is_inlined(self.tree.frame(node));
-        frames.any(|(frame, _)| is_inlined(frame)) && !nodes.any(is_left)
+        let is_left =
+            |node| self.tree.parent(node).is_some() && self.is_inlined(self.tree.frame(node));
+        self.has_inlined() && !nodes.any(is_left)
+    }
+
+    /// Whether any frame is inlined.
+    fn has_inlined(&self) -> bool {
+        self.frames.iter().any(|(frame, _)| self.is_inlined(frame))
+    }
+
+    fn is_inlined(&self, frame: FrameIx) -> bool {
+        self.frames.row(frame).kind == FrameKind::Inlined
     }
 
     /// Returns the stacks without inlined frames. Their cost is added to the function that their
     /// code was compiled into, as in `perf report`.
     ///
     /// Inlined frames at the root of a stack are kept.
-    pub fn without_inlined(&self) -> View {
-        self.merge_inlined().0
+    #[must_use]
+    pub fn without_inlined(self) -> View {
+        if self.has_inlined() {
+            self.merge_inlined().0
+        } else {
+            self
+        }
     }
 
     /// Like [`View::without_inlined`], and returns the new node of each node.

@@ -140,21 +140,19 @@ export class Picture {
     const end = stacks.rowStart[row + 1];
     let at = stacks.firstEndingAfter(row, from);
     while (at < end) {
-      const node = stacks.inRows[at];
-      const start = stacks.start[node];
+      const start = stacks.startInRows[at];
       if (start >= to) return;
-      const width = stacks.total[node] * scale;
+      const width = stacks.totalInRows[at] * scale;
       const x = (start - from) * scale;
       if (width >= MIN_WIDTH) {
-        this.#box(view, palette, node, x, width, y, false);
+        this.#box(view, palette, stacks.inRows[at], x, width, y, false);
         at += 1;
         continue;
       }
       let next = stacks.firstStartingAt(row, at + 1, start + MIN_WIDTH / scale);
       // Only the last one can be wide: the next begins where it ends.
-      if (next > at + 1 && stacks.total[stacks.inRows[next - 1]] * scale >= MIN_WIDTH) next -= 1;
-      const last = stacks.inRows[next - 1];
-      const right = (stacks.start[last] + stacks.total[last] - from) * scale;
+      if (next > at + 1 && stacks.totalInRows[next - 1] * scale >= MIN_WIDTH) next -= 1;
+      const right = (stacks.startInRows[next - 1] + stacks.totalInRows[next - 1] - from) * scale;
       if (right > x) this.#fill(this.line, palette.merged, x, right);
       at = next;
     }

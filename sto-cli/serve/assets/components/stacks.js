@@ -51,6 +51,9 @@ export class Stacks {
     /** The nodes of row `d` are `inRows` from `rowStart[d]` to `rowStart[d + 1]`. */
     this.rowStart = this.#rowStarts();
     this.inRows = this.#nodesInRows();
+    /** `start` and `total` in the order of rows, because a picture reads a row from left to right. */
+    this.startInRows = permuted(this.start, this.inRows);
+    this.totalInRows = permuted(this.total, this.inRows);
     /** @type {Float64Array | null} */
     this.hashes = null;
   }
@@ -109,8 +112,7 @@ export class Stacks {
     let high = this.rowStart[row + 1];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const node = this.inRows[middle];
-      if (this.start[node] + this.total[node] > place) high = middle;
+      if (this.startInRows[middle] + this.totalInRows[middle] > place) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -127,7 +129,7 @@ export class Stacks {
     let high = this.rowStart[row + 1];
     // Most runs of small nodes are short.
     for (let step = 1; low + step < high; step *= 2) {
-      if (this.start[this.inRows[low + step]] >= place) {
+      if (this.startInRows[low + step] >= place) {
         high = low + step;
         break;
       }
@@ -135,7 +137,7 @@ export class Stacks {
     }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.start[this.inRows[middle]] >= place) high = middle;
+      if (this.startInRows[middle] >= place) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -270,6 +272,16 @@ function hashText(text) {
   let hash = 7;
   for (let at = 0; at < text.length; at += 1) hash = (hash * 31 + text.charCodeAt(at)) % HASH_PRIME;
   return hash;
+}
+
+/**
+ * @param {Float64Array} values
+ * @param {Uint32Array} order Indices of the values.
+ */
+function permuted(values, order) {
+  const result = new Float64Array(order.length);
+  for (let ix = 0; ix < order.length; ix += 1) result[ix] = values[order[ix]];
+  return result;
 }
 
 /**

@@ -45,8 +45,8 @@ import { currentAddress, linkTo, remember } from '../shell/router.js';
  * @property {{samples: number, own_bytes: number}} totals
  */
 
-/** Builds on a page. */
-const PAGE = 50;
+const PAGE = 50; // builds
+const NAMES = 6; // of code, above the builds
 
 /** @type {import('../shell/router.js').Screen} */
 export const screen = {
@@ -82,13 +82,13 @@ export const screen = {
       return list.show(async (signal) => {
         const isByGit = parameters.get('order') === 'git';
         const offset = Number(parameters.get('offset')) || 0;
-        const found = await listed(parameters, isByGit, offset, signal);
-        if (!found) return [nothing(labels)];
+        const [found, code] = await Promise.all([listed(parameters, isByGit, offset, signal), codeNamed(parameters, signal)]);
+        if (!found) return [code, nothing(labels)];
         const ordered = isByGit ? byHistory(found.builds) : found.builds;
         const first = isByGit ? offset : 0;
         verdicts = new Verdicts(ordered, signal);
         const count = isByGit ? ordered.length : offset + ordered.length + found.more;
-        return [table(ordered.slice(first, first + PAGE), verdicts), pages(parameters, offset, count)];
+        return [code, table(ordered.slice(first, first + PAGE), verdicts), pages(parameters, offset, count)];
       });
     }
   },
@@ -116,6 +116,26 @@ async function listed(parameters, isByGit, offset, signal) {
     if (error instanceof Problem && error.status === 404) return null;
     throw error;
   }
+}
+
+/**
+ * Lists functions, modules and source files whose names have the searched text.
+ * @param {URLSearchParams} parameters
+ * @param {AbortSignal} signal
+ */
+async function codeNamed(parameters, signal) {
+  const text = parameters.get('text');
+  if (!text) return null;
+  const request = { text, kinds: ['function', 'module', 'file'], executable: parameters.get('program'), limit: NAMES };
+  /** @type {{found: {kind: string, name: string, executables: string[]}[], more: number}} */
+  const { found, more } = await ask('search', request, signal);
+  if (found.length === 0) return null;
+  const items = found.map(({ kind, name, executables }) => {
+    const link = linkTo('/time', { program: executables[0], function: name });
+    const shown = kind === 'function' ? element('a', { class: 'name', href: link }, name) : element('span', { class: 'name' }, name);
+    return element('li', {}, shown, element('small', {}, ` ${kind} of ${executables.join(', ')}`));
+  });
+  return element('section', { class: 'panel', 'aria-label': 'Code with this name' }, element('ul', { class: 'names' }, ...items), more > 0 && element('small', {}, `${counted(more, 'more name')}; Ctrl+K finds them by more of the name.`));
 }
 
 /** @param {string} label As `KEY=VALUE`. */

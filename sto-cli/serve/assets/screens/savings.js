@@ -51,7 +51,7 @@ export const screen = {
     const result = new Part(signal);
     main.append(
       element('h1', {}, this.title),
-      element('p', { class: 'soft' }, 'Cores are processor time by wall time: what one running instance of each program keeps busy, on average over all runs.'),
+      element('p', { class: 'soft' }, 'Cores are processor time divided by wall time: what one running instance of each program keeps busy, on average over all runs.'),
       form,
       result.element,
     );

@@ -14,11 +14,11 @@ import { linkTo } from '../shell/router.js';
 /**
  * What a sender sent and lost.
  * @typedef {object} Sender
- * @property {number} last_seen
+ * @property {string} last_seen
  * @property {number} accepted
  * @property {number} bytes
  * @property {number} refused
- * @property {{time: number, count: number, reason: string}[]} reasons
+ * @property {{time: string, count: number, reason: string}[]} reasons
  */
 
 const EVERY = 10_000; // milliseconds from one update to the next

@@ -37,7 +37,7 @@ function keysButton() {
 
 function themeSwitch() {
   const options = [
-    ['auto', 'As the system'],
+    ['auto', 'System theme'],
     ['light', 'Light'],
     ['dark', 'Dark'],
   ];

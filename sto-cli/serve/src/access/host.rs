@@ -7,7 +7,7 @@ use axum::http::{StatusCode, header};
 use std::net::IpAddr;
 
 /// The host and port that a request addresses.
-pub(super) fn of(request: &Request) -> Result<String, Problem> {
+pub(super) fn requested(request: &Request) -> Result<String, Problem> {
     if let Some(authority) = request.uri().authority() {
         return Ok(authority.as_str().to_owned());
     }

@@ -1,4 +1,4 @@
-//! Who may send which requests.
+//! Access to the server: the rights of each request.
 //!
 //! Three checks, in this order: the name in the `Host` header, so that a page of another site whose name resolves to this
 //! machine reaches nothing; the `Origin` of requests that change something, so that pages of other sites cannot use the
@@ -137,7 +137,7 @@ pub(crate) async fn same_site(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let host = host::of(&request)?;
+    let host = host::requested(&request)?;
     host::check(&host, &access.hosts)?;
     let is_safe = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
     if !is_safe && is_from_other_site(request.headers(), &host) {

@@ -25,7 +25,7 @@ impl Session {
         })
     }
 
-    /// The part of the link after the address, as long as it was not used.
+    /// The part of the link after the address, until it is used.
     pub(crate) fn query(&self) -> Option<String> {
         let link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         link.as_ref().map(|token| format!("?token={token}"))

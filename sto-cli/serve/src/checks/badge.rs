@@ -12,7 +12,7 @@ use sto_query::error::ErrorClass;
 use sto_query::results::Verdict;
 use sto_query::sources::{BuildRef, Context, Sources};
 
-/// What a badge is about.
+/// The program that a badge is about.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subject {

@@ -24,9 +24,9 @@ pub(super) struct Chosen {
     runs: Option<String>,
     /// Matchers of labels as in PromQL, for runs of any builds.
     labels: Option<LabelMatchers>,
-    /// With `labels`, only what was recorded at this time or later, as in RFC 3339 or in seconds since 1970.
+    /// With `labels`, only the time from this one on, as in RFC 3339 or in seconds since 1970.
     since: Option<String>,
-    /// With `labels`, only what was recorded before this time.
+    /// With `labels`, only the time before this one.
     until: Option<String>,
     event: Option<String>,
     benchmark: Option<String>,

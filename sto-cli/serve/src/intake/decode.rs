@@ -20,7 +20,7 @@ const NAME: &str = "profile";
 /// The build of a profile of a service that neither its sender nor its main module names.
 const NO_VERSION: &str = "unversioned";
 
-/// Stores a run.
+/// Stores a run. If neither the sender nor the recording tells its time, it is the time of arrival.
 pub(super) fn ingest_run(
     store: &Store,
     received: Received,
@@ -34,7 +34,8 @@ pub(super) fn ingest_run(
         ..options(origin, received.format, max_decoded)
     };
     let input = (Path::new(NAME), &received.body[..]);
-    let prepared = prepare(input, &options, &mut |_| {}).map_err(problem)?;
+    let mut prepared = prepare(input, &options, &mut |_| {}).map_err(problem)?;
+    prepared.set_unknown_times(now());
     prepared
         .store(&mut store.writer(), &mut |_| {})
         .map_err(problem)

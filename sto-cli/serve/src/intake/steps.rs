@@ -1,6 +1,6 @@
 //! Older windows become longer ones, and the oldest are removed.
 //!
-//! | length | while the end of the window is at most so old | slices of time in it |
+//! | length | up to this age of the window's end | slices of time in it |
 //! |---|---|---|
 //! | 10 seconds | 2 minutes | none |
 //! | 1 minute | 2 hours | 10 seconds |

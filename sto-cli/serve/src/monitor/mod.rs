@@ -16,7 +16,6 @@ pub(crate) struct Monitor {
     log: Arc<dyn Fn(&LogLine) + Send + Sync>,
 }
 
-#[allow(dead_code, reason = "senders do not use it yet")]
 impl Monitor {
     pub(crate) fn new(log: Arc<dyn Fn(&LogLine) + Send + Sync>) -> Monitor {
         Monitor {

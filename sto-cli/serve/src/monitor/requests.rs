@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Requests that take longer have a line in the log.
+/// Requests that take longer have a line in the log, unless the client is at fault.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// Upper bounds of the buckets of durations in seconds.
@@ -68,7 +68,7 @@ impl Requests {
     }
 }
 
-/// Counts a request, and writes a line to the log if it failed or took long.
+/// Counts a request, and writes a line to the log if it failed in the server or took long.
 pub(crate) async fn observe(
     State(monitor): State<Arc<Monitor>>,
     request: Request,
@@ -87,7 +87,7 @@ pub(crate) async fn observe(
     let response = next.run(request).await;
     let time = begin.elapsed();
     let status = response.status();
-    if status.is_server_error() || time > SLOW {
+    if status.is_server_error() || time > SLOW && !status.is_client_error() {
         let caller = response.extensions().get::<Caller>();
         let detail = response.extensions().get::<Detail>();
         monitor.log(&LogLine::Request {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 use sto_core::units::UnixSeconds;
@@ -17,7 +18,19 @@ const MAX_TEXT: usize = 500;
 
 /// The senders of profiles.
 #[derive(Default)]
-pub(crate) struct Senders(Mutex<BTreeMap<String, SenderState>>);
+pub(crate) struct Senders {
+    by_name: Mutex<BTreeMap<String, SenderState>>,
+    accepted: AtomicU64,
+    bytes: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// Sums over all senders, including those that are forgotten.
+pub(crate) struct Totals {
+    pub(crate) accepted: u64,
+    pub(crate) bytes: u64,
+    pub(crate) refused: u64,
+}
 
 /// The profiles of a sender: counts, and reasons for losses.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -46,15 +59,25 @@ pub(crate) struct Reason {
 }
 
 impl Senders {
+    pub(crate) fn totals(&self) -> Totals {
+        Totals {
+            accepted: self.accepted.load(Relaxed),
+            bytes: self.bytes.load(Relaxed),
+            refused: self.refused.load(Relaxed),
+        }
+    }
+
     /// All senders by name.
     pub(crate) fn all(&self) -> BTreeMap<String, SenderState> {
-        self.0
+        self.by_name
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
     pub(super) fn accepted(&self, sender: &str, profiles: u64, bytes: u64) {
+        self.accepted.fetch_add(profiles, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
         self.update(sender, |state| {
             state.accepted += profiles;
             state.bytes += bytes;
@@ -62,6 +85,7 @@ impl Senders {
     }
 
     pub(super) fn refused(&self, sender: &str, reason: &str) {
+        self.refused.fetch_add(1, Relaxed);
         let reason = shortened(reason);
         self.update(sender, |state| {
             state.refused += 1;
@@ -83,7 +107,7 @@ impl Senders {
 
     fn update(&self, sender: &str, change: impl FnOnce(&mut SenderState)) {
         let sender = shortened(sender);
-        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
         if !senders.contains_key(sender) && senders.len() == MAX_SENDERS {
             let oldest = senders.iter().min_by_key(|(_, state)| state.last_seen);
             if let Some(name) = oldest.map(|(name, _)| name.clone()) {

@@ -25,9 +25,7 @@ use crate::problem::Problem;
 use crate::shared::Shared;
 use axum::Router;
 use axum::extract::Path;
-use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY,
-};
+use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -54,9 +52,6 @@ async fn page(headers: HeaderMap) -> Response {
     let mut response = content(&ASSETS.page, &headers);
     let cache = HeaderValue::from_static("no-cache");
     response.headers_mut().insert(CACHE_CONTROL, cache);
-    if let Ok(digest) = HeaderValue::from_str(&format!("\"{}\"", ASSETS.digest)) {
-        response.headers_mut().insert(ETAG, digest);
-    }
     response
 }
 

@@ -20,14 +20,15 @@ pub(super) fn profile_types(
     context: &Context,
 ) -> Result<Value, Problem> {
     let series = selected(request, sources, context)?;
-    let types: BTreeSet<ProfileType> = series
+    // Several events can have the same id.
+    let types: BTreeMap<String, ProfileType> = series
         .into_iter()
-        .map(|series| series.profile_type)
+        .map(|series| (series.profile_type.id(), series.profile_type))
         .collect();
-    let types = types.iter().map(|known| {
+    let types = types.iter().map(|(id, known)| {
         let [sample_type, sample_unit, period_type, period_unit] = &known.parts;
         json!({
-            "ID": known.id(),
+            "ID": id,
             "name": known.name(),
             "sampleType": sample_type,
             "sampleUnit": sample_unit,
@@ -105,7 +106,7 @@ fn selected(
     for set in found.sets {
         let mut labels = set.labels;
         labels.retain(|name, _| request.takes_any_label_name || is_plain(name));
-        for profile_type in set.events.iter().flat_map(ProfileType::of) {
+        for profile_type in set.events.iter().flat_map(ProfileType::from_sample_type) {
             let id = profile_type.id();
             if types.matches(|_| id.as_str()) {
                 let mut labels = labels.clone();

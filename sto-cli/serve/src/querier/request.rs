@@ -131,7 +131,7 @@ impl Request {
         let mut types: Vec<ProfileType> = sets
             .sets
             .iter()
-            .flat_map(|set| set.events.iter().flat_map(ProfileType::of))
+            .flat_map(|set| set.events.iter().flat_map(ProfileType::from_sample_type))
             .collect();
         types.sort();
         types.dedup();

@@ -59,7 +59,7 @@ fn levels(graph: &Flamebearer) -> Vec<Value> {
     levels.map(|values| json!({ "values": values })).collect()
 }
 
-/// Returns the flame graph of the selected stacks; `None` if there are none.
+/// Returns the flame graph of the selected stacks; `None` without any stack.
 pub(super) fn flame_graph(
     request: &Request,
     sources: &Sources,
@@ -119,7 +119,7 @@ fn has_cost(view: &View) -> bool {
     view.runs.iter().flatten().any(|costs| !costs.is_empty())
 }
 
-/// Returns the selected stacks in pprof's format, not compressed; nothing if there are none.
+/// Returns the selected stacks in pprof's format, not compressed; nothing without any stack.
 pub(super) fn pprof(
     request: &Request,
     sources: &Sources,
@@ -135,7 +135,7 @@ pub(super) fn pprof(
     Ok(bytes)
 }
 
-/// Returns the selected stacks in a format of another tool; `None` if there are none.
+/// Returns the selected stacks in a format of another tool; `None` without any stack.
 pub(super) fn export(
     request: &Request,
     format: ExportFormat,

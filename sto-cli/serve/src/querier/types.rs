@@ -9,7 +9,7 @@ pub(super) const PROFILE_TYPE: &str = "__profile_type__";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ProfileType {
     pub(super) name: &'static str,
-    /// The sample type and its unit, then those of the period.
+    /// The sample type, its unit, the period's type, and its unit.
     pub(super) parts: [String; 4],
     pub(super) event: String,
     /// Whether it is the number of samples of an event that has values.
@@ -18,7 +18,7 @@ pub(super) struct ProfileType {
 
 impl ProfileType {
     /// Returns the profile types of a sample type.
-    pub(super) fn of(sample_type: &SampleType) -> Vec<ProfileType> {
+    pub(super) fn from_sample_type(sample_type: &SampleType) -> Vec<ProfileType> {
         let event = &sample_type.event;
         let unit = match sample_type.unit {
             Unit::Nanoseconds => "nanoseconds",
@@ -86,7 +86,7 @@ mod tests {
 
     fn ids(event: &str, unit: Unit) -> Vec<String> {
         let event = event.to_owned();
-        let types = ProfileType::of(&SampleType { event, unit });
+        let types = ProfileType::from_sample_type(&SampleType { event, unit });
         types.iter().map(ProfileType::id).collect()
     }
 

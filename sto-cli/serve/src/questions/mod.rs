@@ -1,47 +1,109 @@
-//! `POST /api/v1/questions/{name}`: every question of the library, and `/api/v1/sql`.
+//! `POST /api/v1/questions/{name}`: every question of the library, with the request as JSON.
+//!
+//! `GET` takes the request as the parameter `request`. Answers have an entity tag, which changes when the store does.
 
 mod columns;
+mod openapi;
 mod sql;
 
 use crate::body::Decoded;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::Router;
-use axum::extract::Path;
-use axum::http::header;
+use axum::body::Bytes;
+use axum::extract::{Path, Query};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use sto_query::questions::AnyQuestion;
 
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
-        .route("/api/v1/questions/{name}", post(answer))
-        .route("/api/v1/sql", get(sql::catalog).post(sql::query))
+        .route(
+            "/api/v1/questions/{name}",
+            get(answer_get).post(answer_post),
+        )
         .merge(columns::routes())
+        .merge(openapi::routes())
+        .merge(sql::routes())
 }
 
-async fn answer(app: App, Path(name): Path<String>, body: Decoded) -> Result<Response, Problem> {
-    let question = parse(name, &body.bytes)?;
-    let answer = app
-        .query(move |sources, context| {
-            let answer = sto_query::ask(sources, &question, context)?;
-            serde_json::to_vec(&answer).map_err(|_| Problem::internal())
-        })
-        .await?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], answer).into_response())
+/// Parameters of a question that is asked by `GET`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// The request as JSON.
+    #[serde(default)]
+    request: String,
 }
 
-/// Parses the JSON of a request. An empty body is a request with all defaults.
-fn parse(name: String, body: &[u8]) -> Result<AnyQuestion, Problem> {
-    let mut request: Map<String, Value> = if body.is_empty() {
+async fn answer_get(
+    app: App,
+    Path(name): Path<String>,
+    Query(Parameters { request }): Query<Parameters>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    answer(app, name, request.into(), &headers).await
+}
+
+async fn answer_post(
+    app: App,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Decoded,
+) -> Result<Response, Problem> {
+    answer(app, name, body.bytes.clone(), &headers).await
+}
+
+async fn answer(
+    app: App,
+    name: String,
+    request: Bytes,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let question = parse(&name, &request)?;
+    let known = headers.get(header::IF_NONE_MATCH).cloned();
+    let shared = Arc::clone(&app);
+    app.query_state(move |state, sources, context| {
+        let tag = shared.tag(state, &[name.as_bytes(), &request]);
+        if tag.is_some() && tag == known {
+            return Ok((StatusCode::NOT_MODIFIED, cached(tag)).into_response());
+        }
+        let answer = sto_query::ask(sources, &question, context)?;
+        let json = serde_json::to_vec(&answer).map_err(|_| Problem::internal())?;
+        let content_type = [(header::CONTENT_TYPE, "application/json")];
+        Ok((content_type, cached(tag), json).into_response())
+    })
+    .await
+}
+
+/// Headers that let a client keep an answer, and ask each time whether it still is the same.
+fn cached(tag: Option<HeaderValue>) -> HeaderMap {
+    let cache = HeaderValue::from_static("private, no-cache");
+    let tag = tag.map(|tag| [(header::ETAG, tag), (header::CACHE_CONTROL, cache)]);
+    tag.into_iter().flatten().collect()
+}
+
+/// Parses the JSON of a request. An empty one has all defaults.
+fn parse(name: &str, request: &[u8]) -> Result<AnyQuestion, Problem> {
+    let mut fields: Map<String, Value> = if request.is_empty() {
         Map::new()
     } else {
-        serde_json::from_slice(body).map_err(|error| {
-            Problem::bad_request(format!("the body is not a JSON object: {error}"))
+        serde_json::from_slice(request).map_err(|error| {
+            Problem::bad_request(format!("the request is not a JSON object: {error}"))
         })?
     };
-    request.insert("question".to_owned(), name.into());
-    serde_json::from_value(request.into()).map_err(|error| Problem::bad_request(error.to_string()))
+    fields.insert("question".to_owned(), name.into());
+    serde_json::from_value(fields.into()).map_err(|error| {
+        let message = error.to_string();
+        let status = if message.starts_with(&format!("unknown variant `{name}`")) {
+            StatusCode::NOT_FOUND
+        } else {
+            StatusCode::BAD_REQUEST
+        };
+        Problem::new(status, message)
+    })
 }

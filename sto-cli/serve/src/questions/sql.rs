@@ -1,31 +1,226 @@
-//! `/api/v1/sql`: queries in SQL, and the tables and examples to write them.
+//! `/api/v1/sql`: queries in SQL, and with `GET`, the tables and examples.
+//!
+//! The body is SQL text, or JSON with `sql`, `parameters` and `limit`. The response is JSON with `columns`, `rows`, and
+//! whether there are `more` rows; with `Accept: text/csv`, it is CSV.
 
 use crate::body::Decoded;
 use crate::problem::Problem;
-use crate::shared::App;
-use axum::Json;
-use axum::http::StatusCode;
+use crate::shared::{App, Shared};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
-use sto_query::sources::Sources;
-use sto_query::tables::{Database, EXAMPLES, SqlCell, SqlError, SqlOptions, SqlRows, SqlValue};
+use std::sync::Arc;
+use sto_query::tables::{
+    Database, EXAMPLES, SqlCell, SqlError, SqlFormat, SqlOptions, SqlRows, SqlValue, SqlWriter,
+};
+use sto_query::text::Style;
 
-/// Rows of an answer if the request has no limit, and at most.
-const USUAL_ROWS: usize = 1000;
+/// Number of rows of a result, by default and at most.
+const USUAL_ROWS: usize = 10_000;
 const MAX_ROWS: usize = 100_000;
-/// Text in the cells of an answer.
-const MAX_TEXT: usize = 16 << 20;
 
-/// The tables and functions of queries, and examples.
+/// Size of a result in bytes.
+const MAX_SIZE: usize = 32 << 20;
+
+pub(super) fn routes() -> Router<Arc<Shared>> {
+    Router::new().route("/api/v1/sql", get(catalog).post(query))
+}
+
+/// A query.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SqlRequest {
+    sql: String,
+    /// Values of parameters by name, without the `:`.
+    #[serde(default)]
+    parameters: BTreeMap<String, Parameter>,
+    /// Number of rows.
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a number or text")]
+enum Parameter {
+    Integer(i64),
+    Real(f64),
+    Text(String),
+}
+
+async fn query(app: App, headers: HeaderMap, body: Decoded) -> Result<Response, Problem> {
+    let request = parse(&headers, &body.bytes)?;
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok());
+    let as_csv = accept.is_some_and(|accept| accept.starts_with("text/csv"));
+    let timeout = app.options.limits.sql_time();
+    app.query(move |sources, context| {
+        let mut options = SqlOptions::default();
+        options.parameters = request
+            .parameters
+            .into_iter()
+            .map(|(name, value)| (name, value.into()))
+            .collect();
+        options.timeout = Some(timeout);
+        options.cancel = context.cancel.clone();
+        let mut database = Database::open(sources.clone())?;
+        let mut rows = Limited::new(request.limit.unwrap_or(USUAL_ROWS).min(MAX_ROWS));
+        match database.query(&request.sql, &options, &mut rows) {
+            Err(SqlError::Write(_)) if rows.result.more => {}
+            done => done?,
+        }
+        if !as_csv {
+            return Ok(Json(rows.result).into_response());
+        }
+        let content_type = "text/csv; charset=utf-8";
+        Ok((
+            [(header::CONTENT_TYPE, content_type)],
+            rows.csv.into_inner(),
+        )
+            .into_response())
+    })
+    .await
+}
+
+fn parse(headers: &HeaderMap, body: &[u8]) -> Result<SqlRequest, Problem> {
+    let content_type = headers
+        .get(header::CONTENT_TYPE)
+        .map(|value| value.as_bytes());
+    if content_type.is_some_and(|value| value.starts_with(b"application/json")) {
+        return serde_json::from_slice(body)
+            .map_err(|error| Problem::bad_request(error.to_string()));
+    }
+    let sql = str::from_utf8(body).map_err(|_| Problem::bad_request("the query is not UTF-8"))?;
+    Ok(SqlRequest {
+        sql: sql.to_owned(),
+        parameters: BTreeMap::new(),
+        limit: None,
+    })
+}
+
+/// The result of the only statement, up to a number of rows and a size.
+struct Limited {
+    result: SqlResult,
+    csv: SqlWriter<Vec<u8>>,
+    limit: usize,
+    size: usize,
+    has_statement: bool,
+}
+
+#[derive(Default, Serialize)]
+struct SqlResult {
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    /// Whether there are rows beyond the limit.
+    more: bool,
+}
+
+impl Limited {
+    fn new(limit: usize) -> Limited {
+        Limited {
+            result: SqlResult::default(),
+            csv: SqlWriter::new(SqlFormat::Csv, Style::default(), Vec::new()),
+            limit,
+            size: 0,
+            has_statement: false,
+        }
+    }
+}
+
+impl SqlRows for Limited {
+    fn columns(&mut self, names: &[&str]) -> io::Result<()> {
+        if self.has_statement {
+            let several = "a query has one statement here, not several";
+            return Err(io::Error::other(several));
+        }
+        self.has_statement = true;
+        self.result.columns = names.iter().map(|&name| name.to_owned()).collect();
+        self.csv.columns(names)
+    }
+
+    fn row(&mut self, cells: &[SqlCell<'_>]) -> io::Result<()> {
+        self.size += cells.iter().map(size_of_cell).sum::<usize>();
+        if self.result.rows.len() == self.limit || self.size > MAX_SIZE {
+            self.result.more = true;
+            return Err(io::Error::other("there are more rows than the limit"));
+        }
+        self.csv.row(cells)?;
+        self.result.rows.push(cells.iter().map(value).collect());
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.csv.end()
+    }
+}
+
+fn size_of_cell(cell: &SqlCell<'_>) -> usize {
+    size_of::<Value>()
+        + match cell {
+            SqlCell::Text(text) => text.len(),
+            SqlCell::Blob(bytes) => 2 * bytes.len(),
+            _ => 0,
+        }
+}
+
+fn value(cell: &SqlCell<'_>) -> Value {
+    match *cell {
+        SqlCell::Null => Value::Null,
+        SqlCell::Integer(number) => number.into(),
+        SqlCell::Real(number) => number.into(),
+        SqlCell::Text(text) => text.into(),
+        SqlCell::Blob(bytes) => bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+            .into(),
+    }
+}
+
+impl From<Parameter> for SqlValue {
+    fn from(parameter: Parameter) -> SqlValue {
+        match parameter {
+            Parameter::Integer(number) => SqlValue::Integer(number),
+            Parameter::Real(number) => SqlValue::Real(number),
+            Parameter::Text(text) => SqlValue::Text(text),
+        }
+    }
+}
+
+impl From<SqlError> for Problem {
+    fn from(error: SqlError) -> Problem {
+        let status = match error {
+            SqlError::Question(error) => return (*error).into(),
+            SqlError::Timeout(_) | SqlError::Cancelled(_) => StatusCode::SERVICE_UNAVAILABLE,
+            SqlError::OutOfMemory => StatusCode::PAYLOAD_TOO_LARGE,
+            SqlError::Syntax { message, place } => {
+                let detail = format!(
+                    "{message}
+{}",
+                    place.join(
+                        "
+"
+                    )
+                );
+                return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
+            }
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Problem::new(status, error.to_string())
+    }
+}
+
+/// Tables, functions, and examples.
 #[derive(Serialize)]
-pub(super) struct Catalog {
+struct Catalog {
     names: Vec<CatalogName>,
     examples: Vec<CatalogExample>,
 }
 
-/// A table or function.
 #[derive(Serialize)]
 struct CatalogName {
     name: String,
@@ -35,7 +230,6 @@ struct CatalogName {
     columns: Vec<(String, String)>,
 }
 
-/// An example query.
 #[derive(Serialize)]
 struct CatalogExample {
     name: &'static str,
@@ -43,8 +237,7 @@ struct CatalogExample {
     sql: &'static str,
 }
 
-/// Describes the tables and functions, and lists examples.
-pub(super) async fn catalog() -> Json<Catalog> {
+async fn catalog() -> Json<Catalog> {
     let names = Database::names().into_iter().map(|name| CatalogName {
         name: name.name,
         arguments: name.arguments,
@@ -59,146 +252,4 @@ pub(super) async fn catalog() -> Json<Catalog> {
         names: names.collect(),
         examples: examples.collect(),
     })
-}
-
-/// A query of one statement.
-#[derive(Deserialize)]
-pub(super) struct SqlRequest {
-    sql: String,
-    /// Values of parameters by name, without the `:`.
-    #[serde(default)]
-    parameters: BTreeMap<String, ParameterValue>,
-    limit: Option<usize>,
-}
-
-/// A value for a parameter.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ParameterValue {
-    Integer(i64),
-    Real(f64),
-    Text(String),
-}
-
-/// The rows of a query.
-#[derive(Default, Serialize)]
-pub(super) struct SqlAnswer {
-    columns: Vec<String>,
-    rows: Vec<Vec<Value>>,
-    /// Whether a limit left out rows.
-    more: bool,
-}
-
-/// Answers a query.
-pub(super) async fn query(app: App, body: Decoded) -> Result<Json<SqlAnswer>, Problem> {
-    let request: SqlRequest = serde_json::from_slice(&body.bytes)
-        .map_err(|error| Problem::bad_request(error.to_string()))?;
-    let timeout = app.options.limits.question_time();
-    app.query(move |sources, context| {
-        let mut options = SqlOptions::default();
-        options.timeout = Some(timeout);
-        options.cancel = context.cancel.clone();
-        rows(sources, request, options).map(Json).map_err(problem)
-    })
-    .await
-}
-
-fn rows(
-    sources: &Sources,
-    request: SqlRequest,
-    mut options: SqlOptions,
-) -> Result<SqlAnswer, SqlError> {
-    let parameters = request.parameters.into_iter();
-    options.parameters = parameters
-        .map(|(name, value)| (name, value.into()))
-        .collect();
-    let mut rows = CollectedRows {
-        answer: SqlAnswer::default(),
-        max_rows: request.limit.unwrap_or(USUAL_ROWS).min(MAX_ROWS),
-        text: 0,
-        has_statement: false,
-    };
-    let mut database = Database::open(sources.clone())?;
-    match database.query(&request.sql, &options, &mut rows) {
-        // The collector ended the query.
-        Err(SqlError::Write(_)) if rows.answer.more => Ok(rows.answer),
-        answered => answered.map(|()| rows.answer),
-    }
-}
-
-impl From<ParameterValue> for SqlValue {
-    fn from(value: ParameterValue) -> SqlValue {
-        match value {
-            ParameterValue::Integer(number) => SqlValue::Integer(number),
-            ParameterValue::Real(number) => SqlValue::Real(number),
-            ParameterValue::Text(text) => SqlValue::Text(text),
-        }
-    }
-}
-
-/// Collects the first rows of the only statement.
-struct CollectedRows {
-    answer: SqlAnswer,
-    max_rows: usize,
-    /// Length of all text so far.
-    text: usize,
-    has_statement: bool,
-}
-
-impl SqlRows for CollectedRows {
-    fn columns(&mut self, names: &[&str]) -> io::Result<()> {
-        if self.has_statement {
-            return Err(io::Error::other(
-                "a query has one statement here, not several",
-            ));
-        }
-        self.has_statement = true;
-        self.answer.columns = names.iter().map(|&name| name.to_owned()).collect();
-        Ok(())
-    }
-
-    fn row(&mut self, cells: &[SqlCell<'_>]) -> io::Result<()> {
-        let cells: Vec<Value> = cells.iter().map(value).collect();
-        let texts = cells.iter().filter_map(Value::as_str);
-        self.text += texts.map(str::len).sum::<usize>();
-        if self.answer.rows.len() == self.max_rows || self.text > MAX_TEXT {
-            self.answer.more = true;
-            return Err(io::Error::other("the limit of rows is reached"));
-        }
-        self.answer.rows.push(cells);
-        Ok(())
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Converts a cell to JSON; bytes become hexadecimal text.
-fn value(cell: &SqlCell<'_>) -> Value {
-    match *cell {
-        SqlCell::Null => Value::Null,
-        SqlCell::Integer(number) => number.into(),
-        SqlCell::Real(number) => number.into(),
-        SqlCell::Text(text) => text.into(),
-        SqlCell::Blob(bytes) => {
-            let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-            digits.collect::<String>().into()
-        }
-    }
-}
-
-fn problem(error: SqlError) -> Problem {
-    let status = match error {
-        SqlError::Question(error) => return (*error).into(),
-        SqlError::Timeout(_) | SqlError::Cancelled(_) => StatusCode::SERVICE_UNAVAILABLE,
-        SqlError::OutOfMemory => StatusCode::PAYLOAD_TOO_LARGE,
-        _ => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    match &error {
-        SqlError::Syntax { message, place } => {
-            Problem::new(status, format!("{message}\n{}", place.join("\n")))
-        }
-        error => Problem::new(status, error.to_string()),
-    }
 }

@@ -1,6 +1,7 @@
-//! The exchange with other stores: `sto push URL` sends profiles with their symbols, each as a file named by its id.
+//! The exchange with other stores: `sto push URL` and `sto pull URL` transfer profiles with their symbols, each as a file
+//! named by its id.
 //!
-//! The files are those of [the exchange](sto_query::manual) of places, and `manifest.json` tells its layout and version.
+//! The files have the layout of [places](sto_query::manual); `manifest.json` names it and its version.
 
 use crate::body::Decoded;
 use crate::problem::Problem;
@@ -12,13 +13,20 @@ use axum::routing::{get, put};
 use axum::{Json, Router};
 use std::sync::Arc;
 use sto_query::places::ListedFile;
-use sto_query::questions::{add_exchange_file, exchange_files, exchange_manifest};
+use sto_query::questions::{
+    AddedFile, add_exchange_file, exchange_file, exchange_files, exchange_manifest,
+};
 
-pub(super) fn routes() -> Router<Arc<Shared>> {
+/// Routes that only read, for `sto pull` and for the profiles that `sto push` need not send.
+pub(crate) fn reading_routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/v1/exchange/manifest.json", get(manifest))
         .route("/api/v1/exchange/profiles", get(list))
-        .route("/api/v1/exchange/profiles/{name}", put(add))
+        .route("/api/v1/exchange/profiles/{name}", get(read))
+}
+
+pub(super) fn routes() -> Router<Arc<Shared>> {
+    Router::new().route("/api/v1/exchange/profiles/{name}", put(add))
 }
 
 async fn manifest() -> impl IntoResponse {
@@ -34,24 +42,43 @@ async fn list(app: App) -> Result<Json<Vec<ListedFile>>, Problem> {
     Ok(Json(listed.await??))
 }
 
-/// Answers with 201 if the profile is new, and with 200 if the store has it.
+async fn read(app: App, Path(name): Path<String>) -> Result<Vec<u8>, Problem> {
+    let name = format!("profiles/{name}");
+    let shared = Arc::clone(&app);
+    let reading = app.heavy(move || {
+        let found = exchange_file(&shared.store().snapshot()?, &name)?;
+        found.ok_or_else(|| {
+            Problem::new(
+                StatusCode::NOT_FOUND,
+                format!("{name}: the store has no such profile"),
+            )
+        })
+    });
+    reading.await?
+}
+
+/// The name of other stores in the status.
+const SENDER: &str = "sto push";
+
+/// Answers with 201 if the profile is new, with 200 if the store has it, and with 409 if it has another one of the same
+/// recording.
 async fn add(app: App, Path(name): Path<String>, body: Decoded) -> Result<StatusCode, Problem> {
     let name = format!("profiles/{name}");
     let shared = Arc::clone(&app);
     let size = body.bytes.len() as u64;
     let adding = app.heavy(move || add_exchange_file(shared.store(), &name, &body.bytes));
-    match adding.await? {
-        Ok(is_new) => {
-            app.monitor.accepted("sto push", u64::from(is_new), size);
-            Ok(if is_new {
-                StatusCode::CREATED
-            } else {
-                StatusCode::OK
-            })
+    let problem = match adding.await? {
+        Ok(AddedFile::New) => {
+            app.monitor.accepted(SENDER, 1, size);
+            return Ok(StatusCode::CREATED);
         }
-        Err(error) => {
-            app.monitor.refused("sto push", &error.to_string());
-            Err(error.into())
-        }
-    }
+        Ok(AddedFile::Known) => return Ok(StatusCode::OK),
+        Ok(AddedFile::Conflict(kept)) => Problem::new(
+            StatusCode::CONFLICT,
+            format!("{kept} has other labels or symbols"),
+        ),
+        Err(error) => error.into(),
+    };
+    app.monitor.refused(SENDER, &problem.detail);
+    Err(problem)
 }

@@ -45,7 +45,7 @@ const MAX_LABELS: usize = 32;
 /// Maximum length of the key or value of a label in bytes.
 const MAX_LABEL: usize = 1024;
 
-/// The program, build and labels of a profile, and what was left out.
+/// The program, build and labels of a profile.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Mapped {
     pub(super) origin: Origin,
@@ -116,4 +116,114 @@ fn base_name(program: &str) -> &str {
         .rsplit(['/', '\\'])
         .find(|name| !name.is_empty())
         .unwrap_or(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapped(labels: &[(&str, &str)]) -> Mapped {
+        let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+        map(labels.iter().map(owned), &HeaderMap::new())
+    }
+
+    fn described(labels: &[(&str, &str)]) -> String {
+        let Origin {
+            program,
+            build,
+            revision,
+            labels,
+            ..
+        } = mapped(labels).origin;
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let part = |part: Option<String>| part.unwrap_or_default();
+        format!(
+            "{}|{}|{}|{}",
+            part(program),
+            part(build),
+            part(revision),
+            labels.join(" ")
+        )
+    }
+
+    #[test]
+    fn the_most_exact_label_names_program_and_build() {
+        for (labels, expected) in [
+            (&[][..], "|||"),
+            (
+                &[
+                    ("service.name", "shop"),
+                    ("process.executable.name", "java"),
+                ],
+                "shop|||",
+            ),
+            (&[("process.executable.path", "/opt/bin/shop/")], "shop|||"),
+            (
+                &[
+                    ("service_name", "shop"),
+                    ("service.version", "1"),
+                    ("version", "2"),
+                ],
+                "shop|2||",
+            ),
+            (
+                &[
+                    ("vcs.ref.head.revision", "abc"),
+                    ("service_git_ref", "main"),
+                ],
+                "|main|abc|",
+            ),
+            (&[("service.name", ""), ("region", "")], "|||"),
+        ] {
+            assert_eq!(described(labels), expected, "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn labels_of_one_process_and_hidden_ones_are_left_out() {
+        let labels = [
+            ("__name__", "mutex"),
+            ("__session_id__", "1"),
+            ("process.pid", "1"),
+            ("host.name", "a"),
+            ("region", "eu"),
+        ];
+        assert_eq!(described(&labels), "|||host.name=a profile=mutex region=eu");
+        assert_eq!(mapped(&labels).left_out, Vec::<String>::new());
+    }
+
+    #[test]
+    fn labels_beyond_the_limits_are_left_out_and_named() {
+        let long = "x".repeat(MAX_LABEL + 1);
+        let found = mapped(&[("a", &long), (&long, "b"), ("c", "d")]);
+        assert_eq!(found.origin.labels.len(), 1);
+        assert_eq!(
+            found.left_out,
+            ["a label of more than 1024 bytes was left out"]
+        );
+        let many: Vec<String> = (0..100).map(|ix| format!("label{ix}")).collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|key| (&**key, "x")).collect();
+        let found = mapped(&many);
+        assert_eq!(found.origin.labels.len(), MAX_LABELS);
+        assert_eq!(
+            found.left_out,
+            ["labels beyond 32 of a profile were left out"]
+        );
+    }
+
+    #[test]
+    fn the_tenant_is_a_label() {
+        let headers = HeaderMap::from_iter([(
+            "x-scope-orgid".parse().expect("a name"),
+            "team".parse().expect("a value"),
+        )]);
+        let found = map([("service_name".to_owned(), "shop".to_owned())], &headers);
+        assert_eq!(
+            found.origin.labels,
+            BTreeMap::from([("tenant".to_owned(), "team".to_owned())])
+        );
+    }
 }

@@ -4,6 +4,7 @@
 //! profiles                    a file of any format, as a run                      curl, CI
 //! pyroscope   ingest          one profile, with its name in the query             Pyroscope's SDKs
 //!             push            several series of pprof                             Pyroscope's SDKs, Alloy
+//! exchange                    a profile of another store                          `sto push`, `sto record --to`
 //! otlp                        resources with profiles and their dictionary        OpenTelemetry
 //!    |
 //! mapping     names, versions and labels -> program, build and labels
@@ -19,6 +20,8 @@ mod mapping;
 mod otlp;
 mod profiles;
 mod pyroscope;
+
+pub(crate) use exchange::reading_routes;
 
 use crate::shared::Shared;
 use axum::Router;

@@ -1,11 +1,11 @@
 //! The state of the server: health, metrics, and losses of senders.
 
+mod metrics;
+
 use crate::intake::IntakeStatus;
 use crate::monitor::SenderState;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
-use axum::http::header;
-use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/v1/status", get(status))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(metrics::metrics))
 }
 
 /// Addresses that say whether the server is alive, which everyone may ask.
@@ -35,6 +35,7 @@ async fn ready(app: App) -> Result<&'static str, Problem> {
 struct ServerStatus {
     version: &'static str,
     read_only: bool,
+    uptime_seconds: u64,
     /// Counts and losses of each sender.
     senders: BTreeMap<String, SenderState>,
     /// Profiles of services.
@@ -45,14 +46,8 @@ async fn status(app: App) -> Json<ServerStatus> {
     Json(ServerStatus {
         version: env!("CARGO_PKG_VERSION"),
         read_only: app.options.read_only,
+        uptime_seconds: app.started.elapsed().as_secs(),
         senders: app.monitor.senders.all(),
         intake: app.intake.status(),
     })
-}
-
-async fn metrics(app: App) -> impl IntoResponse {
-    let mut text = String::new();
-    app.monitor.requests.write(&mut text);
-    let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], text)
 }

@@ -12,7 +12,7 @@ pub(crate) struct Code {
 impl Code {
     /// The code for the status of a response.
     ///
-    /// What succeeds later is `unavailable`, because clients of OTLP repeat only that one.
+    /// A request that may succeed later is `unavailable`, because clients of OTLP repeat no other one.
     pub(crate) fn of_status(status: u16) -> Code {
         let (number, name) = match status {
             400 | 415 | 422 => (3, "invalid_argument"),

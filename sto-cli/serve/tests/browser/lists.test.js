@@ -40,6 +40,15 @@ test('a search of builds keeps the focus, and the back button undoes it', () =>
     await until(page, () => document.querySelectorAll('tbody > tr').length > 10);
   }));
 
+test('a search finds functions, too, and leads to their course over builds', () =>
+  open('/builds?text=pars', async (page) => {
+    await page.click('.names a');
+    await until(page, () => location.pathname === '/time' && document.querySelector('h2')?.textContent.startsWith('parse'));
+  }).catch((error) => {
+    // No build has the name, which the browser writes on its console.
+    if (!String(error.message).includes('404')) throw error;
+  }));
+
 test('runs of a build are shown by keys alone', () =>
   open('/builds?program=steady', async (page) => {
     await page.focus('button[aria-expanded]');

@@ -13,7 +13,7 @@ use sto_core::{IngestOptions, ingest};
 use sto_serve::{Options, Program};
 use sto_test_support::missing;
 
-/// What the browser's script needs. Packages of Node.js are found by `NODE_PATH`.
+/// Programs and packages that the scripts need. Packages of Node.js are found by `NODE_PATH`.
 const TOOLS: [&str; 4] = ["node", "chromium", "node puppeteer-core", "node axe-core"];
 
 /// Stacks with names that a careless page would run.

@@ -20,7 +20,6 @@ fn files_are_named_after_program_and_build() {
         ("pprof", &b"\x1f\x8b"[..]),
         ("speedscope", b"{"),
         ("firefox", b"{"),
-        ("csv", b"node"),
         ("html", b"<!"),
     ] {
         let file = server.get(&format!("/api/v1/export/{format}?selector=shop@v1"), &[]);

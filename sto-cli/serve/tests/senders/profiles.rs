@@ -3,6 +3,7 @@
 use crate::support::{Server, gzip, testdata};
 use serde_json::Value;
 use std::process::Command;
+use sto_core::units::UnixSeconds;
 use sto_test_support::missing;
 
 const FOLDED: &[u8] = b"main;work 90\nmain;idle 10\n";
@@ -73,6 +74,16 @@ fn compressed_bodies_are_the_same_profile() {
     assert!(send(&[], FOLDED));
     assert!(!send(&[("Content-Encoding", "gzip")], &gzip(FOLDED)));
     assert_eq!(server.profiles().len(), 1);
+}
+
+#[test]
+fn a_run_without_a_time_has_the_time_of_its_arrival() {
+    let server = Server::start();
+    let response = server.post("/api/v1/profiles?program=demo&build=v1", &[], FOLDED);
+    assert_eq!(response.status, 201, "{}", response.text());
+    let builds = server.store.snapshot().unwrap().builds().unwrap();
+    let recorded = builds[0].profiles[0].profile.recorded;
+    assert!(recorded > Some(UnixSeconds(1_790_000_000)), "{recorded:?}");
 }
 
 #[test]

@@ -143,9 +143,12 @@ fn ingest_says_what_is_wrong() {
         (
             "name=a",
             &[FORM],
-            &form(&[("profile", &pprof), ("prev_profile", &pprof)]),
-            422,
-            "newer SDK",
+            &form(&[
+                ("profile", &pprof),
+                ("sample_type_config", br#"{"cpu":{"cumulative":true}}"#),
+            ]),
+            400,
+            "without the part `prev_profile`",
         ),
         (
             "name=a",
@@ -164,6 +167,20 @@ fn ingest_says_what_is_wrong() {
         );
     }
     assert!(server.profiles().is_empty());
+}
+
+#[test]
+fn the_profile_before_a_cumulative_one_is_subtracted() {
+    let server = Server::start();
+    let heap = read("pprof/go-heap.pb.gz");
+    let body = form(&[("profile", &heap), ("prev_profile", &heap)]);
+    let response = server.post("/ingest?name=unchanged", &[FORM], &body);
+    assert_eq!(response.status, 200, "{}", response.text());
+    let body = form(&[("profile", &heap), ("prev_profile", b"")]);
+    let response = server.post("/ingest?name=first", &[FORM], &body);
+    assert_eq!(response.status, 200, "{}", response.text());
+    let profiles = server.wait_for(1);
+    assert!(profiles[0].starts_with("first@"), "{profiles:?}");
 }
 
 #[test]

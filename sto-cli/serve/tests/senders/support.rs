@@ -118,18 +118,28 @@ impl Server {
         described
     }
 
-    /// Waits until so many profiles are stored, and describes them.
+    /// The functions of a build with most cost, as JSON.
+    pub(crate) fn top(&self, selector: &str) -> String {
+        let question = format!(r#"{{"selector":"{selector}"}}"#);
+        let response = self.post("/api/v1/questions/top", &[], question.as_bytes());
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.text()
+    }
+
+    /// Waits until at least `count` profiles are stored, and describes them.
     pub(crate) fn wait_for(&self, count: usize) -> Vec<String> {
+        self.wait_until(|profiles| profiles.len() >= count)
+    }
+
+    /// Waits until the stored profiles fulfil a condition, and describes them.
+    pub(crate) fn wait_until(&self, is_done: impl Fn(&[String]) -> bool) -> Vec<String> {
         let begin = Instant::now();
         loop {
             let profiles = self.profiles();
-            if profiles.len() >= count {
+            if is_done(&profiles) {
                 return profiles;
             }
-            assert!(
-                begin.elapsed() < PATIENCE,
-                "expected {count} profiles, found {profiles:?}"
-            );
+            assert!(begin.elapsed() < PATIENCE, "still missing: {profiles:#?}");
             thread::sleep(Duration::from_millis(50));
         }
     }

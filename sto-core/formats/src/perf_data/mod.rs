@@ -12,6 +12,7 @@ mod events;
 mod expansion;
 mod lineage;
 mod metrics;
+mod numbering;
 mod off_cpu;
 mod pieces;
 mod processes;
@@ -29,24 +30,24 @@ pub use run_time::run_time;
 
 use crate::error::FormatError;
 use crate::recording::{
-    Format, Location, LocationIx, Module, NO_CALL_CHAINS, Recording, RecordingBuilder, Sample,
-    SampleTypeIx, Samples, StackIx, Stacks,
+    Format, Location, Module, NO_CALL_CHAINS, Recording, RecordingBuilder, Sample, SampleTypeIx,
+    Samples, Stacks,
 };
 use crate::source::ReadOptions;
 use crate::wire::text::excerpt;
 use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
-use off_cpu::{Switch, Switches};
-use rayon::prelude::*;
+use numbering::{Numbered, Numbering, too_large_error};
+use off_cpu::Switches;
 use read_ahead::ReadAhead;
 use records::{Records, take_event};
 use sample::Layout;
-use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large_error};
+use stacks::{Batch, Worker};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use sto_binary::{Machine, UnwindFiles};
 use sto_model::files::ReadAt;
@@ -172,17 +173,16 @@ fn read_records(
     }
     let files = UnwindFiles::new(machine, &options.symbols);
     let timings = &options.timings;
-    let worker = || Worker::new(path, &events, &files, timings);
-    let (records, located) = locate(path, walks, records, worker, timings)?;
-    let (_, tables) = &located;
-    let without_caller = tables.iter().map(|table| table.without_caller).sum();
+    let worker = |number| Worker::new(number, path, &events, &files, timings);
+    let (records, numbered) = locate(path, walks, records, worker, timings)?;
     let Numbered {
         locations,
         stacks,
         mut samples,
         readings,
         switches,
-    } = number(path, located)?;
+        without_caller,
+    } = numbered;
     let mut warnings = records.warnings();
     if !events.have_stacks() {
         warnings.push(NO_CALL_CHAINS.to_owned());
@@ -310,62 +310,46 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
     kept
 }
 
-/// Batches in order, each with the index of its worker; and the location table of each worker.
-type LocatedBatches = (Vec<(usize, LocatedBatch)>, Vec<LocationTable>);
-
 /// Walks over the records on this thread while other threads locate samples.
 fn locate<'a>(
     path: &Path,
     walks: Vec<Walk<'_>>,
     records: Records,
-    worker: impl Fn() -> Worker<'a> + Sync,
+    worker: impl Fn(usize) -> Worker<'a> + Sync,
     timings: &Timings,
-) -> Result<(Records, LocatedBatches), FormatError> {
+) -> Result<(Records, Numbered), FormatError> {
     let cores = rayon::current_num_threads();
     // With one core, this thread does everything.
     let workers = if cores == 1 { 0 } else { cores };
     let (full, to_locate) = sync_channel::<Batch>(cores);
     // The workers share the receiver: when the last one ends, sending fails instead of blocking.
     let to_locate = Arc::new(Mutex::new(to_locate));
-    thread::scope(|scope| {
+    let numbering = Mutex::new(Numbering::new(path, cores));
+    let records = thread::scope(|scope| {
+        let numbering = &numbering;
         let threads: Vec<_> = (0..workers)
-            .map_while(|_| {
+            .map_while(|number| {
                 let (to_locate, worker) = (Arc::clone(&to_locate), &worker);
-                let work = move || work(&to_locate, worker());
+                let work = move || work(&to_locate, worker(number), numbering);
                 thread::Builder::new().spawn_scoped(scope, work).ok()
             })
             .collect();
         drop(to_locate);
         // If no thread could be started, this one does the work.
-        let mut here = threads.is_empty().then(&worker);
-        let own = &mut here;
+        let mut here = threads.is_empty().then(|| worker(0));
         // The closure owns the sender; when it is dropped, the threads see the end.
-        let give = move |batch: Batch| match own {
-            Some(here) => here.add_batch(&batch),
-            // This fails only if every worker has ended early; joining them returns the error.
+        let give = move |batch: Batch| match &mut here {
+            Some(here) => drop(here.add_batch(&batch, numbering)),
+            // This fails only if every worker has ended after an error.
             None => drop(full.send(batch)),
         };
         let records = timings.measure_thread(Stage::Walking, || feed(path, walks, records, give));
-        let joined: Vec<_> = threads.into_iter().map(join).collect();
-        let parts = joined.into_iter().chain(here.map(Worker::finish));
-        let records = records?;
-        let (mut batches, mut tables, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        for (worker, part) in parts.enumerate() {
-            match part.located {
-                Ok(located) => batches.extend(located.into_iter().map(|batch| (worker, batch))),
-                Err(error) => errors.push(error),
-            }
-            tables.push(part.table);
-        }
-        // Batches are taken in order, so the first error in the file is among the errors.
-        match errors.into_iter().min_by_key(|&(batch, _)| batch) {
-            Some((_, error)) => Err(error),
-            None => {
-                batches.sort_unstable_by_key(|(_, batch)| batch.number);
-                Ok((records, (batches, tables)))
-            }
-        }
-    })
+        threads.into_iter().for_each(join);
+        records
+    })?;
+    let numbering = numbering.into_inner();
+    let numbering = numbering.unwrap_or_else(PoisonError::into_inner);
+    Ok((records, numbering.finish()?))
 }
 
 /// Passes samples on in batches, and applies all other records to the state of processes and
@@ -386,7 +370,7 @@ fn feed(
             }
             let kernel = records.processes.kernel();
             if batch.is_full() || !batch.has_kernel(kernel) {
-                let next = Batch::new(batch.number + 1, kernel);
+                let next = Batch::new(batch.number + usize::from(!batch.is_empty()), kernel);
                 let done = std::mem::replace(&mut batch, next);
                 if !done.is_empty() {
                     give(done);
@@ -398,16 +382,21 @@ fn feed(
     Ok(records)
 }
 
-fn work(to_locate: &Mutex<Receiver<Batch>>, mut worker: Worker<'_>) -> Part {
-    while worker.has_not_failed() {
+fn work(
+    to_locate: &Mutex<Receiver<Batch>>,
+    mut worker: Worker<'_>,
+    numbering: &Mutex<Numbering<'_>>,
+) {
+    loop {
         let batch = match to_locate.lock() {
             Ok(receiver) => receiver.recv(),
             Err(_) => break,
         };
         let Ok(batch) = batch else { break };
-        worker.add_batch(&batch);
+        if !worker.add_batch(&batch, numbering) {
+            break;
+        }
     }
-    worker.finish()
 }
 
 /// The result of a thread; continues its panic if it panicked.
@@ -415,75 +404,4 @@ fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// The samples of all workers, with common indices.
-struct Numbered {
-    locations: Vec<Location>,
-    stacks: Stacks,
-    samples: Vec<Sample>,
-    /// Readings by batch, for batches that have any.
-    readings: Vec<Vec<sample::Reading>>,
-    /// The fields of the samples of `sched_switch`.
-    switches: Vec<Option<Switch>>,
-}
-
-/// Numbers stacks in the order in which samples refer to them, so that the numbers do not depend on
-/// the workers' speed.
-fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, FormatError> {
-    let (locations, renumber) = merge(&tables);
-    let mut stacks = Stacks::default();
-    // By worker and the worker's index of the stack.
-    let mut known: Vec<Vec<Option<StackIx>>> = tables
-        .iter()
-        .map(|table| vec![None; table.stacks.len()])
-        .collect();
-    let sample_count = batches.iter().map(|(_, batch)| batch.samples.len()).sum();
-    let mut samples = Vec::with_capacity(sample_count);
-    let (mut readings, mut switches) = (Vec::new(), Vec::new());
-    let mut stack = Vec::new();
-    for (worker, batch) in batches {
-        if !batch.readings.is_empty() {
-            readings.push(batch.readings);
-        }
-        switches.extend(batch.switches);
-        for mut sample in batch.samples {
-            let known = &mut known[worker][sample.stack.0 as usize];
-            sample.stack = match *known {
-                Some(ix) => ix,
-                None => {
-                    let own = tables[worker].stacks.get(sample.stack);
-                    stack.clear();
-                    stack.extend(own.iter().map(|ix| renumber[worker][ix.0 as usize]));
-                    let ix = stacks
-                        .try_insert(&stack)
-                        .ok_or_else(|| too_large_error(path))?;
-                    *known.insert(ix)
-                }
-            };
-            samples.push(sample);
-        }
-    }
-    Ok(Numbered {
-        locations,
-        stacks,
-        samples,
-        readings,
-        switches,
-    })
-}
-
-/// Merges the locations of all workers into one sorted list. Returns the list and, for each worker,
-/// the indices of its locations in it.
-fn merge(workers: &[LocationTable]) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
-    let own = workers.iter().map(|table| &*table.locations);
-    let mut all: Vec<Location> = own.clone().flatten().copied().collect();
-    all.par_sort_unstable();
-    all.dedup();
-    let index = |location: &Location| {
-        let index = all.partition_point(|other| other < location);
-        LocationIx(index as u32)
-    };
-    let renumber = own.map(|own| own.par_iter().map(index).collect()).collect();
-    (all, renumber)
 }

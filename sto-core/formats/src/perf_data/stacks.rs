@@ -5,16 +5,17 @@
 //! the batch, so the number of cores does not change the result.
 
 use super::events::Events;
+use super::numbering::{LocatedBatch, Numbering};
 use super::off_cpu::Switch;
 use super::processes::is_library;
-use super::sample::{RawSample, Reading, read_u64};
+use super::sample::{RawSample, read_u64};
 use super::walk::Record;
 use crate::error::FormatError;
-use crate::recording::{Location, LocationIx, Sample, SampleTypeIx, StackIx, Stacks, ThreadIx};
+use crate::recording::{Location, LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
 use hashbrown::HashMap;
 use linux_perf_data::linux_perf_event_reader::CpuMode;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use sto_binary::{AddressSpace, Unwind, UnwindFiles};
 use sto_model::units::{Cost, Nanoseconds};
 use sto_model::{Stage, Timings};
@@ -85,46 +86,18 @@ impl Batch {
     }
 }
 
-/// Located batches, or the number of the first failed batch and its error.
-type Located = Result<Vec<LocatedBatch>, (usize, FormatError)>;
-
-/// The result for a batch.
-#[derive(Default)]
-pub(super) struct LocatedBatch {
-    pub(super) number: usize,
-    pub(super) samples: Vec<Sample>,
-    /// The counter readings of the samples.
-    pub(super) readings: Vec<Reading>,
-    /// The fields of the samples of `sched_switch`.
-    pub(super) switches: Vec<Option<Switch>>,
-}
-
-/// The result of a worker.
-pub(super) struct Part {
-    pub(super) located: Located,
-    pub(super) table: LocationTable,
-}
-
-/// The locations and stacks numbered by a worker.
-#[derive(Default)]
-pub(super) struct LocationTable {
-    pub(super) locations: Vec<Location>,
-    pub(super) stacks: Stacks,
-    /// Number of samples of code without a frame, whose caller is unknown because frame pointers skip it.
-    pub(super) without_caller: usize,
-}
-
-/// Decodes samples, and finds and numbers their stacks.
+/// Decodes samples and finds their stacks.
 pub(super) struct Worker<'a> {
+    number: usize,
     path: &'a Path,
     events: &'a Events,
     timings: &'a Timings,
     finder: StackFinder<'a>,
-    located: Located,
 }
 
 impl<'a> Worker<'a> {
     pub(super) fn new(
+        number: usize,
         path: &'a Path,
         events: &'a Events,
         files: &'a UnwindFiles<'a>,
@@ -135,44 +108,32 @@ impl<'a> Worker<'a> {
             is_monotonic: events.is_monotonic,
             unwinder: files.unwinder(),
             index: HashMap::new(),
+            locations: Vec::new(),
             is_without_frame: HashMap::new(),
-            table: LocationTable::default(),
+            without_caller: 0,
             stack: Vec::new(),
             unwound: Vec::new(),
         };
         Worker {
+            number,
             path,
             events,
             timings,
             finder,
-            located: Ok(Vec::new()),
         }
     }
 
-    /// Returns `true` if no batch failed so far; after an error, further batches are skipped.
-    pub(super) fn has_not_failed(&self) -> bool {
-        self.located.is_ok()
-    }
-
-    pub(super) fn finish(self) -> Part {
-        Part {
-            located: self.located,
-            table: self.finder.table,
-        }
-    }
-
-    pub(super) fn add_batch(&mut self, batch: &Batch) {
+    /// Locates a batch and adds it to the numbering. Returns `false` after an error: then no more batches are needed.
+    pub(super) fn add_batch(&mut self, batch: &Batch, numbering: &Mutex<Numbering<'_>>) -> bool {
         let timings = self.timings;
-        let done = timings.measure_thread(Stage::Locating, || self.locate(batch));
-        if let Ok(located) = &mut self.located {
-            match done {
-                Ok(done) => located.push(done),
-                Err(error) => self.located = Err((batch.number, error)),
-            }
-        }
+        let located = timings.measure_thread(Stage::Locating, || self.locate(batch));
+        let mut numbering = numbering.lock().unwrap_or_else(PoisonError::into_inner);
+        timings.measure_thread(Stage::Locating, || numbering.add(batch.number, located))
     }
 
     fn locate(&mut self, batch: &Batch) -> Result<LocatedBatch, FormatError> {
+        let known = self.finder.locations.len();
+        let mut stacks = Vec::new();
         let (mut readings, mut switches) = (Vec::new(), Vec::new());
         let locate = |pending: &Pending| {
             let record = &pending.record;
@@ -183,10 +144,11 @@ impl<'a> Worker<'a> {
             if self.events.sched_switch == Some(record.event) {
                 switches.push(Switch::from_sample(&sample));
             }
-            let found = self.finder.find(&batch.kernel, pending, &sample);
-            let (stack, truncated) = found.ok_or_else(|| too_large_error(self.path))?;
-            Ok(Sample {
-                stack,
+            let truncated = self.finder.find(&batch.kernel, pending, &sample);
+            stacks.extend(self.finder.stack.iter().rev());
+            let sample = Sample {
+                // Not numbered yet.
+                stack: StackIx(u32::MAX),
                 thread: pending.thread,
                 sample_type: SampleTypeIx(record.event),
                 time: sample.time.map(Nanoseconds),
@@ -195,49 +157,42 @@ impl<'a> Worker<'a> {
                     value: sample.period,
                 },
                 truncated,
-            })
+            };
+            Ok((sample, stacks.len()))
         };
         let samples = batch.samples.iter().map(locate).collect::<Result<_, _>>()?;
         Ok(LocatedBatch {
-            number: batch.number,
+            worker: self.number,
+            new_locations: self.finder.locations[known..].to_vec(),
+            stacks,
             samples,
             readings,
             switches,
+            without_caller: std::mem::take(&mut self.finder.without_caller),
         })
     }
 }
 
-/// Finds the stacks of samples, and numbers the stacks and locations.
+/// Finds the stacks of samples, and numbers their locations.
 struct StackFinder<'a> {
     timings: &'a Timings,
     is_monotonic: bool,
     unwinder: Box<dyn Unwind + 'a>,
     index: HashMap<Location, LocationIx>,
+    locations: Vec<Location>,
     /// Whether code at these locations has no frame.
     is_without_frame: HashMap<LocationIx, bool>,
-    table: LocationTable,
+    /// Number of samples of such code in this batch.
+    without_caller: usize,
     /// The current stack, innermost first.
     stack: Vec<LocationIx>,
     unwound: Vec<u64>,
 }
 
 impl StackFinder<'_> {
-    /// The stack of a sample and whether it was cut before its root; `None` if there are too many
-    /// distinct stacks.
-    fn find(
-        &mut self,
-        kernel: &AddressSpace,
-        pending: &Pending,
-        sample: &RawSample<'_>,
-    ) -> Option<(StackIx, bool)> {
-        self.stack.clear();
-        let truncated = self.walk(kernel, pending, sample);
-        self.stack.reverse();
-        Some((self.table.stacks.try_insert(&self.stack)?, truncated))
-    }
-
     /// Fills `self.stack`, innermost first. Returns `true` if the stack was cut before its root.
-    fn walk(&mut self, kernel: &AddressSpace, pending: &Pending, sample: &RawSample<'_>) -> bool {
+    fn find(&mut self, kernel: &AddressSpace, pending: &Pending, sample: &RawSample<'_>) -> bool {
+        self.stack.clear();
         if let Some(guest) = pending.guest {
             self.push(guest);
             return false;
@@ -296,7 +251,7 @@ impl StackFinder<'_> {
                         };
                         let known = self.is_without_frame.entry(location);
                         let is_without_frame = *known.or_insert_with(is_without_frame);
-                        self.table.without_caller += usize::from(is_without_frame);
+                        self.without_caller += usize::from(is_without_frame);
                     }
                 }
                 _ => drop(self.push(Location::Unmapped)),
@@ -332,11 +287,11 @@ impl StackFinder<'_> {
     /// Returns the outermost location so far.
     fn outermost(&self) -> Option<Location> {
         let number = self.stack.last()?;
-        Some(self.table.locations[number.0 as usize])
+        Some(self.locations[number.0 as usize])
     }
 
     fn push(&mut self, location: Location) -> LocationIx {
-        let locations = &mut self.table.locations;
+        let locations = &mut self.locations;
         let number = *self.index.entry(location).or_insert_with(|| {
             locations.push(location);
             LocationIx(locations.len() as u32 - 1)
@@ -354,13 +309,4 @@ fn calls_of(branches: &[u8]) -> impl Iterator<Item = u64> {
     innermost
         .into_iter()
         .chain(entries.map(|entry| read_u64(&entry[..8])))
-}
-
-pub(super) fn too_large_error(path: &Path) -> FormatError {
-    let problem = "its distinct stacks have more than 2^32 frames together; record for a shorter \
-                   time or at a lower frequency";
-    FormatError::Unsupported {
-        path: path.into(),
-        problem: problem.into(),
-    }
 }

@@ -88,9 +88,7 @@ pub(crate) fn pack_addresses(
     ] {
         pack.number(count as u64);
     }
-    for column in [list, per_module, numbers, versions, last] {
-        pack.column(column);
-    }
+    pack.columns([list, per_module, numbers, versions, last]);
     for costs in &addresses.costs {
         let several = costs.iter().filter(|(stack, _)| {
             addresses

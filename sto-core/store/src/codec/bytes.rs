@@ -2,6 +2,7 @@
 
 use super::DecodeError;
 use crate::tables::ZSTD_LEVEL;
+use rayon::prelude::*;
 use sto_model::bytes::{Cursor, CursorError, push_varint};
 
 /// Added to the number of bytes if each byte position has its own column.
@@ -50,23 +51,37 @@ impl Packer {
         self.raw(packed.as_ref().unwrap_or(&raw));
     }
 
+    /// Appends columns, which are compressed in parallel.
+    pub(super) fn columns(&mut self, columns: impl IntoParallelIterator<Item = Packer>) {
+        let columns = columns.into_par_iter().map(|column| {
+            let mut pack = Packer::default();
+            pack.column(column);
+            pack
+        });
+        let columns: Vec<Packer> = columns.collect();
+        columns.into_iter().for_each(|column| self.append(column));
+    }
+
     /// Appends 32-bit numbers, each in as many bytes as the largest takes, lowest byte first. Either number by
     /// number, or with a column for each byte position, whichever is shorter.
     pub(super) fn numbers(&mut self, numbers: &[u32]) {
         let width = numbers.iter().fold(1, |all, number| all | number).ilog2() as usize / 8 + 1;
         let byte = |number: &u32, at: usize| number.to_le_bytes()[at];
         let [mut whole, mut split] = [(); 2].map(|()| Packer::default());
-        whole.number(width as u64);
-        split.number((width + SPLIT) as u64);
-        let one_after_the_other = numbers
-            .iter()
-            .flat_map(|number| (0..width).map(move |at| byte(number, at)));
-        whole.column(Packer::from_bytes(one_after_the_other.collect()));
-        for at in 0..width {
-            split.column(Packer::from_bytes(
-                numbers.iter().map(|number| byte(number, at)).collect(),
-            ));
-        }
+        let pack_whole = || {
+            let one_after_the_other = numbers
+                .iter()
+                .flat_map(|number| (0..width).map(move |at| byte(number, at)));
+            whole.number(width as u64);
+            whole.column(Packer::from_bytes(one_after_the_other.collect()));
+        };
+        let pack_split = || {
+            let at =
+                |at| Packer::from_bytes(numbers.iter().map(|number| byte(number, at)).collect());
+            split.number((width + SPLIT) as u64);
+            split.columns((0..width).into_par_iter().map(at));
+        };
+        rayon::join(pack_whole, pack_split);
         let shorter = if whole.bytes.len() <= split.bytes.len() {
             whole
         } else {

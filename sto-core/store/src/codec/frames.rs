@@ -20,13 +20,10 @@ pub(crate) fn pack_frames<'a>(
         kinds.number(frame.kind as u8);
         lines.number(frame.line);
     }
-    for strings in [modules, symbols, files] {
-        for column in [strings.backs, strings.shared, strings.text] {
-            pack.column(column);
-        }
-    }
-    pack.column(kinds);
-    pack.column(lines);
+    let strings = [modules, symbols, files].map(|of| [of.backs, of.shared, of.text]);
+    let mut columns: Vec<Packer> = strings.into_iter().flatten().collect();
+    columns.extend([kinds, lines]);
+    pack.columns(columns);
     pack.finish()
 }
 

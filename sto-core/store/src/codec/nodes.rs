@@ -92,9 +92,7 @@ pub(crate) fn pack_nodes(first: NodeNo, nodes: &NodeColumns) -> Result<Vec<u8>, 
     let mut pack = Packer::default();
     pack.number(nodes.len() as u64);
     pack.number(segments);
-    for column in [attach_points, roots, ups] {
-        pack.column(column);
-    }
+    pack.columns([attach_points, roots, ups]);
     pack.numbers(&frames);
     pack.finish()
 }

@@ -18,8 +18,9 @@ use crate::read::preorder::preorder;
 use crate::read::rows::{NewRows, RecordWithLocation, Rows};
 use crate::read::selected_nodes::{NodeSet, SelectedNodes};
 use crate::tables::Record;
+use crate::write::frames::FramePacks;
 use crate::write::tags::{self, Tag};
-use crate::write::{BuildTotals, add, frames, next_history, nodes, plan_modules, take_number};
+use crate::write::{BuildTotals, add, next_history, nodes, plan_modules, take_number};
 use hashbrown::{HashMap, HashSet};
 use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
@@ -149,7 +150,7 @@ fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec
     let stored = rows.frames()?;
     let order = sort_chosen_frames(&stored, used);
     let frames: Vec<_> = order.iter().map(|&(frame, _)| frame).collect();
-    frames::write_packs(&mut to.new, FrameNo(0), &frames)?;
+    FramePacks::new(FrameNo(0), &frames)?.write(&mut to.new);
     to.new.contents.frames = FrameNo(order.len() as u32);
     let mut numbers = vec![FrameNo::NONE; used.len()];
     for (number, (_, frame)) in FrameNo(0).onward().zip(order) {

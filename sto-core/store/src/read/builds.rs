@@ -317,23 +317,28 @@ pub(crate) fn load_frames(rows: &Rows) -> Result<FrameTable> {
     ))
 }
 
-/// The frames of an executable's stacks, as indices into the table of all frames.
-pub(crate) fn frames_of_executable(rows: &Rows, executable: ExecutableId) -> Result<Vec<FrameIx>> {
-    let Some(executable) = rows.record(Record::Executable, executable.0)? else {
-        return Ok(Vec::new());
-    };
+/// All frames of the store, and for each executable those of its stacks.
+pub(crate) fn load_frames_of(
+    rows: &Rows,
+    executables: &[ExecutableId],
+) -> Result<(FrameTable, Vec<Vec<FrameIx>>)> {
     let stored = rows.frames()?;
-    let mut is_used = vec![false; stored.end().get()];
-    for pack in rows.node_packs(&executable)? {
-        for frame in &pack.nodes()?.frames {
-            is_used[frame.get()] = true;
-        }
-    }
     let all = sort_frames(&stored, FrameNo(0).onward().take(stored.end().get()));
-    let used = (0..)
-        .zip(&all)
-        .filter(|(_, (_, number))| is_used[number.get()]);
-    Ok(used.map(|(ix, _)| FrameIx(ix)).collect())
+    let used = executables.iter().map(|executable| {
+        let mut is_used = vec![false; stored.end().get()];
+        let executable: Option<ExecutableRecord> = rows.record(Record::Executable, executable.0)?;
+        let packs = executable.map(|executable| rows.node_packs(&executable));
+        for pack in packs.transpose()?.into_iter().flatten() {
+            for frame in &pack.nodes()?.frames {
+                is_used[frame.get()] = true;
+            }
+        }
+        let used = (0..)
+            .zip(&all)
+            .filter(|(_, (_, number))| is_used[number.get()]);
+        Ok(used.map(|(ix, _)| FrameIx(ix)).collect())
+    });
+    Ok((table_of(&all)?, used.collect::<Result<_>>()?))
 }
 
 /// The line costs of a profile.

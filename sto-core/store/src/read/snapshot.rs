@@ -169,16 +169,16 @@ impl Snapshot {
         self.read(builds::load_frames)
     }
 
-    /// Returns the frames in stacks of an executable, as indices into [`Snapshot::load_frames`]; none if the store has no
-    /// such executable.
+    /// Like [`Snapshot::load_frames`], and also returns for each of these executables the frames in its stacks; none if the
+    /// store has no such executable.
     ///
     /// # Errors
     /// Returns an error if the store is damaged or cannot be read.
-    pub fn frames_of_executable(
+    pub fn load_frames_of(
         &self,
-        executable: ExecutableId,
-    ) -> Result<Vec<FrameIx>, StoreError> {
-        self.read(|rows| builds::frames_of_executable(rows, executable))
+        executables: &[ExecutableId],
+    ) -> Result<(FrameTable, Vec<Vec<FrameIx>>), StoreError> {
+        self.read(|rows| builds::load_frames_of(rows, executables))
     }
 
     /// Loads the line costs of a profile and the digests of its source files.

@@ -180,31 +180,49 @@ fn plan_stacks<'a>(
             (frames, stacks)
         })
         .collect();
-    let frame_numbers = frames::plan(rows, new, &table)?;
+    let planned = frames::plan(rows, new, &table)?;
+    let (packs, planned_nodes) = rayon::join(
+        || planned.pack(),
+        || plan_nodes(rows, new, &table, &planned.numbers, programs),
+    );
+    packs?.write(new);
+    let nodes = planned_nodes?;
+    let numbers = added.iter().zip(inserted);
+    let numbers = numbers.map(|((_, new), (frames, stacks))| {
+        let (of_stacks, _) = &nodes[&*new.build.executable];
+        let nodes_of = stacks.iter().map(|&stack| of_stacks[stack as usize]);
+        let frames = frames.iter().map(|frame| planned.numbers[frame.get()]);
+        (nodes_of.collect(), frames.collect())
+    });
+    let ends = nodes.iter().map(|(&program, &(_, end))| (program, end));
+    Ok((numbers.collect(), ends.collect()))
+}
 
-    let mut ends = BTreeMap::new();
-    let mut node_numbers: BTreeMap<&str, Vec<NodeNo>> = BTreeMap::new();
+/// The numbers of each program's stacks, and the end of its node numbers.
+type ProgramNodes<'a> = BTreeMap<&'a str, (Vec<NodeNo>, NodeNo)>;
+
+/// Adds the missing nodes.
+fn plan_nodes<'a>(
+    rows: &Rows,
+    new: &mut NewRows,
+    table: &FrameTable,
+    frame_numbers: &[FrameNo],
+    programs: BTreeMap<&'a str, (&Build, StackSet)>,
+) -> Result<ProgramNodes<'a>> {
+    let mut planned = ProgramNodes::new();
     for (name, (build, set)) in programs {
-        let ordered = set.in_order(&table, []);
+        let ordered = set.in_order(table, []);
         let mut of_frames = vec![FrameNo::NONE; ordered.frames.len()];
-        for (frame, number) in ordered.frame_of.iter().zip(&frame_numbers) {
+        for (frame, number) in ordered.frame_of.iter().zip(frame_numbers) {
             if let Some(of_frame) = of_frames.get_mut(frame.get()) {
                 *of_frame = *number;
             }
         }
         let (of_nodes, end) = nodes::plan(rows, new, build, &ordered.tree, &of_frames)?;
         let of_stacks = ordered.node_of.iter().map(|node| of_nodes[node.get()]);
-        node_numbers.insert(name, of_stacks.collect());
-        ends.insert(name, end);
+        planned.insert(name, (of_stacks.collect(), end));
     }
-    let numbers = added.iter().zip(inserted);
-    let numbers = numbers.map(|((_, new), (frames, stacks))| {
-        let of_stacks = &node_numbers[&*new.build.executable];
-        let nodes = stacks.iter().map(|&stack| of_stacks[stack as usize]);
-        let frames = frames.iter().map(|frame| frame_numbers[frame.get()]);
-        (nodes.collect(), frames.collect())
-    });
-    Ok((numbers.collect(), ends))
+    Ok(planned)
 }
 
 /// The module lists that this batch added, by digest.

@@ -1,4 +1,4 @@
-//! Finds a profile's frames in the store, and adds a pack of the missing ones.
+//! Finds a profile's frames in the store, and packs the missing ones.
 
 use super::take_number;
 use crate::codec::{FrameColumns, pack_frames};
@@ -10,8 +10,24 @@ use crate::tables::{Column, MAX_PACK_FRAMES};
 use rayon::prelude::*;
 use sto_model::{Frame, FrameIx, FrameTable, StringIx};
 
-/// Returns the store's numbers of a profile's frames, after adding the missing ones.
-pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Result<Vec<FrameNo>> {
+/// The frames of a profile, as a store numbers them.
+pub(super) struct PlannedFrames<'a> {
+    /// For each frame of the profile its number.
+    pub(super) numbers: Vec<FrameNo>,
+    /// The number of the first frame to write.
+    first: FrameNo,
+    /// Stored frames that are written again, because their packs grow.
+    stored: Vec<FrameColumns>,
+    /// The profile's frames that are missing in the store.
+    added: Vec<Frame<'a>>,
+}
+
+/// Numbers a profile's frames, and removes the packs that grow.
+pub(super) fn plan<'a>(
+    rows: &Rows,
+    new: &mut NewRows,
+    frames: &'a FrameTable,
+) -> Result<PlannedFrames<'a>> {
     let packs = rows.packs(rows.contents.frames, Column::Frames)?;
     let found: Vec<Found> = packs
         .par_iter()
@@ -28,7 +44,7 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
         numbers[frame.get()] = number;
     }
     let mut added = Vec::new();
-    for (number, (frame, _)) in numbers.iter_mut().zip(frames.iter()) {
+    for (number, (_, frame)) in numbers.iter_mut().zip(frames.iter()) {
         if *number == FrameNo::NONE {
             *number = take_number(&mut new.contents.frames)?;
             added.push(frame);
@@ -36,35 +52,49 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
     }
 
     let outgrown = packs_to_merge(&packs, added.len() as u32, MAX_PACK_FRAMES);
-    let before = outgrown
-        .iter()
-        .map(Pack::frames)
-        .collect::<Result<Vec<FrameColumns>>>()?;
+    let stored = outgrown.iter().map(Pack::frames).collect::<Result<_>>()?;
     for pack in outgrown {
         new.remove_column(pack.column);
     }
     let first = outgrown
         .first()
         .map_or(rows.contents.frames, |pack| pack.first);
-    let before = before
-        .iter()
-        .flat_map(|pack| (0..pack.len()).map(|i| pack.get(i)));
-    let all: Vec<_> = before
-        .chain(added.iter().map(|&frame| frames.frame(frame)))
-        .collect();
-    write_packs(new, first, &all)?;
-    Ok(numbers)
+    Ok(PlannedFrames {
+        numbers,
+        first,
+        stored,
+        added,
+    })
 }
 
-/// Writes frames in packs, numbered from `first`.
-pub(crate) fn write_packs(new: &mut NewRows, first: FrameNo, frames: &[Frame<'_>]) -> Result<()> {
-    let chunks = frames.par_chunks(MAX_PACK_FRAMES as usize);
-    let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()));
-    let firsts = first.onward().step_by(MAX_PACK_FRAMES as usize);
-    for (first, pack) in firsts.zip(packs.collect::<Vec<_>>()) {
-        new.column(Column::Frames(first), pack.map_err(packing_error)?);
+impl PlannedFrames<'_> {
+    /// Packs the frames to write.
+    pub(super) fn pack(&self) -> Result<FramePacks> {
+        let stored = self.stored.iter();
+        let stored = stored.flat_map(|pack| (0..pack.len()).map(|i| pack.get(i)));
+        let all: Vec<_> = stored.chain(self.added.iter().copied()).collect();
+        FramePacks::new(self.first, &all)
     }
-    Ok(())
+}
+
+/// Frames in packs, each with the number of its first frame.
+pub(crate) struct FramePacks(Vec<(FrameNo, Vec<u8>)>);
+
+impl FramePacks {
+    /// Packs frames that are numbered from `first`.
+    pub(crate) fn new(first: FrameNo, frames: &[Frame<'_>]) -> Result<FramePacks> {
+        let chunks = frames.par_chunks(MAX_PACK_FRAMES as usize);
+        let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()).map_err(packing_error));
+        let packs: Vec<_> = packs.collect::<Result<_>>()?;
+        let firsts = first.onward().step_by(MAX_PACK_FRAMES as usize);
+        Ok(FramePacks(firsts.zip(packs).collect()))
+    }
+
+    pub(crate) fn write(self, new: &mut NewRows) {
+        for (first, pack) in self.0 {
+            new.column(Column::Frames(first), pack);
+        }
+    }
 }
 
 /// The frames of a profile that a pack contains.

@@ -42,8 +42,13 @@ pub(crate) fn plan(
 ) -> Result<NewRows> {
     let mut new = NewRows::new(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
-    let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
-    let counts = Counts::new(interned, side_data, &nodes, &frames)?;
+    let (packs, nodes) = rayon::join(
+        || frames.pack(),
+        || nodes::plan(rows, &mut new, build, &interned.tree, &frames.numbers),
+    );
+    packs?.write(&mut new);
+    let (nodes, nodes_end) = nodes?;
+    let counts = Counts::new(interned, side_data, &nodes, &frames.numbers)?;
     let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
         (Some(gone), Some(record)) => {
             let removal = Removal::new(rows, &BTreeSet::from([gone]))?;

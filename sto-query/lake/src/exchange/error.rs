@@ -54,7 +54,7 @@ impl ExchangeError {
         matches!(
             self,
             ExchangeError::Place(PlaceError::Refused {
-                why: FailureReason::NotAFile,
+                why: FailureReason::NotAFile | FailureReason::Conflict,
                 ..
             })
         )

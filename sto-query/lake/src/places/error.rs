@@ -76,6 +76,8 @@ pub enum FailureReason {
     TooMany,
     /// A link, a folder or a pipe has the file's name.
     NotAFile,
+    /// A server keeps another profile of the same recording and build.
+    Conflict,
     /// Another reason; the message explains it.
     Other,
 }
@@ -126,6 +128,7 @@ impl fmt::Display for FailureReason {
             FailureReason::TooLong => "the file is too large",
             FailureReason::TooMany => "there are more than 131,072 files and folders; name another place",
             FailureReason::NotAFile => "a link, folder or pipe has this name; remove it, and try again",
+            FailureReason::Conflict => "it keeps another profile of the same recording and build",
             FailureReason::Other => "it failed",
         })
     }

@@ -194,6 +194,7 @@ fn refusal(mut response: Response<Body>) -> Refusal {
     let why = match status {
         StatusCode::UNAUTHORIZED => FailureReason::Credentials(Advice::Token),
         StatusCode::FORBIDDEN => FailureReason::NoPermission,
+        StatusCode::CONFLICT => FailureReason::Conflict,
         StatusCode::PAYLOAD_TOO_LARGE => FailureReason::TooLong,
         _ => FailureReason::Other,
     };

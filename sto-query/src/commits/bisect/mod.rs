@@ -37,7 +37,7 @@ const LEAST_INFORMATION: f64 = 0.02;
 /// Request for a bisection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BisectRequest {
     /// The commits after the good one up to the bad one, starting with the bad one, and then the good one: as `git

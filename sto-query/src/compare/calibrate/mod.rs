@@ -60,7 +60,7 @@ const POWER: f64 = 0.9;
 /// Options of a calibration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CalibrateOptions {
     /// Options of the comparisons.

@@ -11,7 +11,7 @@ use sto_core::{CancelToken, Cancelled};
 /// Options of a comparison. A finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CompareOptions {
     /// Accepted share of false findings among all findings (Benjamini & Hochberg), between 0 and 1.

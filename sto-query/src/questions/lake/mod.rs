@@ -16,7 +16,7 @@ use sto_core::CancelToken;
 /// Request to add profiles to a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LakeRequest {
     /// The profiles; all profiles of the store if `None`.
@@ -29,7 +29,7 @@ pub struct LakeRequest {
 /// Request to import profiles of a dataset into a store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ImportLakeRequest {
     /// The place of the dataset, as parsed by [`Place::parse`](crate::places::Place::parse).

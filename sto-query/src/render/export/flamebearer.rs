@@ -35,7 +35,7 @@ pub struct FlamebearerOptions {
 
 /// The name of the box of everything.
 const TOTAL: &str = "total";
-/// The name of boxes for what was left out.
+/// The name of boxes for omitted stacks.
 const OTHER: &str = "other";
 
 /// Draws the first sample type of one view, or of two.

@@ -14,8 +14,12 @@ const STACKS: usize = 7;
 /// Number of tables, with one for the field number 0, which does not exist.
 const TABLES: usize = 8;
 
-/// The entries of each table.
-pub(super) struct Dictionary<'b>([Vec<Message<'b>>; TABLES]);
+/// A dictionary.
+pub(super) struct Dictionary<'b> {
+    whole: Message<'b>,
+    /// The entries of each table.
+    tables: [Vec<Message<'b>>; TABLES],
+}
 
 /// The entries of each table that are used, and those that still have to be followed.
 struct Used {
@@ -33,29 +37,39 @@ impl<'b> Dictionary<'b> {
                 table.push(field.message()?);
             }
         }
-        Ok(Dictionary(tables))
+        Ok(Dictionary {
+            whole: message,
+            tables,
+        })
     }
 
     /// The text at an index.
     pub(super) fn text(&self, ix: u64) -> Option<&'b [u8]> {
-        let text = self.0[STRINGS].get(usize::try_from(ix).ok()?)?;
+        let text = self.tables[STRINGS].get(usize::try_from(ix).ok()?)?;
         Some(text.bytes())
     }
 
-    /// Encodes the part that these `ResourceProfiles` use.
-    pub(super) fn used_by(&self, resources: &[Message<'b>]) -> Result<MessageWriter, DecodeError> {
+    /// Encodes the part that these `ResourceProfiles` use; all of it if it cannot be followed, because the reader explains
+    /// the reason.
+    pub(super) fn used_by(&self, resources: &[Message<'b>]) -> MessageWriter {
+        self.follow(resources).unwrap_or_else(|_| MessageWriter {
+            bytes: self.whole.bytes().to_vec(),
+        })
+    }
+
+    fn follow(&self, resources: &[Message<'b>]) -> Result<MessageWriter, DecodeError> {
         let mut used = Used {
-            is_used: self.0.each_ref().map(|table| vec![false; table.len()]),
+            is_used: self.tables.each_ref().map(|table| vec![false; table.len()]),
             left: Vec::new(),
         };
         for resource in resources {
             used.follow_resource(*resource)?;
         }
         while let Some((table, ix)) = used.left.pop() {
-            used.follow_entry(table, self.0[table][ix])?;
+            used.follow_entry(table, self.tables[table][ix])?;
         }
         let mut part = MessageWriter::default();
-        for (table, number) in self.0.iter().zip(0u32..) {
+        for (table, number) in self.tables.iter().zip(0u32..) {
             for (entry, &is_used) in table.iter().zip(&used.is_used[number as usize]) {
                 part.bytes(number, if is_used { entry.bytes() } else { &[] });
             }

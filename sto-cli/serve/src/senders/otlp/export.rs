@@ -152,7 +152,7 @@ fn groups(
     let mut size = 0;
     let mut groups = Vec::new();
     for (origin, resources) in by_origin.into_values() {
-        let body = request.only(&resources)?;
+        let body = request.only(&resources);
         size += body.len() as u64;
         if size > limit {
             return Err(Problem::new(

@@ -107,13 +107,13 @@ impl Resources for Request<'_> {
         &self.resources
     }
 
-    fn only(&self, resources: &[usize]) -> Result<Bytes, Problem> {
+    fn only(&self, resources: &[usize]) -> Bytes {
         let texts: Vec<&str> = resources.iter().map(|&ix| self.texts[ix].get()).collect();
         let dictionary = self
             .dictionary
             .map(|dictionary| format!(",\"dictionary\":{dictionary}"));
         let dictionary = dictionary.unwrap_or_default();
-        Ok(format!("{{\"resourceProfiles\":[{}]{dictionary}}}", texts.join(",")).into())
+        format!("{{\"resourceProfiles\":[{}]{dictionary}}}", texts.join(",")).into()
     }
 }
 
@@ -122,7 +122,8 @@ impl KeyValue {
     fn label(self, strings: &[String]) -> Option<(String, String)> {
         let text_at = |ix: &Value| {
             let ix: usize = plain(ix)?.parse().ok()?;
-            strings.get(ix).cloned()
+            // Index 0 means none.
+            strings.get(ix).filter(|_| ix > 0).cloned()
         };
         let key = self
             .key_strindex

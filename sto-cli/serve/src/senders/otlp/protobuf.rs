@@ -12,14 +12,16 @@ pub(super) struct Request<'b> {
     resources: Vec<Resource>,
     /// The encoded resources.
     messages: Vec<Message<'b>>,
-    /// The encoded dictionary; there is none before version 1.8 of the protocol.
+    /// The dictionary, which the protocol has since version 1.8.
     dictionary: Option<Dictionary<'b>>,
-    size: usize,
 }
 
 impl<'b> Request<'b> {
     pub(super) fn parse(bytes: &'b [u8]) -> Result<Request<'b>, Problem> {
-        Request::read(bytes).map_err(|error| problem(error, bytes.len()))
+        Request::read(bytes).map_err(|error| {
+            let error = error.in_file(Path::new("the request"), bytes.len());
+            Problem::bad_request(error.to_string())
+        })
     }
 
     fn read(bytes: &'b [u8]) -> Result<Request<'b>, DecodeError> {
@@ -38,13 +40,8 @@ impl<'b> Request<'b> {
             resources: resources.collect::<Result<_, _>>()?,
             messages,
             dictionary,
-            size: bytes.len(),
         })
     }
-}
-
-fn problem(error: DecodeError, size: usize) -> Problem {
-    Problem::bad_request(error.in_file(Path::new("the request"), size).to_string())
 }
 
 impl Resources for Request<'_> {
@@ -52,17 +49,16 @@ impl Resources for Request<'_> {
         &self.resources
     }
 
-    fn only(&self, resources: &[usize]) -> Result<Bytes, Problem> {
+    fn only(&self, resources: &[usize]) -> Bytes {
         let messages: Vec<Message<'_>> = resources.iter().map(|&ix| self.messages[ix]).collect();
         let mut request = MessageWriter::default();
         for message in &messages {
             request.bytes(1, message.bytes());
         }
         if let Some(dictionary) = &self.dictionary {
-            let used = dictionary.used_by(&messages);
-            request.message(2, &used.map_err(|error| problem(error, self.size))?);
+            request.message(2, &dictionary.used_by(&messages));
         }
-        Ok(request.bytes.into())
+        request.bytes.into()
     }
 }
 
@@ -111,6 +107,8 @@ fn label(
         let field = field?;
         match field.number {
             1 => key = text(field.bytes()?),
+            // Index 0 means none.
+            3 if field.number()? == 0 => {}
             3 => key = text_at(&field)?,
             2 => {
                 for field in field.message()?.fields() {

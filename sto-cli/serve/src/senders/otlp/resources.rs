@@ -1,6 +1,5 @@
 //! The resources of a request.
 
-use crate::problem::Problem;
 use axum::body::Bytes;
 
 /// A resource, which is often a process.
@@ -17,5 +16,5 @@ pub(super) trait Resources {
     fn resources(&self) -> &[Resource];
 
     /// A request with only these resources, by their indices.
-    fn only(&self, resources: &[usize]) -> Result<Bytes, Problem>;
+    fn only(&self, resources: &[usize]) -> Bytes;
 }

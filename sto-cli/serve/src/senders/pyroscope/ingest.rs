@@ -90,6 +90,7 @@ async fn accept(
     let received = Received {
         origin: mapped.origin,
         body: content.bytes,
+        earlier: content.earlier,
         format: content.format,
         range,
         ..Received::default()
@@ -100,8 +101,10 @@ async fn accept(
 /// The profile in a body.
 struct Content {
     bytes: Bytes,
+    /// An earlier reading of the same counters.
+    earlier: Option<Bytes>,
     format: Option<Format>,
-    /// The name of what was profiled, if the body tells.
+    /// The profile's name, such as `mutex`, if the body tells.
     profile: Option<String>,
     /// Why a part of the body is not used.
     left_out: Option<&'static str>,
@@ -111,6 +114,7 @@ impl Content {
     fn new(bytes: impl Into<Bytes>, format: Option<Format>) -> Content {
         Content {
             bytes: bytes.into(),
+            earlier: None,
             format,
             profile: None,
             left_out: None,
@@ -158,13 +162,11 @@ impl Content {
                 .map_err(|error| Problem::bad_request(format!("sample_type_config: {error}")))?,
             None => BTreeMap::new(),
         };
-        let has_previous = form
-            .take("prev_profile")
-            .is_some_and(|previous| !previous.is_empty());
-        if has_previous || config.values().any(|config| config.cumulative) {
-            return Err(Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "a profile that includes the one before it; expected only what is new: use a newer SDK",
+        let earlier = form.take("prev_profile");
+        content.earlier = earlier.filter(|earlier| !earlier.is_empty());
+        if content.earlier.is_none() && config.values().any(|config| config.cumulative) {
+            return Err(Problem::bad_request(
+                "a cumulative profile without the part `prev_profile`; send the profile before it, too",
             ));
         }
         let shown = |name: &str| {

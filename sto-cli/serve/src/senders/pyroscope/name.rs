@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 
-/// Ends of names that old clients add to tell what is counted.
+/// Ends of names by which old clients tell the kind of profile.
 const TYPES: [&str; 12] = [
     "cpu",
     "itimer",
@@ -22,7 +22,7 @@ const TYPES: [&str; 12] = [
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AppName {
     pub(super) app: String,
-    /// What is counted, if the name tells.
+    /// The kind of profile, if the name tells.
     pub(super) counted: Option<String>,
     pub(super) labels: Vec<(String, String)>,
 }

@@ -10,7 +10,7 @@ pub(super) fn lines_to_folded(lines: &[u8]) -> Vec<u8> {
     lines.flat_map(|line| [line, b" 1\n"].concat()).collect()
 }
 
-/// What a node's name is.
+/// The meaning of a node's name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nodes {
     /// A part of a stack's text, of any length: `format=trie`.
