@@ -75,7 +75,7 @@ class Server:
 
     def samples(self):
         """The number of samples of the service in the store."""
-        answer = self.ask("top", named="v1")
+        answer = self.ask("top", named={"selector": "v1"})
         return answer["samples"] if answer else 0
 
     def stop(self):
@@ -169,7 +169,7 @@ def questions(programs, folder, args):
     thread.start()
     while thread.is_alive():
         began = time.monotonic()
-        assert server.ask("top", named="v1"), "no answer"
+        assert server.ask("top", named={"selector": "v1"}), "no answer"
         times.append((time.monotonic() - began) * 1e3)
         time.sleep(0.05)
     server.stop()
