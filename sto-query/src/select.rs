@@ -293,19 +293,24 @@ pub(crate) fn full_name(build: &Build) -> String {
 
 fn not_found(builds: &[&StoredBuild], selector: &Selector) -> SelectError {
     let text = selector.to_string();
-    let distance = |name: &str| strsim::damerau_levenshtein(name, &text);
+    let len = text.chars().count();
+    // A name that differs in more than half of its characters was hardly meant.
+    let distance = |name: &str| {
+        let is_close = name.chars().count().abs_diff(len) <= len / 2;
+        let distance = is_close.then(|| strsim::damerau_levenshtein(name, &text));
+        distance.filter(|&distance| distance <= len / 2)
+    };
     let closest = builds
         .iter()
         .flat_map(|b| {
             let names = [&b.build.version].into_iter().chain(&b.tags);
-            names.map(|name| {
+            names.filter_map(|name| {
                 let full = format!("{}@{name}", b.build.executable);
-                (distance(&full).min(distance(name)), full)
+                let distances = [distance(&full), distance(name)];
+                Some((distances.into_iter().flatten().min()?, full))
             })
         })
-        .min_by_key(|(distance, _)| *distance)
-        // A name that differs in more than half of its characters was hardly meant.
-        .filter(|(distance, _)| distance * 2 <= text.chars().count());
+        .min_by_key(|(distance, _)| *distance);
     SelectError::NotFound {
         known: builds
             .iter()

@@ -50,7 +50,7 @@ use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::units::{self, Nanoseconds, UnixSeconds};
 use storing::Storing;
-use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::spawn_blocking;
 use writing::{Message, Piece, Writing, refuse_all};
 
@@ -134,9 +134,9 @@ pub(crate) struct Intake {
     store: Store,
     settings: Settings,
     /// Turns of decoding, which takes a core.
-    decoders: Semaphore,
+    decoders: Arc<Semaphore>,
     /// Room for bodies, in bytes.
-    room: Semaphore,
+    room: Arc<Semaphore>,
     messages: Sender<Message>,
     ledger: Arc<Ledger>,
 }
@@ -173,8 +173,8 @@ impl Intake {
         Ok(Intake {
             store,
             settings,
-            decoders: Semaphore::new(2 * cores),
-            room: Semaphore::new(MAX_IN_FLIGHT as usize),
+            decoders: Arc::new(Semaphore::new(2 * cores)),
+            room: Arc::new(Semaphore::new(MAX_IN_FLIGHT as usize)),
             messages,
             ledger,
         })
@@ -182,22 +182,24 @@ impl Intake {
 
     /// Stores a run, which is kept apart from all others.
     pub(crate) async fn add_run(&self, received: Received) -> Result<IngestOutcome, Problem> {
-        let _room = self.room(received.body.len())?;
+        let room = self.room(received.body.len())?;
         let store = self.store.clone();
-        self.decode(move |settings| decode::ingest_run(&store, received, settings.max_decoded))
-            .await
+        let ingesting =
+            move |settings: &Settings| decode::ingest_run(&store, received, settings.max_decoded);
+        let (outcome, _room) = self.decode(room, ingesting).await?;
+        Ok(outcome)
     }
 
     /// Accepts profiles of services, all or none; returns when they are on disk.
     pub(crate) async fn accept(&self, received: Vec<Received>) -> Result<(), Problem> {
-        let _room = self.room(received.iter().map(|received| received.body.len()).sum())?;
+        let room = self.room(received.iter().map(|received| received.body.len()).sum())?;
         self.ledger.check_room()?;
-        let decoding = self.decode(move |settings| {
+        let decoding = self.decode(room, move |settings| {
             let arrivals = received.into_iter().map(Arrival::now);
             let pieces = arrivals.map(|arrival| Piece::new(arrival, settings.max_decoded));
             pieces.collect::<Result<Vec<Piece>, Problem>>()
         });
-        let pieces = decoding.await?;
+        let (pieces, _room) = decoding.await?;
         let (done, is_done) = oneshot::channel();
         // The other end answers until the last sender is gone.
         let _ = self.messages.send(Message::Batch { pieces, done });
@@ -205,24 +207,29 @@ impl Intake {
     }
 
     /// Takes room for the bytes of bodies.
-    fn room(&self, bytes: usize) -> Result<SemaphorePermit<'_>, Problem> {
+    fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let bytes = u32::try_from(bytes).unwrap_or(MAX_IN_FLIGHT);
-        let room = self.room.try_acquire_many(bytes.clamp(1, MAX_IN_FLIGHT));
+        let room = Arc::clone(&self.room);
+        let room = room.try_acquire_many_owned(bytes.clamp(1, MAX_IN_FLIGHT));
         room.map_err(|_| self.ledger.busy("too many profiles arrive at once"))
     }
 
-    /// Decodes on a thread for work that blocks, when it is this profile's turn.
+    /// Decodes on a thread for work that blocks, when it is this profile's turn. The turn and the room are taken until the
+    /// work is done, also if nobody waits for it any more.
     async fn decode<T: Send + 'static>(
         &self,
+        room: OwnedSemaphorePermit,
         work: impl FnOnce(&Settings) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let _turn = self
-            .decoders
-            .acquire()
-            .await
-            .map_err(|_| internal_error())?;
+    ) -> Result<(T, OwnedSemaphorePermit), Problem> {
+        let turn = Arc::clone(&self.decoders).acquire_owned().await;
+        let turn = turn.map_err(|_| internal_error())?;
         let settings = self.settings.clone();
-        let decoded = spawn_blocking(move || work(&settings)).await;
+        let decoding = spawn_blocking(move || {
+            let decoded = work(&settings);
+            drop(turn);
+            Ok((decoded?, room))
+        });
+        let decoded = decoding.await;
         let decoded = decoded.unwrap_or_else(|_| Err(internal_error()));
         if decoded.is_err() {
             self.ledger.count_refused();

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use axum::http::StatusCode;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -157,7 +157,6 @@ impl Writing {
             let mut records = Records::new(BufReader::new(File::open(&segment)?));
             while let Some(record) = records.next()? {
                 let place = format!("{} {}", segment.display(), record.offset);
-                let file = || folder.join(format!("refused-{}", record.offset));
                 let decoded = if attempt.is_last(&place)? {
                     Err("reading it ended the server".to_owned())
                 } else {
@@ -169,18 +168,37 @@ impl Writing {
                             self.add(&arrival, &decoded);
                         }
                     }
-                    Err(why) => {
-                        fs::write(file(), &record.body)?;
-                        let what = format!("{}: {why}", file().display());
-                        self.ledger.quarantine(what);
-                    }
+                    Err(why) => self.put_aside(folder, &record.body, &why)?,
                 }
             }
             let bytes = records.offset();
+            let mut rest = Vec::new();
+            let mut file = File::open(&segment)?;
+            file.seek(SeekFrom::Start(bytes))?;
+            file.read_to_end(&mut rest)?;
+            if !rest.is_empty() {
+                let why = format!(
+                    "{} was damaged or incomplete from byte {bytes}",
+                    segment.display()
+                );
+                self.put_aside(folder, &rest, &why)?;
+            }
             add(&self.ledger.spool_bytes, bytes);
             self.hand_over(Some((segment, bytes)), None);
         }
         attempt.finish()
+    }
+
+    /// Keeps bytes that cannot be stored in a file of their own, and tells so.
+    fn put_aside(&self, folder: &Path, bytes: &[u8], why: &str) -> io::Result<()> {
+        let digest = RecordingDigest::hash_bytes(bytes);
+        let path = folder.join(format!("refused-{digest}"));
+        let mut file = File::create(&path)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        File::open(folder)?.sync_all()?;
+        self.ledger.quarantine(format!("{}: {why}", path.display()));
+        Ok(())
     }
 
     fn decode(&self, record: &spool::Record) -> Result<(Arrival, Decoded), String> {

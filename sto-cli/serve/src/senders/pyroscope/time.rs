@@ -39,7 +39,7 @@ fn time(key: &str, text: &str) -> Result<Nanoseconds, Problem> {
                 14..17 => 1000,
                 _ => 1,
             };
-            whole * factor
+            whole.checked_mul(factor).ok_or_else(invalid)?
         }
         Err(_) => {
             let seconds = f64::from_str(text).map_err(|_| invalid())?;
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn rejects_what_is_no_time() {
-        for text in ["", "now", "-1", "NaN", "1e300"] {
+        for text in ["", "now", "-1", "NaN", "1e300", "32503680000"] {
             assert!(time("from", text).is_err(), "{text}");
         }
         assert!(range(Some("20"), Some("10")).is_err());
