@@ -99,18 +99,8 @@ impl Listing {
         file_size: Option<Bytes>,
     ) -> Result<BuildList, ListingError> {
         let mut builds = self.chosen(builds)?;
-        // `@newest` breaks ties of one program by version. The sort is stable, so builds without a recording time stay in
-        // the store's order.
-        builds.sort_by_cached_key(|stored| {
-            let first = first_recorded(stored);
-            let Build {
-                executable,
-                version,
-                ..
-            } = &stored.build;
-            let name = first.map(|_| (executable.clone(), Reverse(version.clone())));
-            (Reverse(first), name)
-        });
+        // The sort is stable, so builds without a recording time stay in the store's order.
+        builds.sort_by_key(|build| Reverse(first_recorded(build)));
         for build in &mut builds {
             build.profiles.reverse();
             build

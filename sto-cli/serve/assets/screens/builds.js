@@ -84,7 +84,7 @@ export const screen = {
         const offset = Number(parameters.get('offset')) || 0;
         const [found, code] = await Promise.all([listed(parameters, isByGit, offset, signal), codeNamed(parameters, signal)]);
         if (!found) return [code, nothing(labels)];
-        const ordered = isByGit ? byHistory(found.builds) : found.builds;
+        const ordered = isByGit ? byHistory(found.builds) : newestFirst(found.builds);
         const first = isByGit ? offset : 0;
         verdicts = new Verdicts(ordered, signal);
         const count = isByGit ? ordered.length : offset + ordered.length + found.more;
@@ -176,6 +176,20 @@ function nothing({ executables }) {
         element('p', {}, 'Send a profile: ', element('code', {}, `curl --data-binary @perf.data '${location.origin}/api/v1/profiles?program=demo&build=v1'`)),
       )
     : element('p', {}, 'No run matches these filters.');
+}
+
+/**
+ * Orders builds by the time of their first run, newest first. As for `@newest`, builds of a program with equal times are
+ * ordered by version. Builds without a time come last.
+ * @param {Build[]} builds
+ */
+function newestFirst(builds) {
+  /** @param {Build} build */
+  const begin = ({ profiles }) => profiles.at(-1)?.recorded ?? '';
+  /** @param {string} a @param {string} b */
+  const compare = (a, b) => Number(a > b) - Number(a < b);
+  return [...builds].sort((a, b) =>
+    compare(begin(b), begin(a)) || (begin(a) && (compare(a.executable, b.executable) || compare(b.version, a.version))) || 0);
 }
 
 /**
