@@ -252,6 +252,30 @@ fn a_record_that_ended_the_server_twice_is_set_aside() {
 }
 
 #[test]
+fn a_damaged_record_is_set_aside_with_those_after_it() {
+    let (folder, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (_, intake) = start(folder.path());
+    for time in [1000, 1003, 1006] {
+        wait(intake.accept(vec![piece("a", time, "main;parse 2\n")])).unwrap();
+    }
+    copy(folder.path(), after.path());
+    let segment = after.path().join("spool/0000000001.spool");
+    let mut bytes = fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&segment, &bytes).unwrap();
+
+    let (store, intake) = start(after.path());
+    wait(intake.flush());
+    assert_eq!(contents(&store).1, [2]);
+    let quarantined = intake.status().quarantined;
+    assert_eq!(quarantined.len(), 1, "{quarantined:?}");
+    let (file, why) = quarantined[0].split_once(": ").unwrap();
+    assert!(why.contains("damaged or incomplete"), "{why}");
+    assert!(bytes.ends_with(&fs::read(file).unwrap()));
+}
+
+#[test]
 fn a_full_spool_asks_senders_to_wait() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
