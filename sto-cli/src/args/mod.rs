@@ -20,7 +20,9 @@ pub(crate) use about::About;
 pub(crate) use choice::{choice, word};
 pub(crate) use curve::CurveArgs;
 pub(crate) use drawing::{DrawingArgs, StacksArgs};
-pub(crate) use findings::{FindingsFormat, FindingsOutputArgs, Rendered, Rendering};
+#[cfg(feature = "serve")]
+pub(crate) use findings::FindingsFormat;
+pub(crate) use findings::{FindingsOutputArgs, Rendered, Rendering};
 pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};
 pub(crate) use hot::HotArgs;
 pub(crate) use points::{BinsArg, read_points, write_drawing};

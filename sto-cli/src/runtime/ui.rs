@@ -2,6 +2,7 @@
 
 use crate::runtime::{WORDS, hints};
 use clap::ColorChoice;
+#[cfg(feature = "serve")]
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
