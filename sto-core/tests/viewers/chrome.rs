@@ -3,7 +3,7 @@
 use super::{error, metrics, read};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use sto_core::recording::{Location, Recording};
+use sto_core::recording::{Format, Location, Recording};
 
 /// The time of each stack; the number of calls is both the number of samples and a separate event.
 fn stacks(recording: &Recording) -> Vec<String> {
@@ -41,6 +41,20 @@ const CALLS: [&str; 2] = [
     "wall 1 70000 ns [helper]: main",
     "wall 1 30000 ns [helper]: main;work a.py:12",
 ];
+
+/// Read as protobuf, the line feed and the brace are a field 1 of 123 bytes. What this field contains depends on the
+/// length of the events.
+#[test]
+fn array_after_a_line_feed_of_any_length_is_recognised() {
+    for length in 1..200 {
+        let events = [
+            event("B", &"f".repeat(length), 0, ""),
+            event("E", "", 7, ""),
+        ];
+        let recording = read(&format!("[\n{}\n]", events.join(",\n"))).unwrap();
+        assert_eq!(recording.format, Format::Chrome, "{length}");
+    }
+}
 
 /// An argument's value, and the total and self time of the call in µs.
 type CallAt = (f64, u64, u64);

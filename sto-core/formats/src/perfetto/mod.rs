@@ -27,15 +27,8 @@ use sto_model::limits::MAX_LINE;
 /// Returns `true` if a file begins with a packet: field 1 is a message with a field that only
 /// packets have.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let mut file = Message::from_file(head.bytes);
-    let packet = match file.next() {
-        Ok(Some(field)) if field.number == 1 => field.message().ok(),
-        Err(_) => file
-            .partial_message()
-            .and_then(|(number, begun)| (number == 1).then_some(begun)),
-        _ => None,
-    };
-    packet.is_some_and(schema::is_packet)
+    let packet = Message::from_file(head.bytes).partial_message();
+    packet.is_some_and(|(number, packet)| number == 1 && schema::is_packet(packet))
 }
 
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
