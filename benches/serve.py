@@ -4,9 +4,10 @@
     python3 benches/serve.py push --rate 1000 --seconds 600
     python3 benches/serve.py history --instances 50 --hours 24
     python3 benches/serve.py questions --rate 500 --seconds 60
+    python3 benches/serve.py browsers
     python3 benches/serve.py kill --kills 100
 
-Without a name, runs all four. Each starts a server of its own on a new store in TMPDIR. Appends the figures to
+Without a name, runs all five. Each starts a server of its own on a new store in TMPDIR. Appends the figures to
 benches/results/serve.md. Needs cargo. Wall-clock times only mean something on an idle machine; processor time is always
 given, too.
 """
@@ -183,6 +184,28 @@ def questions(programs, folder, args):
     append("serve.md", lines)
 
 
+def browsers(programs, folder, args):
+    """200 browsers on the page of 200 builds, each with five runs."""
+    store = folder / "store"
+    for build in range(200):
+        for number in range(5):
+            path = folder / f"{build}-{number}.folded"
+            path.write_text(f"main;work {1000 + number}\nmain;build{build} {10 + number}\n")
+        paths = [folder / f"{build}-{number}.folded" for number in range(5)]
+        run(programs / "sto", "--store", store, "ingest", "--exe", "shop", "--build", f"v{build}", *paths)
+    server = Server(programs, store)
+    seen = load(programs, "browse", server.address)
+    peak = server.peak()
+    server.stop()
+    lines = heading("200 browsers on the page of 200 builds")
+    lines.append("")
+    for name, times in [("at the same moment", seen["at_once"]), ("all", seen["all"])]:
+        p99 = times["p99_ms"]
+        lines.append(verdict(f"{name}, p99", f"{p99:.1f} ms", "100 ms", p99 < 100))
+    lines.append(f"- peak memory {peak >> 20} MiB")
+    append("serve.md", lines)
+
+
 def kill(programs, folder, args):
     """kill -9 under load: each profile has a function of its own, so that it can be found."""
     store = folder / "store"
@@ -252,7 +275,9 @@ def kill(programs, folder, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    measures = {"push": push, "history": history, "questions": questions, "kill": kill}
+    measures = {
+        measure.__name__: measure for measure in [push, history, questions, browsers, kill]
+    }
     parser.add_argument("what", nargs="*", choices=[[], *measures], default=[])
     parser.add_argument("--programs", type=Path, help="folder of built programs")
     parser.add_argument("--rate", type=int)

@@ -5,7 +5,8 @@
 //!
 //! `push` sends at a fixed rate, whether or not the server keeps up, and measures the time of each request from the moment
 //! at which it was due. `history` sends the profiles of the last hours as fast as they are accepted; their times are in
-//! the profiles. Both print one line of JSON.
+//! the profiles. `browse` opens the page of builds in many browsers at once, and again every few seconds: it asks for what
+//! that page asks for, except the files that browsers keep. All print one line of JSON.
 
 use clap::{Parser, Subcommand};
 use flate2::Compression;
@@ -14,6 +15,7 @@ use prost::Message;
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -46,6 +48,20 @@ enum Mode {
         #[arg(long, default_value_t = 100)]
         instances: u32,
     },
+    /// Open the page of builds
+    Browse {
+        /// Address and port of the server
+        address: String,
+        /// Number of browsers
+        #[arg(long, default_value_t = 200)]
+        browsers: u32,
+        /// Times that each opens the page
+        #[arg(long, default_value_t = 20)]
+        times: u32,
+        /// Seconds between two times; the first time, all open it at the same moment
+        #[arg(long, default_value_t = 3)]
+        pause: u32,
+    },
     /// Send the profiles of the last hours
     History {
         /// Address and port of the server
@@ -74,6 +90,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             connections,
             instances,
         } => push(&address, rate, seconds, connections, instances),
+        Mode::Browse {
+            address,
+            browsers,
+            times,
+            pause,
+        } => browse(&address, browsers, times, pause),
         Mode::History {
             address,
             hours,
@@ -138,26 +160,68 @@ fn push(
     };
     let all = in_parallel(connections, send)?;
     let elapsed = start.elapsed();
-    let mut times: Vec<Duration> = all
-        .iter()
-        .flat_map(|seen| seen.times.iter().copied())
-        .collect();
+    let times = all.iter().flat_map(|seen| seen.times.iter().copied());
+    let times: Vec<Duration> = times.collect();
+    println!(
+        "{{\"sent\": {}, \"seconds\": {:.1}, {}, \"asked_to_wait\": {}, \"refused\": {}, \"decoded_bytes\": {decoded}}}",
+        times.len(),
+        elapsed.as_secs_f64(),
+        percentiles(times),
+        all.iter().map(|seen| seen.asked_to_wait).sum::<u64>(),
+        all.iter().map(|seen| seen.refused).sum::<u64>(),
+    );
+    Ok(())
+}
+
+/// The median, the 99th percentile and the longest of the times, as fields of JSON.
+fn percentiles(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| {
         let index = (times.len() as f64 * share) as usize;
         let time = times.get(index.min(times.len().saturating_sub(1)));
         time.map_or(0.0, |time| time.as_secs_f64() * 1e3)
     };
-    println!(
-        "{{\"sent\": {}, \"seconds\": {:.1}, \"p50_ms\": {:.2}, \"p99_ms\": {:.2}, \"max_ms\": {:.2}, \"asked_to_wait\": {}, \
-         \"refused\": {}, \"decoded_bytes\": {decoded}}}",
-        times.len(),
-        elapsed.as_secs_f64(),
+    format!(
+        "\"p50_ms\": {:.2}, \"p99_ms\": {:.2}, \"max_ms\": {:.2}",
         at(0.5),
         at(0.99),
-        at(1.0),
-        all.iter().map(|seen| seen.asked_to_wait).sum::<u64>(),
-        all.iter().map(|seen| seen.refused).sum::<u64>(),
+        at(1.0)
+    )
+}
+
+fn browse(address: &str, browsers: u32, times: u32, pause: u32) -> Result<(), Box<dyn Error>> {
+    let number = AtomicU64::new(0);
+    let connected = Barrier::new(browsers as usize);
+    let pause = Duration::from_secs(pause.into());
+    let browser = || -> io::Result<Vec<Duration>> {
+        let mut server = Server::connect(address)?;
+        let share = number.fetch_add(1, Relaxed) as f64 / f64::from(browsers);
+        connected.wait();
+        let start = Instant::now();
+        let mut took = Vec::new();
+        for time in 0..times {
+            let due = match time {
+                0 => start,
+                _ => start + pause * time + pause.mul_f64(share),
+            };
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            server.expect(200, "GET / HTTP/1.1\r\nAccept-Encoding: gzip", b"")?;
+            for question in ["labels", "builds"] {
+                let line = format!(
+                    "POST /api/v1/questions/{question} HTTP/1.1\r\nContent-Type: application/json"
+                );
+                server.expect(200, &line, b"{}")?;
+            }
+            took.push(due.elapsed());
+        }
+        Ok(took)
+    };
+    let all = in_parallel(browsers, browser)?;
+    let first = all.iter().filter_map(|times| times.first().copied());
+    println!(
+        "{{\"browsers\": {browsers}, \"at_once\": {{{}}}, \"all\": {{{}}}}}",
+        percentiles(first.collect()),
+        percentiles(all.concat()),
     );
     Ok(())
 }
@@ -240,8 +304,25 @@ impl Server {
     /// Sends a profile; returns the status of the answer.
     fn push(&mut self, instance: u64, body: &[u8]) -> io::Result<u16> {
         let name = format!("shop%7Binstance%3Di{instance}%2Cversion%3Dv1%7D");
+        self.send(
+            &format!("POST /ingest?name={name}&format=pprof HTTP/1.1"),
+            body,
+        )
+    }
+
+    /// Sends a request whose status has to be `status`.
+    fn expect(&mut self, status: u16, head: &str, body: &[u8]) -> io::Result<()> {
+        let found = self.send(head, body)?;
+        if found != status {
+            return Err(io::Error::other(format!("{head:?}: status {found}")));
+        }
+        Ok(())
+    }
+
+    /// Sends a request that begins with these lines; returns the status of the answer.
+    fn send(&mut self, head: &str, body: &[u8]) -> io::Result<u16> {
         let head = format!(
-            "POST /ingest?name={name}&format=pprof HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\r\n",
+            "{head}\r\nHost: {}\r\nContent-Length: {}\r\n\r\n",
             self.address,
             body.len()
         );
