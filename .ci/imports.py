@@ -21,7 +21,7 @@ FLOORS = {
     "sto-query/lake": "manual places exchange lake",
     "sto-query": "manual keys text answer functions select annotate listing labelled prune tree exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects savings search questions render tables results guide internal",
-    "sto-cli/serve": "services token log options problem compression room access monitor intake shared body wire pages status questions senders pull querier downloads checks connection tls server",
+    "sto-cli/serve": "services token log options problem compression room access monitor intake answers shared body wire pages status questions senders pull querier downloads checks connection tls server",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
 # The crates that other tools link, and how many names they have at their root at most.

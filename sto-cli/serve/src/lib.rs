@@ -18,6 +18,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 mod access;
+mod answers;
 mod body;
 mod checks;
 mod compression;

@@ -1,5 +1,6 @@
 //! State that all handlers share: the open store, and the limits of one request.
 
+use crate::answers::Answers;
 use crate::intake::{Intake, Settings};
 use crate::monitor::Monitor;
 use crate::options::{MemoryInUse, Options, Program, RenderCheck};
@@ -41,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Option<MemoryInUse>,
     pub(crate) render_check: Option<RenderCheck>,
     environment: Option<Arc<dyn Environment>>,
+    pub(crate) answers: Answers,
     pub(crate) store: Store,
     /// The newest known state, and the sources of its questions.
     current: Mutex<Option<(StateId, Sources)>>,
@@ -64,6 +66,7 @@ impl Shared {
             memory: program.memory_in_use,
             render_check: program.render_check.clone(),
             environment: program.environment.clone(),
+            answers: Answers::default(),
             options,
             store,
             current: Mutex::default(),
@@ -92,6 +95,13 @@ impl Shared {
         };
         *current = Some((state, sources.clone()));
         Ok((state, sources))
+    }
+
+    /// Like [`Shared::sources`], for work that does not take long, and has no turn to wait for.
+    pub(crate) async fn newest_sources(self: &Arc<Shared>) -> Result<(StateId, Sources), Problem> {
+        let shared = Arc::clone(self);
+        let newest = spawn_blocking(move || shared.sources()).await;
+        Ok(newest.map_err(|_| Problem::internal())??)
     }
 
     /// Forgets the kept state if the store has a newer one, so that its space can be used again.
@@ -168,26 +178,22 @@ impl Shared {
         self: &Arc<Shared>,
         read: impl FnOnce(&Sources, &Context) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.query_state(move |_, sources, context| read(sources, context))
+        let shared = Arc::clone(self);
+        self.timed(move |context| read(&shared.sources()?.1, context))
             .await
     }
 
-    /// Like [`Shared::query`], with the id of the state.
-    pub(crate) async fn query_state<T: Send + 'static>(
-        self: &Arc<Shared>,
-        read: impl FnOnce(StateId, &Sources, &Context) -> Result<T, Problem> + Send + 'static,
+    /// Does the work of a question within its time limit.
+    pub(crate) async fn timed<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Context) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let cancel = CancelOnDrop(CancelToken::default());
         let mut context = Context::default();
         context.cancel = cancel.0.clone();
         context.now = now();
-        let shared = Arc::clone(self);
-        let reading = self.heavy(move || {
-            let (state, sources) = shared.sources()?;
-            read(state, &sources, &context)
-        });
         let limit = self.options.limits.question_time();
-        match timeout(limit, reading).await {
+        match timeout(limit, self.heavy(move || work(&context))).await {
             Ok(outcome) => outcome?,
             Err(_) => Err(Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -65,19 +65,25 @@ async fn answer(
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let question = parse(&name, &request)?;
-    let known = headers.get(header::IF_NONE_MATCH).cloned();
-    let shared = Arc::clone(&app);
-    app.query_state(move |state, sources, context| {
-        let tag = shared.tag(state, &[name.as_bytes(), &request]);
-        if tag.is_some() && tag == known {
-            return Ok((StatusCode::NOT_MODIFIED, cached(tag)).into_response());
-        }
-        let answer = sto_query::ask(sources, &question, context)?;
+    let (state, sources) = app.newest_sources().await?;
+    let compute = app.timed(move |context| {
+        let answer = sto_query::ask(&sources, &question, context)?;
         let json = serde_json::to_vec(&answer).map_err(|_| Problem::internal())?;
-        let content_type = [(header::CONTENT_TYPE, "application/json")];
-        Ok((content_type, cached(tag), json).into_response())
-    })
-    .await
+        Ok(Bytes::from(json))
+    });
+    let tag = app.tag(state, &[name.as_bytes(), &request]);
+    let json = match &tag {
+        Some(tag) if headers.get(header::IF_NONE_MATCH) == Some(tag) => {
+            return Ok((StatusCode::NOT_MODIFIED, cached(Some(tag.clone()))).into_response());
+        }
+        Some(tag) => {
+            let known = &app.answers;
+            known.get_or_compute(state, tag.clone(), compute).await?
+        }
+        None => compute.await?,
+    };
+    let content_type = [(header::CONTENT_TYPE, "application/json")];
+    Ok((content_type, cached(tag), json).into_response())
 }
 
 /// Headers that let a client keep an answer, and ask each time whether it still is the same.
