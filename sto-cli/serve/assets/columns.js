@@ -1,5 +1,5 @@
 'use strict';
-// Answers in binary columns, as `questions/columns.rs` describes them.
+// Answers in binary columns, as `render/columns.rs` of the library describes them.
 import { call } from './ask.js';
 
 /** @typedef {{header: any, columns: Record<string, Float64Array | Uint32Array>}} Columns */

@@ -12,6 +12,7 @@ pub mod blame;
 pub mod bottlenecks;
 pub mod calibrate;
 pub mod calls;
+pub mod columns;
 pub mod correlate;
 pub mod drawing;
 pub mod evolution;
