@@ -1,6 +1,6 @@
 'use strict';
 // Answers in binary columns, as `render/columns.rs` of the library describes them.
-import { call } from './ask.js';
+import { call } from './host/call.js';
 
 /** @typedef {{header: any, columns: Record<string, Float64Array | Uint32Array>}} Columns */
 

@@ -1,7 +1,7 @@
 'use strict';
 // The shell: renders the screen of the address, and keeps header, keys and palette.
-import { Problem } from './ask.js';
 import { element } from './dom.js';
+import { Problem } from './problem.js';
 import { screens } from './screens/index.js';
 import { addUsualCommands } from './shell/commands.js';
 import { fillHeader, markCurrent, setTitle } from './shell/header.js';

@@ -1,46 +1,30 @@
 'use strict';
 // Files of the profiles that are shown, and other programs that show them.
-import { call } from '../ask.js';
 import { element } from '../dom.js';
+import { fileLink, viewers } from '../host/files.js';
+import { save } from '../save.js';
 
-/** Files that the server writes: their names in addresses, and in the menu. */
+/** @typedef {{format: string, ending: string, title: string}} FileKind */
+
+/** @type {FileKind[]} Files in formats of the library. */
 const FILES = [
-  ['pprof', 'pprof'],
-  ['folded', 'Folded stacks'],
-  ['firefox', 'Firefox Profiler'],
-  ['speedscope', 'speedscope'],
-  ['html', 'Page that works offline'],
-];
-
-/** Sites that show profiles. They fetch a file from this server by an address that is valid for minutes. */
-const VIEWERS = [
-  ['speedscope', 'speedscope.app', 'https://www.speedscope.app/#profileURL='],
-  ['firefox', 'profiler.firefox.com', 'https://profiler.firefox.com/from-url/'],
+  { format: 'pprof', ending: 'pb.gz', title: 'pprof' },
+  { format: 'folded', ending: 'folded', title: 'Folded stacks' },
+  { format: 'firefox', ending: 'firefox.json', title: 'Firefox Profiler' },
+  { format: 'speedscope', ending: 'speedscope.json', title: 'speedscope' },
+  { format: 'html', ending: 'html', title: 'Page that works offline' },
 ];
 
 /**
  * Returns a menu of files and viewers.
- * @param {string} name What is shown.
- * @param {string[]} runs Content ids of the profiles.
- * @param {string | null} event
+ * @param {string} title What is shown.
+ * @param {import('../host/files.js').Shown} shown
  */
-export function downloads(name, runs, event) {
-  const query = new URLSearchParams({ runs: runs.join(','), ...(event ? { event } : {}) });
-  const files = FILES.map(([format, title]) => element('a', { href: `/api/v1/export/${format}?${query}`, download: true }, title));
-  const viewers = VIEWERS.map(([format, title, site]) => element('button', { type: 'button', click: () => openIn(site, format, query) }, `Open in ${title}`));
-  const picture = element('button', { type: 'button', click: () => savePicture(picture, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`) }, 'Picture (PNG)');
-  return element('details', { class: 'menu' }, element('summary', {}, 'Download'), element('div', { class: 'menu-items' }, ...files, picture, ...viewers));
-}
-
-/**
- * @param {string} site
- * @param {string} format
- * @param {URLSearchParams} query
- */
-async function openIn(site, format, query) {
-  const response = await call(`/api/v1/export-links/${format}?${query}`);
-  const { path } = await response.json();
-  window.open(site + encodeURIComponent(location.origin + path), '_blank', 'noopener');
+export function downloads(title, shown) {
+  const name = title.replaceAll(/[^\w.-]+/g, '-');
+  const files = FILES.map((kind) => fileLink(kind, name, shown));
+  const picture = element('button', { type: 'button', click: () => savePicture(picture, `${name}.png`) }, 'Picture (PNG)');
+  return element('details', { class: 'menu' }, element('summary', {}, 'Download'), element('div', { class: 'menu-items' }, ...files, picture, ...viewers(shown)));
 }
 
 /**
@@ -50,14 +34,4 @@ async function openIn(site, format, query) {
 function savePicture(button, name) {
   const canvas = button.closest('.screen')?.querySelector('sto-flame canvas');
   if (canvas instanceof HTMLCanvasElement) canvas.toBlob((blob) => blob && save(name, blob));
-}
-
-/**
- * @param {string} name
- * @param {Blob} blob
- */
-function save(name, blob) {
-  const link = element('a', { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
 }

@@ -1,7 +1,7 @@
 'use strict';
 // A part of a screen that is loaded again when its options change.
-import { Problem } from '../ask.js';
 import { element } from '../dom.js';
+import { Problem } from '../problem.js';
 
 /** @typedef {import('../dom.js').Content} Content */
 

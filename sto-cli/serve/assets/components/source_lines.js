@@ -1,7 +1,8 @@
 'use strict';
-// The lines of a function with their costs. A server has no source files: it shows what the store knows.
-import { ask, Problem } from '../ask.js';
+// The lines of a function with their costs. Pages have no source files: they show what the store knows.
+import { ask } from '../ask.js';
 import { element } from '../dom.js';
+import { Problem } from '../problem.js';
 import { percent, quantity } from './numbers.js';
 
 /**
@@ -29,7 +30,7 @@ export async function sourceLines(frame, named, filter, unit) {
  * @param {string} unit
  */
 function fileOf({ file, path, warnings, lines }, unit) {
-  const hint = element('div', {}, 'The server has no source text; ', element('code', {}, 'sto source'), ' shows it next to these costs where the source is.');
+  const hint = element('div', {}, 'There is no source text here; ', element('code', {}, 'sto source'), ' shows it next to these costs where the source is.');
   const notes = [...warnings.map((warning) => element('div', {}, warning)), ...(path === null ? [hint] : [])];
   const largest = Math.max(...lines.map(({ total }) => total?.value ?? 0));
   return element(

@@ -1,6 +1,6 @@
 'use strict';
 // The builds of a store: filters, and a table with the runs of each build and its verdict against the build before.
-import { Problem, ask } from '../ask.js';
+import { ask } from '../ask.js';
 import { formatRuns } from '../build_ref.js';
 import { dataTable } from '../components/data_table.js';
 import { choice, options, textField } from '../components/fields.js';
@@ -8,6 +8,7 @@ import { Part } from '../components/part.js';
 import { element } from '../dom.js';
 import { minute, rounded } from '../components/measures.js';
 import { counted, grouped, percent, quantity } from '../components/numbers.js';
+import { Problem } from '../problem.js';
 import { currentAddress, linkTo, remember } from '../shell/router.js';
 
 /** @typedef {import('../shell/router.js').Address} Address */

@@ -162,7 +162,7 @@ function parts(profile, parameters, choices, explorer) {
       element('h1', {}, profile.name),
       element('p', { class: 'soft' }, facts.filter(Boolean).join(' · ')),
       element('a', { href: linkTo('/compare', { candidate: build }) }, 'Compare with another build'),
-      downloads(profile.name, header.profiles, parameters.get('event')),
+      downloads(profile.name, { runs: header.profiles, event: parameters.get('event') }),
     ),
     ...(header.incomplete > 0.05 ? [element('p', { class: 'warnings' }, `${percent(header.incomplete)} of the samples lack some or all callers.`)] : []),
     element(

@@ -1,12 +1,13 @@
 'use strict';
 // The functions or libraries that keep the most cores busy over all programs, and the cores that a part less would save.
-import { Problem, ask } from '../ask.js';
+import { ask } from '../ask.js';
 import { dataTable } from '../components/data_table.js';
 import { choice, numberField, options } from '../components/fields.js';
 import { Part } from '../components/part.js';
 import { element, svg } from '../dom.js';
 import { duration, rounded } from '../components/measures.js';
 import { counted, percent } from '../components/numbers.js';
+import { Problem } from '../problem.js';
 import { currentAddress, linkTo, remember } from '../shell/router.js';
 
 /**

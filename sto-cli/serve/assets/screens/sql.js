@@ -1,12 +1,13 @@
 'use strict';
 // The store as SQL tables: an editor, shipped examples, and results as a table, a plot, or CSV.
-import { call } from '../ask.js';
+import { call } from '../host/call.js';
 import { dataTable } from '../components/data_table.js';
 import { choice, options } from '../components/fields.js';
 import { linePlot } from '../components/line_plot.js';
 import { counted, grouped } from '../components/numbers.js';
 import { Part } from '../components/part.js';
 import { element } from '../dom.js';
+import { save } from '../save.js';
 import { setKeys } from '../shell/keys.js';
 import { currentAddress, remember } from '../shell/router.js';
 
@@ -215,9 +216,7 @@ function plotOf({ columns, rows }, of, numbers) {
 function download({ columns, rows }) {
   const quoted = (/** @type {Cell} */ cell) => (/[",\r\n]/.test(String(cell ?? '')) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell ?? ''));
   const lines = [columns, ...rows].map((row) => row.map(quoted).join(','));
-  const url = URL.createObjectURL(new Blob([lines.join('\r\n') + '\r\n'], { type: 'text/csv' }));
-  element('a', { href: url, download: 'result.csv' }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  save('result.csv', new Blob([lines.join('\r\n') + '\r\n'], { type: 'text/csv' }));
 }
 
 /**

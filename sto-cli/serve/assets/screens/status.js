@@ -1,6 +1,7 @@
 'use strict';
 // The state of the server: what senders sent and lost, and profiles without symbols.
-import { ask, call } from '../ask.js';
+import { ask } from '../ask.js';
+import { call } from '../host/call.js';
 import { formatRuns } from '../build_ref.js';
 import { dataTable } from '../components/data_table.js';
 import { minute, rounded } from '../components/measures.js';

@@ -15,7 +15,7 @@ const NEWEST = 10; // builds shown before a text is typed
 
 /** @param {readonly import('./router.js').Screen[]} screens */
 export function addUsualCommands(screens) {
-  addCommands((text) => matching(text, screens.map((screen) => ({ kind: 'screen', name: screen.title, run: () => go(screen.path) }))));
+  addCommands((text) => matching(text, screens.map((screen) => ({ kind: 'screen', name: screen.title, run: () => go(linkTo(screen.path)) }))));
   addCommands((text, signal) => (text === '' ? newestBuilds(signal) : named(text, signal)));
 }
 

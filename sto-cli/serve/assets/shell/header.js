@@ -4,6 +4,7 @@ import { element } from '../dom.js';
 import { chooseTheme, theme } from './theme.js';
 import { showKeys } from './keys.js';
 import { openPalette } from './palette.js';
+import { linkTo } from './router.js';
 
 /** @typedef {import('./router.js').Screen} Screen */
 
@@ -17,10 +18,10 @@ const subject = element('span', { class: 'subject name' });
 export function fillHeader(screens) {
   const links = screens
     .filter((screen) => !screen.isHidden)
-    .map((screen) => element('li', {}, element('a', { href: screen.path }, screen.title)));
+    .map((screen) => element('li', {}, element('a', { href: linkTo(screen.path) }, screen.title)));
   const header = /** @type {HTMLElement} */ (document.getElementById('header'));
   header.replaceChildren(
-    element('a', { class: 'brand', href: '/' }, 'sto'),
+    element('a', { class: 'brand', href: linkTo('/') }, 'sto'),
     subject,
     element('nav', { 'aria-label': 'Screens' }, element('ul', {}, ...links)),
     element('div', { class: 'header-tools' }, paletteButton(), themeSwitch(), keysButton()),
@@ -55,7 +56,7 @@ function themeSwitch() {
  */
 export function markCurrent(screen) {
   for (const link of document.querySelectorAll('#header nav a')) {
-    if (link.getAttribute('href') === screen.path) link.setAttribute('aria-current', 'page');
+    if (link.getAttribute('href') === linkTo(screen.path)) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
 }

@@ -1,5 +1,6 @@
 'use strict';
 // Addresses of screens. All state that a link should reproduce is in the address.
+import { addressOf, hrefOf } from '../host/address.js';
 
 /**
  * The address of a screen.
@@ -28,7 +29,16 @@
 
 /** @returns {Address} */
 export function currentAddress() {
-  return { path: location.pathname, parameters: new URLSearchParams(location.search) };
+  return parse(addressOf(location));
+}
+
+/**
+ * @param {string} address
+ * @returns {Address}
+ */
+function parse(address) {
+  const { pathname, searchParams } = new URL(address, location.origin);
+  return { path: pathname, parameters: searchParams };
 }
 
 /**
@@ -53,7 +63,7 @@ export function linkTo(path, parameters = {}) {
 function written(path, query) {
   // Commas and slashes need no escapes in a query.
   const text = query.toString().replaceAll('%2C', ',').replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%40', '@');
-  return text === '' ? path : `${path}?${text}`;
+  return hrefOf(text === '' ? path : `${path}?${text}`);
 }
 
 /** @type {(address: Address, isBack: boolean) => void} */
@@ -69,9 +79,9 @@ export function startRouter(isScreen, show) {
   addEventListener('popstate', () => show(currentAddress(), true));
   document.addEventListener('click', (event) => {
     const url = clickedLink(event);
-    if (!url || url.origin !== location.origin || !isScreen(url.pathname)) return;
+    if (!url || url.origin !== location.origin || !isScreen(parse(addressOf(url)).path)) return;
     event.preventDefault();
-    go(url.pathname + url.search);
+    go(hrefOf(addressOf(url)));
   });
   show(currentAddress(), false);
 }
@@ -93,7 +103,8 @@ function clickedLink(event) {
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   if (!isPlain || event.defaultPrevented || !link?.href || link.target || link.hasAttribute('download')) return null;
-  return link.getAttribute('href')?.startsWith('#') ? null : new URL(link.href);
+  // A link such as `#main` leads to a place of the same screen.
+  return link.getAttribute('href')?.match(/^#(?!\/)/) ? null : new URL(link.href);
 }
 
 /**
@@ -109,7 +120,7 @@ export function remember(changes, { replace = false } = {}) {
     for (const one of Array.isArray(value) ? value : [value]) if (one) parameters.append(key, one);
   }
   const link = written(path, parameters);
-  if (link === location.pathname + location.search) return;
+  if (link === hrefOf(addressOf(location))) return;
   if (replace) history.replaceState(null, '', link);
   else history.pushState(null, '', link);
 }

@@ -7,7 +7,8 @@
 //! assets/main.js         renders the screen of an address
 //!        shell/          addresses, header, keys, palette, dark and light
 //!        screens/        one file for each screen; index.js lists them
-//!        ask.js          questions to the server
+//!        ask.js          questions to the library
+//!        host/           what differs in a page without a server, see the folder `web`
 //!        dom.js          elements, without HTML from text
 //!        styles/         variables of colours first, then one file for each part
 //! ```
