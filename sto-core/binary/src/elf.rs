@@ -10,9 +10,10 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 use sto_model::GnuBuildId;
-use sto_model::files::{Links, ReadAt, RegularFile};
+use sto_model::files::{Links, RegularFile};
 use sto_model::system::{file_id, os_string_from_bytes};
 
 /// A parsed ELF file.
@@ -36,7 +37,7 @@ pub struct ElfFile {
     pub path: PathBuf,
     /// GNU build id, if the file has one.
     pub build_id: Option<GnuBuildId>,
-    /// Inode number.
+    /// Inode number; zero for bytes in memory.
     pub inode: u64,
     /// Modification time, if the file system has one.
     pub written: Option<SystemTime>,
@@ -87,6 +88,23 @@ impl ElfFile {
         let data = decompressed(&opened)
             .and_then(|decompressed| LazyFile::new(decompressed.unwrap_or(opened)))
             .map_err(|error| unreadable(&error))?;
+        let file = ElfFile::new(path, data)?;
+        Ok(Some(ElfFile {
+            inode: file_id(&metadata).inode,
+            written: metadata.modified().ok(),
+            ..file
+        }))
+    }
+
+    /// Uses the bytes of a file in memory.
+    ///
+    /// # Errors
+    /// Returns a clause with the given name if they are not an ELF file.
+    pub fn from_bytes(name: &Path, bytes: Arc<[u8]>) -> Result<ElfFile, String> {
+        ElfFile::new(name, LazyFile::from_bytes(bytes))
+    }
+
+    fn new(path: &Path, data: LazyFile) -> Result<ElfFile, String> {
         let read = || -> object::Result<_> {
             let elf = object::File::parse(&data)?;
             let build_id = elf.build_id()?;
@@ -105,21 +123,21 @@ impl ElfFile {
             ))
         };
         let (build_id, detail, has_code, debug_link, debug_alt_link) =
-            read().map_err(|error| match data.file().truncation_error() {
-                Some(cut) => unreadable(&cut),
+            read().map_err(|error| match data.truncation_error() {
+                Some(cut) => format!("cannot read {}: {cut}", path.display()),
                 None => format!("{} is not a valid ELF file: {error}", path.display()),
             })?;
-        Ok(Some(ElfFile {
+        Ok(ElfFile {
             path: path.to_owned(),
             build_id,
-            inode: file_id(&metadata).inode,
-            written: metadata.modified().ok(),
+            inode: 0,
+            written: None,
             detail,
             has_code,
             debug_link,
             debug_alt_link,
             data,
-        }))
+        })
     }
 
     /// Parses the file.
@@ -132,12 +150,12 @@ impl ElfFile {
 
     /// Returns the contents of the file.
     pub(super) fn bytes(&self) -> Option<&[u8]> {
-        self.data.bytes(0..self.data.file().size() as usize)
+        self.data.bytes(0..self.data.size() as usize)
     }
 
     /// Returns a message that names the file if another process has truncated it since it was opened.
     pub fn why_cut(&self) -> Option<String> {
-        let cut = self.data.file().truncation_error()?;
+        let cut = self.data.truncation_error()?;
         Some(format!("{}: {cut}", self.path.display()))
     }
 
@@ -183,7 +201,7 @@ impl ElfFile {
                 section.compressed_file_range().is_ok_and(|range| {
                     let packed = range.compressed_size;
                     let end = range.offset.checked_add(packed);
-                    end.is_some_and(|end| end <= self.data.file().size())
+                    end.is_some_and(|end| end <= self.data.size())
                         && range.uncompressed_size
                             <= FREE.saturating_add(packed.saturating_mul(MAX_RATIO))
                 })

@@ -56,6 +56,12 @@ fn find_by_build_id(
         paths.push_front(path.to_owned());
     }
     let mut best = Best::default();
+    let in_memory = options.symbol_bytes.iter();
+    let in_memory =
+        in_memory.filter_map(|(name, bytes)| ElfFile::from_bytes(name, bytes.clone()).ok());
+    in_memory
+        .filter(|file| file.build_id.as_ref() == Some(build_id))
+        .for_each(|file| best.add(file));
     let mut refused = None;
     // Listing folders takes longer than trying paths.
     let listed = std::iter::once_with(|| files_with_build_id(build_id, options));

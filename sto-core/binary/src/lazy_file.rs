@@ -1,24 +1,21 @@
-//! A file in memory that is read on demand.
+//! Files in memory, or that are read into memory on demand.
 
 use memmap2::{MmapOptions, MmapRaw};
 use object::ReadRef;
 use std::io;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use sto_model::files::{ReadAt, RegularFile};
 use sto_model::system;
 
-/// A file whose blocks are read into memory on first use.
-///
-/// The file is not mapped; [`ReadAt`] says why. Blocks that nobody has asked for, and holes of sparse files, take no
-/// memory.
+/// The contents of a file, which are in memory or are read on first use.
 #[derive(Debug)]
-pub struct LazyFile {
-    file: RegularFile,
-    /// Anonymous memory of the file's size, initially zero.
-    memory: MmapRaw,
-    /// For each block that was asked for, whether it could be read.
-    blocks: Box<[OnceLock<bool>]>,
+pub struct LazyFile(Contents);
+
+#[derive(Debug)]
+enum Contents {
+    Bytes(Arc<[u8]>),
+    Blocks(Blocks),
 }
 
 const BLOCK: usize = 1 << 16;
@@ -29,6 +26,57 @@ impl LazyFile {
     /// # Errors
     /// Returns an error if the system cannot reserve that much.
     pub(crate) fn new(file: RegularFile) -> io::Result<LazyFile> {
+        Ok(LazyFile(Contents::Blocks(Blocks::new(file)?)))
+    }
+
+    /// Uses bytes that are in memory.
+    pub(crate) fn from_bytes(bytes: Arc<[u8]>) -> LazyFile {
+        LazyFile(Contents::Bytes(bytes))
+    }
+
+    /// The length that the file had when it was opened.
+    pub(crate) fn size(&self) -> u64 {
+        match &self.0 {
+            Contents::Bytes(bytes) => bytes.len() as u64,
+            Contents::Blocks(blocks) => blocks.file.size(),
+        }
+    }
+
+    /// Returns an error if another process has truncated the file since it was opened.
+    pub(crate) fn truncation_error(&self) -> Option<io::Error> {
+        match &self.0 {
+            Contents::Bytes(_) => None,
+            Contents::Blocks(blocks) => blocks.file.truncation_error(),
+        }
+    }
+
+    /// Returns a part of the file; `None` if it extends past the end of the file or cannot be read.
+    pub(crate) fn bytes(&self, part: Range<usize>) -> Option<&[u8]> {
+        if part.start > part.end || part.end as u64 > self.size() {
+            return None;
+        }
+        match &self.0 {
+            Contents::Bytes(bytes) => bytes.get(part),
+            Contents::Blocks(blocks) => blocks.bytes(part),
+        }
+    }
+}
+
+/// A file whose blocks are read into memory on first use.
+///
+/// The file is not mapped; [`ReadAt`] says why. Blocks that nobody has asked for, and holes of sparse files, take no
+/// memory.
+#[derive(Debug)]
+struct Blocks {
+    file: RegularFile,
+    /// Anonymous memory of the file's size, initially zero.
+    memory: MmapRaw,
+    /// For each block that was asked for, whether it could be read.
+    blocks: Box<[OnceLock<bool>]>,
+}
+
+impl Blocks {
+    fn new(file: RegularFile) -> io::Result<Blocks> {
         let length = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let memory = MmapOptions::new()
             .len(length.max(1))
@@ -37,7 +85,7 @@ impl LazyFile {
         // Page faults dominate the time of reading, and huge pages need fewer. Not every system has them.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        Ok(LazyFile {
+        Ok(Blocks {
             file,
             memory: memory.into(),
             blocks: (0..length.div_ceil(BLOCK))
@@ -46,16 +94,8 @@ impl LazyFile {
         })
     }
 
-    pub(crate) fn file(&self) -> &RegularFile {
-        &self.file
-    }
-
-    /// Returns a part of the file; `None` if it extends past the end of the file or cannot be read.
-    pub(crate) fn bytes(&self, part: Range<usize>) -> Option<&[u8]> {
-        let length = self.file.size() as usize;
-        if part.start > part.end || part.end > length {
-            return None;
-        }
+    /// Returns a part that is within the file; `None` if it cannot be read.
+    fn bytes(&self, part: Range<usize>) -> Option<&[u8]> {
         let blocks = part.start / BLOCK..part.end.div_ceil(BLOCK);
         let is_read = |block: usize| *self.blocks[block].get_or_init(|| self.read(block).is_ok());
         if !blocks.into_iter().all(is_read) {
@@ -87,7 +127,7 @@ impl LazyFile {
 
 impl<'a> ReadRef<'a> for &'a LazyFile {
     fn len(self) -> Result<u64, ()> {
-        Ok(self.file.size())
+        Ok(self.size())
     }
 
     fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'a [u8], ()> {
@@ -159,7 +199,7 @@ mod tests {
         File::create(&path).unwrap();
         assert_eq!(file.bytes(0..2), Some(&[7, 7][..]));
         assert_eq!(file.bytes(BLOCK..BLOCK + 2), None);
-        assert!(file.file().truncation_error().is_some());
+        assert!(file.truncation_error().is_some());
     }
 
     #[test]

@@ -24,6 +24,14 @@ pub fn has_path_or_name(module: &Module, file: &str) -> bool {
 /// # Errors
 /// Returns a notice with the reason and a remedy if no file can be trusted.
 pub fn find_without_build_id(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
+    let mut in_memory = options.symbol_bytes.iter();
+    let is_named = |name: &Path| {
+        name.to_str()
+            .is_some_and(|name| has_path_or_name(module, name))
+    };
+    if let Some((name, bytes)) = in_memory.find(|(name, _)| is_named(name)) {
+        return Ok(Found::new(ElfFile::from_bytes(name, bytes.clone())?));
+    }
     // `sto record` leaves a copy.
     let vdso = (module.path == VDSO).then(|| copied_paths(VDSO, options));
     let vdso = vdso.and_then(|copies| copies.into_iter().find(|copy| copy.exists()));

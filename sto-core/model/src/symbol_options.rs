@@ -15,6 +15,9 @@ pub struct SymbolOptions {
     /// Files given by the user for modules of the recording: the module's recorded path or base name, and the file
     /// to use. They are used without a check if the recording has no build id for the module.
     pub symbol_files: Vec<(String, PathBuf)>,
+    /// The bytes of programs, libraries and their debug files, with the names of the files. They are used without a
+    /// check if the recording has no build id for a module with this name.
+    pub symbol_bytes: Vec<(PathBuf, Arc<[u8]>)>,
     /// The folder of the recording.
     pub recording_dir: Option<PathBuf>,
     /// The modification time of the recording. A file without a build id that is newer is not the recorded one.

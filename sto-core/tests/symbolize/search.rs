@@ -4,6 +4,7 @@ use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
 use super::{link_to_endless, make_pipe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 use sto_core::Hint;
 use sto_core::ingest::SymbolOptions;
@@ -510,4 +511,22 @@ fn trusts_a_given_file_unless_its_build_id_differs() {
         "{}",
         found.problem()
     );
+}
+
+#[test]
+fn programs_in_memory_are_found_by_build_id_or_name() {
+    let moved = Moved::new();
+    let bytes: Arc<[u8]> = std::fs::read(&moved.program.path).unwrap().into();
+    let named = |name: &str| SymbolOptions {
+        symbol_bytes: vec![(name.into(), Arc::clone(&bytes))],
+        ..SymbolOptions::default()
+    };
+    assert_eq!(moved.resolve(&named("any")).functions(), ["hidden"]);
+    let module = Module {
+        build_id: None,
+        ..moved.module.clone()
+    };
+    let resolve = |name| resolve(module.clone(), [moved.offset], &named(name));
+    assert_eq!(resolve("app").functions(), ["hidden"]);
+    assert_ne!(resolve("other").functions(), ["hidden"]);
 }

@@ -29,6 +29,10 @@ pub(crate) struct AnonymousFile(pub(crate) File, PathBuf);
 
 impl AnonymousFile {
     pub(crate) fn new() -> io::Result<AnonymousFile> {
+        // The standard library panics there when it is asked for the folder.
+        if cfg!(target_family = "wasm") {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let path = env::temp_dir().join(format!("sto-{:016x}", random_number()));
         let file = File::options()
             .read(true)
@@ -51,13 +55,11 @@ impl Drop for AnonymousFile {
 }
 
 /// Does nothing: other systems cannot reserve disk space after the end of a file.
-#[expect(clippy::missing_errors_doc, reason = "never fails")]
 pub fn reserve_after_end(_file: &File, _length: u64, _what: Reserve) -> io::Result<()> {
     Ok(())
 }
 
 /// Does nothing: other systems cannot limit a running process.
-#[expect(clippy::missing_errors_doc, reason = "never fails")]
 pub fn limit_process(_child: &Child, _resource: Resource, _most: u64) -> io::Result<()> {
     Ok(())
 }
