@@ -19,6 +19,7 @@ FLOORS = {
     "sto-core": "manual symbolize intern ingest",
     "sto-query/stats": None,
     "sto-query/lake": "manual places exchange lake",
+    "sto-query/wasm": None,
     "sto-query": "manual keys text answer functions select annotate listing labelled prune tree exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects savings search questions render tables results guide internal",
     "sto-cli/serve": "services token log options problem compression room access monitor intake answers shared body wire pages status questions senders pull querier downloads checks connection tls server",
