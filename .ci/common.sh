@@ -50,6 +50,16 @@ install_packages() {
 	[[ -z $packages ]] || fail "install these Debian packages, or the tools in them: $packages"
 }
 
+# Installs the packages of .ci/node.txt, for tests of pages, and puts their programs on the path.
+install_node_packages() {
+	local node
+	node="$(dirname "$CARGO_TARGET_DIR")/node"
+	# shellcheck disable=SC2046 # each line is a package
+	npm install --silent --no-audit --no-fund --prefix "$node" $(grep -v '^#' .ci/node.txt)
+	export NODE_PATH="$node/node_modules"
+	PATH="$NODE_PATH/.bin:$PATH"
+}
+
 # Runs cargo with clippy as the compiler of the workspace, so that a warning is an error. `cargo clippy` would compile
 # everything, dependencies included, a second time.
 with_clippy() {

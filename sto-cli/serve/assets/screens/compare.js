@@ -22,6 +22,8 @@ export const screen = {
   title: 'Compare',
   async render(main, { parameters }, signal) {
     const asking = buildChoices(signal);
+    // If the profiles cannot be shown, that error is the one to tell.
+    asking.catch(() => {});
     const sides = ['baseline', 'candidate'].map((side) => parameters.get(side) ?? '');
     if (sides.includes('')) {
       main.append(element('h1', {}, 'Compare'), sideFields(await asking, parameters, sides, ['', '']));

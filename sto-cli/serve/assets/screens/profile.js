@@ -22,6 +22,8 @@ export const screen = {
   async render(main, { parameters }, signal) {
     const build = parameters.get('build') ?? '';
     const asking = buildChoices(signal);
+    // If the profiles cannot be shown, that error is the one to tell.
+    asking.catch(() => {});
     if (build === '') {
       main.append(element('h1', {}, 'Profile'), buildField('Build', await asking, '', '', openBuild));
       return;

@@ -16,7 +16,8 @@ const NEWEST = 10; // builds shown before a text is typed
 /** @param {readonly import('./router.js').Screen[]} screens */
 export function addUsualCommands(screens) {
   addCommands((text) => matching(text, screens.map((screen) => ({ kind: 'screen', name: screen.title, run: () => go(linkTo(screen.path)) }))));
-  addCommands((text, signal) => (text === '' ? newestBuilds(signal) : named(text, signal)));
+  const kinds = Object.keys(LINKS).filter((kind) => screens.some(({ path }) => path === LINKS[kind].path));
+  addCommands((text, signal) => (text === '' ? newestBuilds(signal) : named(text, ['build', ...kinds], signal)));
 }
 
 /** @param {AbortSignal} signal */
@@ -27,12 +28,13 @@ async function newestBuilds(signal) {
 
 /**
  * @param {string} text
+ * @param {string[]} kinds
  * @param {AbortSignal} signal
  * @returns {Promise<Command[]>}
  */
-async function named(text, signal) {
+async function named(text, kinds, signal) {
   /** @type {{found: Found[]}} */
-  const { found } = await ask('search', { text, kinds: Object.keys(LINKS).concat('build') }, signal);
+  const { found } = await ask('search', { text, kinds }, signal);
   return found.flatMap((one) => (one.kind === 'build' ? one.executables.map((executable) => buildCommand(executable, one.name, one.build)) : [commandOf(one)]));
 }
 
@@ -46,12 +48,12 @@ function buildCommand(executable, name, version) {
   return { kind: 'build', name: `${executable} ${name}`, run: () => go(linkTo('/profile', { build: `${executable}@${version}` })) };
 }
 
-/** @type {Record<string, (found: Found) => string>} Where a name leads, by its kind. */
+/** @type {Record<string, {path: string, parameters: (found: Found) => Record<string, string>}>} Where a name leads, by its kind. */
 const LINKS = {
-  program: ({ name }) => linkTo('/builds', { program: name }),
-  benchmark: ({ name }) => linkTo('/builds', { benchmark: name }),
-  label: ({ name }) => linkTo('/builds', { label: name }),
-  function: ({ name, executables }) => linkTo('/time', { program: executables[0], function: name }),
+  program: { path: '/builds', parameters: ({ name }) => ({ program: name }) },
+  benchmark: { path: '/builds', parameters: ({ name }) => ({ benchmark: name }) },
+  label: { path: '/builds', parameters: ({ name }) => ({ label: name }) },
+  function: { path: '/time', parameters: ({ name, executables }) => ({ program: executables[0], function: name }) },
 };
 
 /**
@@ -61,5 +63,6 @@ const LINKS = {
 function commandOf(found) {
   const { kind, name, executables } = found;
   const where = kind === 'function' ? `function in ${executables.length > 1 ? `${executables.length} programs` : executables[0]}` : kind;
-  return { kind: where, name, run: () => go(LINKS[kind](found)) };
+  const { path, parameters } = LINKS[kind];
+  return { kind: where, name, run: () => go(linkTo(path, parameters(found))) };
 }

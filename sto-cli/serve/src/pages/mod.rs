@@ -13,6 +13,9 @@
 //!        styles/         variables of colours first, then one file for each part
 //! ```
 //!
+//! The folder `web` next to `assets` has the files of a page without a server: `sto-cli/dist/web.sh` puts them over those
+//! of `assets`, with the library as a WebAssembly module (`sto-query/wasm`).
+//!
 //! A new file needs a line in `assets.rs`; a new screen needs one in `assets/screens/index.js` and in `SCREENS` as well.
 //! Everything that a link should reproduce is in the address: builds as content ids, see `assets/build_ref.js`. There is
 //! no HTML from text, no inline script and no `style` attribute in markup, so that the content security policy can

@@ -1,10 +1,12 @@
 'use strict';
-// Opens pages of the server at $STO_PAGES in Chromium, for tests.
+// Opens pages in Chromium, for tests: those of the server at $STO_PAGES, or at any address.
 const assert = require('node:assert/strict');
+const { readFileSync } = require('node:fs');
 const { after, before } = require('node:test');
 const puppeteer = require('puppeteer-core').default ?? require('puppeteer-core');
 
 const SERVER = process.env.STO_PAGES;
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 let browser;
 before(async () => {
@@ -24,7 +26,7 @@ async function open(path, use) {
     dialog.dismiss();
   });
   await page.setViewport({ width: 1280, height: 900 });
-  await page.goto(SERVER + path, { waitUntil: 'networkidle0', timeout: 60000 });
+  await page.goto(new URL(path, SERVER).href, { waitUntil: 'networkidle0', timeout: 60000 });
   await page.waitForSelector('#main:not([aria-busy])', { timeout: 60000 });
   try {
     await use(page);
@@ -34,9 +36,16 @@ async function open(path, use) {
   }
 }
 
+/** Returns what axe-core finds. It comes by the debugger, which the content security policy does not concern. */
+async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+}
+
 const addressOf = (page) => new URL(page.url());
 const textOf = (page, selector) => page.$eval(selector, (found) => found.textContent);
 /** Waits until a condition holds in the page. */
 const until = (page, condition, ...values) => page.waitForFunction(condition, { timeout: 30000 }, ...values);
 
-module.exports = { SERVER, addressOf, newPage: () => browser.newPage(), open, textOf, until };
+module.exports = { SERVER, addressOf, newPage: () => browser.newPage(), open, textOf, until, violations };

@@ -2,24 +2,15 @@
 // The pages of a server at $STO_PAGES, which has the builds v1 and v2 of `demo` and one with hostile names. The test in
 // `main.rs` runs this.
 const assert = require('node:assert/strict');
-const { readFileSync } = require('node:fs');
 const { test } = require('node:test');
-const { SERVER, addressOf, newPage, open, textOf, until } = require('./open.js');
+const { SERVER, addressOf, newPage, open, textOf, until, violations } = require('./open.js');
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const SCREENS = ['/', '/builds', '/profile', '/profile?build=v1&function=compress', '/compare', '/compare?baseline=v1&candidate=v2', '/time', '/run', '/savings', '/sql', '/status'];
 const STATES = [
   { width: 1280, theme: 'light' },
   { width: 1280, theme: 'dark' },
   { width: 390, theme: 'light' },
 ];
-
-/** Returns what axe-core finds. It comes by the debugger, which the content security policy does not concern. */
-async function violations(page) {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
-}
 
 for (const path of SCREENS) {
   test(`axe finds nothing on ${path}, and nothing is cut off`, () =>
