@@ -28,7 +28,7 @@ export class Library {
     return { status, bytes: this.#answer() };
   }
 
-  /** Returns the message of the panic that ended the library. */
+  /** Returns the message of the panic that ended the library; empty if it had no memory left. */
   message() {
     return new TextDecoder().decode(this.#answer());
   }
@@ -37,6 +37,7 @@ export class Library {
   #write(bytes) {
     // Numbers of WebAssembly are signed.
     const place = this.exports.allocate(bytes.length) >>> 0;
+    if (place === 0) throw new RangeError(`no memory for ${bytes.length} bytes`);
     new Uint8Array(this.exports.memory.buffer, place, bytes.length).set(bytes);
     return place;
   }

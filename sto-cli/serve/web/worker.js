@@ -52,8 +52,10 @@ async function bytesOf(body) {
 
 /** @param {unknown} error */
 function failure(error) {
-  const message = library?.message() || String(error);
+  const message = library?.message();
   library = null;
-  const problem = { title: 'Internal error', detail: `Please report it: ${message}` };
+  const problem = message
+    ? { title: 'Internal error', detail: `Please report it: ${message}` }
+    : { title: 'Not enough memory', detail: `Pages have 4 GB of memory at most. The command sto has no such limit. (${error})` };
   return { status: 500, bytes: new TextEncoder().encode(JSON.stringify(problem)) };
 }

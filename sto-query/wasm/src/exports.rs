@@ -7,16 +7,22 @@ use crate::problem::Problem;
 use crate::session::Session;
 use std::cell::RefCell;
 use std::panic;
+use std::ptr;
 
 thread_local! {
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
     static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns memory for this many bytes, which the caller fills.
+/// Returns memory for this many bytes, which the caller fills; null if there is not enough.
 #[unsafe(no_mangle)]
 extern "C" fn allocate(length: usize) -> *mut u8 {
-    Box::leak(vec![0; length].into_boxed_slice()).as_mut_ptr()
+    let mut bytes: Vec<u8> = Vec::new();
+    if bytes.try_reserve_exact(length).is_err() {
+        return ptr::null_mut();
+    }
+    bytes.resize(length, 0);
+    Box::leak(bytes.into_boxed_slice()).as_mut_ptr()
 }
 
 /// Answers a request, see [`Session::answer`]. Returns 200, or the status of a problem, which is the answer as JSON.
@@ -31,6 +37,8 @@ unsafe extern "C" fn call(
     body: *mut u8,
     body_length: usize,
 ) -> u32 {
+    // Otherwise it would be taken for the message of a panic.
+    set_answer(Vec::new());
     // SAFETY: the caller promises it.
     let [address, body] = unsafe { [taken(address, address_length), taken(body, body_length)] };
     match answer_to(&String::from_utf8_lossy(&address), &body) {
@@ -63,7 +71,7 @@ extern "C" fn answer_length() -> usize {
 /// See [`call`].
 unsafe fn taken(start: *mut u8, length: usize) -> Box<[u8]> {
     // SAFETY: `allocate` leaked a boxed slice with this start and length.
-    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, length)) }
+    unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(start, length)) }
 }
 
 fn answer_to(address: &str, body: &[u8]) -> Result<Vec<u8>, Problem> {

@@ -42,7 +42,7 @@ export const screen = {
     list.replaceChildren(...opened.map(described));
     if (now.length === 0 || now.length > 2 || now.some(({ build }) => build === '')) return;
     if (now.every(({ warnings }) => warnings.length === 0)) go(linkOf(now));
-    else list.before(element('p', {}, element('a', { href: linkOf(now) }, 'Go on')));
+    else list.before(element('p', {}, element('a', { href: linkOf(now) }, now.length === 1 ? 'Show it' : 'Compare them')));
   },
 };
 
@@ -53,7 +53,7 @@ function chooser() {
     { class: 'panel drop' },
     element('label', {}, 'Choose a profile, or two to compare ', element('input', { type: 'file', multiple: true, change })),
     element('p', {}, 'or drop them here.'),
-    element('p', { class: 'soft' }, 'Files in any format that sto knows: perf.data, pprof, JFR, V8, speedscope, folded stacks and many more. They stay in this browser: nothing is sent. Choose the recorded programs, too, if a recording does not have the names of their functions, as those of perf.'),
+    element('p', { class: 'soft' }, 'Files in any format that sto knows: perf.data, pprof, JFR, V8, speedscope, folded stacks and many more. They stay in this browser: nothing is sent. Recordings of perf have no names of functions: choose the recorded programs, too.'),
   );
 }
 
