@@ -10,6 +10,8 @@ import { Library } from './library.js';
 const compiled = fetch(new URL('sto.wasm', import.meta.url))
   .then((response) => response.arrayBuffer())
   .then((bytes) => WebAssembly.compile(bytes));
+// The first answer tells the error.
+compiled.catch(() => {});
 /** @type {Library | null} */
 let library = null;
 /** @type {{address: string, body: Uint8Array | File}[]} Files that were opened. */
@@ -52,10 +54,18 @@ async function bytesOf(body) {
 
 /** @param {unknown} error */
 function failure(error) {
-  const message = library?.message();
+  const problem = problemOf(error);
   library = null;
-  const problem = message
-    ? { title: 'Internal error', detail: `Please report it: ${message}` }
-    : { title: 'Not enough memory', detail: `Pages have 4 GB of memory at most. The command sto has no such limit. (${error})` };
   return { status: 500, bytes: new TextEncoder().encode(JSON.stringify(problem)) };
+}
+
+/** @param {unknown} error */
+function problemOf(error) {
+  if (library === null) {
+    return { title: 'The library does not run', detail: `A file of this page is missing, or this browser is too old. (${error})` };
+  }
+  const message = library.message();
+  return message
+    ? { title: 'Internal error', detail: `Please report it: ${message}` }
+    : { title: 'Not enough memory', detail: `Pages have 4 GB of memory at most; the command sto has no such limit. (${error})` };
 }

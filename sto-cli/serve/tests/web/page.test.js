@@ -15,10 +15,11 @@ const PROGRAMS = ['v1', 'v2'].map((build) => join(TESTDATA, `demo/demo-${build}`
 const TYPES = { '.css': 'text/css', '.html': 'text/html', '.js': 'text/javascript', '.svg': 'image/svg+xml' };
 const HOSTILE = '<img src=x onerror="hacked=1">';
 
-// The page is below a folder, as on sites of projects.
+// The page is below a folder, as on sites of projects. The one in `broken` lacks the library.
 const server = createServer(({ url }, response) => {
-  const file = normalize(new URL(url, 'http://localhost').pathname).replace(/^\/below\//, '') || 'index.html';
+  const file = normalize(new URL(url, 'http://localhost').pathname).replace(/^\/(below|broken)\//, '') || 'index.html';
   try {
+    if (url.startsWith('/broken/')) assert.ok(!file.endsWith('.wasm'));
     const bytes = readFileSync(join(process.env.STO_WEB, file));
     response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
     response.end(bytes);
@@ -118,6 +119,15 @@ test('a file that is no profile is named with the reason, and others still open'
     assert.match(await textOf(page, '[role=alert]'), /text\.txt/);
     await drop(page, { name: 'a.folded', bytes: 'main;parse 60\nmain 40\n' });
     await until(page, () => document.querySelector('sto-flame'));
+  }));
+
+test('a page without the library says so', () =>
+  open(site.replace('below', 'broken'), async (page) => {
+    await drop(page, { name: 'a.folded', bytes: 'main 1' });
+    assert.match(await textOf(page, '[role=alert]'), /A file of this page is missing/);
+  }).catch((error) => {
+    // The browser writes failed requests on its console.
+    if (!String(error.message).includes('404')) throw error;
   }));
 
 test('hostile names are only text, and nothing is loaded from elsewhere', () =>
