@@ -241,7 +241,7 @@ mod tests {
                 "questions/top",
                 r#"{"named":{"selector":"v2"}}"#,
                 404,
-                "no profile",
+                "`v2`",
             ),
             ("questions/toop", "{}", 422, "unknown variant `toop`"),
             ("columns/flame", "[", 422, "EOF"),
