@@ -1,8 +1,10 @@
 //! Errors of queries.
 
 mod class;
+mod place;
 
 pub use class::ErrorClass;
+pub use place::ErrorPlace;
 
 pub use crate::annotate::AnnotateError;
 pub use crate::average::AverageError;
