@@ -7,6 +7,7 @@ import pyarrow
 
 sto = ctypes.CDLL(sys.argv[1])
 sto.sto_open_in_memory.restype = ctypes.c_void_p
+sto.sto_sql.restype = ctypes.c_bool
 error = ctypes.c_void_p()
 store = ctypes.c_void_p(sto.sto_open_in_memory(ctypes.byref(error)))
 # struct ArrowArrayStream is five pointers.
