@@ -92,8 +92,8 @@ fn array(cells: &[Cell]) -> ArrayRef {
         };
         Arc::new(Float64Array::from_iter(cells.iter().map(real)))
     } else if all(|cell| matches!(cell, Cell::Blob(_))) {
-        let blob = |cell| match cell {
-            Cell::Blob(bytes) => Some(bytes),
+        let blob = |cell: &Cell| match cell {
+            Cell::Blob(bytes) => Some(bytes.clone()),
             _ => None,
         };
         Arc::new(LargeBinaryArray::from_iter(cells.iter().map(blob)))

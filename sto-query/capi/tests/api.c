@@ -60,7 +60,7 @@ static void creates_store_with_first_recording(const char *folder) {
   snprintf(path, sizeof path, "%s/store", folder);
   sto_store *store = sto_open(path, &error);
   CHECK(store && !error);
-  CHECK(!sto_ask(store, "{\"question\": \"builds\"}", &error));
+  CHECK(!sto_ask(store, TOP, &error));
   expect(error, STO_CLASS_NOT_FOUND, "");
   char *report = ingest(store, STACKS, "{\"build\": \"v1\"}", &error);
   CHECK(report && !error);

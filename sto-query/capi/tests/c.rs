@@ -174,6 +174,8 @@ fn interface_keeps_its_promises_under_valgrind() {
         "--quiet",
         "--error-exitcode=1",
         "--leak-check=full",
+        "--show-leak-kinds=definite",
+        "--errors-for-leak-kinds=definite",
         "--fair-sched=yes",
     ]);
     run(valgrind.arg(&api).arg(folder.path()));
