@@ -62,7 +62,7 @@ pub(crate) unsafe fn json_or_default<'a, T: Default + Deserialize<'a>>(
     serde_json::from_str(json).map_err(|error| StoError::from_json(name, &error))
 }
 
-/// Hands text over to the caller, who frees it with `sto_text_free`; null if there is none.
+/// Hands text over to the caller, who frees it with `sto_text_free`. Returns null for `None`.
 pub(crate) fn hand_over(text: Option<String>) -> *mut c_char {
     text.map_or(null_mut(), |text| c_text(text).into_raw())
 }

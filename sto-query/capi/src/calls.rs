@@ -17,7 +17,7 @@ pub extern "C" fn sto_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Opens the store at a path: its folder, or its file. If there is none, the first recording that is stored creates it.
+/// Opens the store at a path: its folder, or its file. If it is missing, the first recording that is stored creates it.
 ///
 /// Close it with `sto_close`. Other processes may use the store at the same time.
 #[unsafe(no_mangle)]
@@ -59,7 +59,7 @@ pub extern "C" fn sto_close(store: *mut StoStore) {
 /// - `allow_truncated`: read a truncated file as far as possible.
 /// - `strict`: refuse recordings of low quality.
 ///
-/// Returns a report with warnings and symbols that were not found, as JSON: that of `sto ingest --report json`.
+/// Returns a report as JSON, like `sto ingest --report json`, with warnings and symbols that were not found.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sto_ingest_file(
     store: *mut StoStore,

@@ -14,7 +14,7 @@ use sto_query::tables::SqlError;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoClass {
-    /// There is no error.
+    /// No error: the argument was `NULL`.
     None,
     /// Nothing has the name in the request: no build, function, event, label or file.
     NotFound,
@@ -168,8 +168,7 @@ pub unsafe extern "C" fn sto_error_class(error: *const StoError) -> StoClass {
     unsafe { error.as_ref() }.map_or(StoClass::None, |error| error.class)
 }
 
-/// Returns the message of an error: whole sentences that name the path, the place, what was found and expected, and
-/// often the remedy. It belongs to the error.
+/// Returns the message of an error, which names the path and the place, and often the remedy. It belongs to the error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sto_error_message(error: *const StoError) -> *const c_char {
     // SAFETY: as in `sto_error_class`.

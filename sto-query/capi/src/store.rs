@@ -30,7 +30,7 @@ pub struct StoStore {
     cancel: Mutex<CancelToken>,
 }
 
-/// What a caller tells about a recording.
+/// The options of `sto_ingest_file`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AboutRecording {
@@ -48,7 +48,7 @@ pub(crate) struct AboutRecording {
     strict: bool,
 }
 
-/// The open stores by their handles, which are not reused. So a handle is only a number, and a wrong one is an error.
+/// The open stores by their handles: numbers that are not reused, so a wrong or closed one is recognised.
 static OPEN: Mutex<BTreeMap<usize, Arc<StoStore>>> = Mutex::new(BTreeMap::new());
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
