@@ -23,6 +23,7 @@ FLOORS = {
     "sto-query": "manual keys text answer functions select annotate listing labelled prune tree exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects savings search questions render tables results guide internal",
     "sto-query/capi": "error columns boundary store calls",
+    "sto-query/python": "errors work table answer store",
     "sto-cli/serve": "services token log options problem compression room access monitor intake answers shared body wire pages status questions senders pull querier downloads checks connection tls server",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
