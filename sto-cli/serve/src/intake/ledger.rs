@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sto_core::units::Bytes;
 
 /// Number of segments that wait for the store at which senders are asked to wait.
-const MAX_WAITING: u64 = 8;
+const MAX_WAITING: u64 = 3;
 
 /// State that the threads and the handlers share.
 #[derive(Default)]

@@ -30,7 +30,7 @@ const STEPS: [(Step, Step); 3] = [
 ];
 
 /// Number of windows that are read for one transaction.
-const MAX_PARTS: usize = 512;
+const MAX_PARTS: usize = 128;
 
 /// Windows that become one.
 struct Group<'a> {

@@ -54,8 +54,8 @@ impl Piece {
 
 /// Number of profiles that one `fdatasync` covers.
 const MAX_BATCH: usize = 256;
-/// Number of distinct stacks in open windows at which they are stored at once.
-const MAX_STACKS: usize = 2_000_000;
+/// Number of distinct stacks in open windows at which they are stored at once. They take about 100 MB.
+const MAX_STACKS: usize = 500_000;
 /// Bytes of a segment after which its windows are stored at once.
 const MAX_SEGMENT: u64 = 256 << 20;
 
