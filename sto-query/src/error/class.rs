@@ -146,6 +146,8 @@ fn of_lake(error: &LakeError) -> ErrorClass {
 fn of_io(error: &io::Error) -> ErrorClass {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorClass::NotFound,
+        // The name is too long, or has a zero byte.
+        io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput => ErrorClass::Invalid,
         _ => ErrorClass::Internal,
     }
 }

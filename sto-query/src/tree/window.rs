@@ -148,7 +148,9 @@ impl<'a> WholeRun<'a> {
     ///
     /// Returns an error if there are fewer phases.
     pub(crate) fn phase(&self, phase: usize, borders: &[u32]) -> Result<RunWindow, WindowError> {
-        let slices = phase.checked_sub(1).and_then(|ix| borders.get(ix..ix + 2));
+        let slices = phase
+            .checked_sub(1)
+            .and_then(|ix| borders.windows(2).nth(ix));
         let slices = slices.ok_or_else(|| WindowError::NoPhase {
             build: full_name(&self.view.selection.build),
             profile: self.profile.to_string(),

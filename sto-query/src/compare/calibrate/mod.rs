@@ -105,7 +105,7 @@ pub fn calibrate(
         thresholds: options.compare.clone(),
         runs: 0,
         runs_a_side: 0,
-        runs_needed: MIN_RUNS.max(2 * options.runs.unwrap_or(1)),
+        runs_needed: MIN_RUNS.max(options.runs.unwrap_or(1).saturating_mul(2)),
         false_reports: None,
         reported: Vec::new(),
         metrics: Vec::new(),
