@@ -83,7 +83,7 @@ struct ArrowArrayStream {
  */
 typedef enum {
   /**
-   * There is no error.
+   * No error: the argument was `NULL`.
    */
   STO_CLASS_NONE,
   /**
@@ -140,7 +140,7 @@ extern "C" {
 const char *sto_version(void);
 
 /**
- * Opens the store at a path: its folder, or its file. If there is none, the first recording that is stored creates it.
+ * Opens the store at a path: its folder, or its file. If it is missing, the first recording that is stored creates it.
  *
  * Close it with `sto_close`. Other processes may use the store at the same time.
  */
@@ -172,7 +172,7 @@ void sto_close(sto_store *store);
  * - `allow_truncated`: read a truncated file as far as possible.
  * - `strict`: refuse recordings of low quality.
  *
- * Returns a report with warnings and symbols that were not found, as JSON: that of `sto ingest --report json`.
+ * Returns a report as JSON, like `sto ingest --report json`, with warnings and symbols that were not found.
  */
 char *sto_ingest_file(sto_store *store,
                       const char *path,
@@ -235,8 +235,7 @@ void sto_text_free(char *text);
 sto_class sto_error_class(const sto_error *error);
 
 /**
- * Returns the message of an error: whole sentences that name the path, the place, what was found and expected, and
- * often the remedy. It belongs to the error.
+ * Returns the message of an error, which names the path and the place, and often the remedy. It belongs to the error.
  */
 const char *sto_error_message(const sto_error *error);
 

@@ -171,6 +171,8 @@ static void sql_only_reads(void) {
   expect(error, STO_CLASS_INVALID, "several statements");
   CHECK(!sto_sql(store, " -- nothing", &rows, &error));
   expect(error, STO_CLASS_INVALID, "the query is empty");
+  CHECK(!sto_sql(store, "BEGIN", &rows, &error));
+  expect(error, STO_CLASS_FORBIDDEN, "read-only");
   CHECK(!rows.release);
   sto_close(store);
 }
