@@ -3,10 +3,9 @@
 use pyo3::types::{PyAnyMethods, PyModule};
 use pyo3::{PyErr, PyResult, Python};
 use std::path::PathBuf;
-use sto_core::formats::FormatError;
 use sto_core::{IngestError, StoreError};
 use sto_query::QueryError;
-use sto_query::error::{ErrorClass, SourceError};
+use sto_query::error::ErrorClass;
 use sto_query::tables::SqlError;
 
 /// An error that becomes an exception of the Python module `sto._errors`.
@@ -35,12 +34,12 @@ impl Error {
 
 impl From<QueryError> for Error {
     fn from(error: QueryError) -> Error {
-        let (path, place) = path_and_place(&error);
+        let place = error.place();
         Error {
             exception: name_of(error.class()),
             message: error.to_string(),
-            path,
-            place,
+            path: place.map(|place| place.path.to_owned()),
+            place: place.and_then(|place| place.at).map(str::to_owned),
         }
     }
 }
@@ -98,58 +97,4 @@ fn name_of(class: ErrorClass) -> &'static str {
         ErrorClass::Unsupported => "UnsupportedError",
         _ => "Error",
     }
-}
-
-/// The file that an error is about, and the place in it.
-fn path_and_place(error: &QueryError) -> (Option<PathBuf>, Option<String>) {
-    let (path, place) = match error {
-        QueryError::Ingest(IngestError::Format(error)) => return of_format(error),
-        QueryError::Ingest(
-            IngestError::Intern { path, .. }
-            | IngestError::NoBuildName { path, .. }
-            | IngestError::TooLong { path, .. }
-            | IngestError::LowQuality { path, .. }
-            | IngestError::Refused { path, .. },
-        ) => return (Some(path.into()), None),
-        QueryError::Ingest(IngestError::Store(error)) | QueryError::Store(error) => {
-            return of_store(error);
-        }
-        QueryError::Source(SourceError::File { path, .. }) => (path, None),
-        _ => return (None, None),
-    };
-    (Some(path.clone()), place)
-}
-
-fn of_format(error: &FormatError) -> (Option<PathBuf>, Option<String>) {
-    let (path, place) = match error {
-        FormatError::Malformed { path, at, .. } => (path, Some(at)),
-        FormatError::Truncated { path, cut, .. } => (path, Some(cut)),
-        FormatError::Io { path, .. }
-        | FormatError::Empty { path }
-        | FormatError::Unknown { path, .. }
-        | FormatError::ExpandsTooFar { path, .. }
-        | FormatError::Unsupported { path, .. }
-        | FormatError::NoOverlap { path, .. }
-        | FormatError::NoSamples { path } => (path, None),
-        _ => return (None, None),
-    };
-    (Some(path.clone()), place.cloned())
-}
-
-fn of_store(error: &StoreError) -> (Option<PathBuf>, Option<String>) {
-    let (path, place) = match error {
-        StoreError::Damaged { path, location, .. } => (path, Some(location)),
-        StoreError::NotFound { folder: path }
-        | StoreError::NotAFolder { path }
-        | StoreError::NotAStore { path, .. }
-        | StoreError::Newer { path, .. }
-        | StoreError::InUse { path, .. }
-        | StoreError::Io { path, .. }
-        | StoreError::NoProfile { path, .. }
-        | StoreError::NoBuild { path, .. }
-        | StoreError::TooMuch { path, .. }
-        | StoreError::Refused { path, .. } => (path, None),
-        _ => return (None, None),
-    };
-    (Some(path.clone()), place.cloned())
 }

@@ -81,6 +81,7 @@ impl Cell {
         }
     }
 
+    /// The text in a column with text, as in CSV.
     fn to_text(&self) -> Option<String> {
         match self {
             Cell::Null => None,
@@ -88,7 +89,7 @@ impl Cell {
             Cell::Integer(number) => Some(number.to_string()),
             Cell::Real(number) => Some(number.to_string()),
             Cell::Text(text) => Some(text.clone()),
-            Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            Cell::Bytes(bytes) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         }
     }
 }

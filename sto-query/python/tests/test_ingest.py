@@ -55,9 +55,13 @@ def test_damaged_recording_is_refused_with_its_path_and_place(tmp_path: Path) ->
     with pytest.raises(sto.InvalidError, match="cut.perf.data: truncated: ") as raised:
         sto.memory().ingest(path, build="v1")
     assert raised.value.path == path
-    assert raised.value.place is not None
+    path = tmp_path / "wrong.folded"
+    path.write_text("main;read 1\nmain;parse\n")
+    with pytest.raises(sto.InvalidError, match="wrong.folded: line 2: ") as raised:
+        sto.memory().ingest(path, build="v1", format="folded")
+    assert (raised.value.path, raised.value.place) == (path, "line 2")
     copy = pickle.loads(pickle.dumps(raised.value))
-    assert (str(copy), copy.path, copy.place) == (str(raised.value), path, raised.value.place)
+    assert (str(copy), copy.path, copy.place) == (str(raised.value), path, "line 2")
 
 
 def test_unknown_format_and_impossible_slices_are_refused() -> None:
