@@ -24,7 +24,8 @@ FLOORS = {
     "maintain potential show source correlate error policy series expand sources hot check commits suspects savings search questions render tables results guide internal",
     "sto-query/capi": "error columns boundary store calls",
     "sto-query/python": "errors work table answer store",
-    "sto-cli/serve": "services token log options problem compression room access monitor intake answers shared body wire pages status questions senders pull querier downloads checks connection tls server",
+    "sto-cli/serve": "services token clock wording verdicts log options problem turn client compression room monitor access intake answers shared body parse wire pages status questions senders "
+    "pull querier downloads checks openapi connection tls server",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
 # The crates that other tools link, and how many names they have at their root at most.

@@ -109,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Number of bodies that are made before sending, because compressing one takes longer than storing it.
 const BODIES: usize = 64;
 
-/// What one connection saw.
+/// The outcome of the pushes of one connection.
 #[derive(Default)]
 struct Seen {
     times: Vec<Duration>,

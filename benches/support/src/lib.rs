@@ -6,6 +6,8 @@
     reason = "a test that cannot go on has failed, and says why it is skipped"
 )]
 
+#[cfg(target_os = "linux")]
+mod changes;
 mod damage;
 mod golden;
 pub mod otlp;
@@ -14,6 +16,8 @@ mod random;
 pub mod servers;
 mod skip;
 
+#[cfg(target_os = "linux")]
+pub use changes::Changes;
 pub use damage::damage;
 pub use golden::assert_golden;
 pub use random::Random;

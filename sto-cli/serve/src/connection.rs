@@ -1,6 +1,6 @@
 //! Connections: their number, their time limits, TLS, and HTTP.
 
-use crate::access::Peer;
+use crate::client::Peer;
 use crate::options::Limits;
 use axum::Router;
 use axum::http::Request;

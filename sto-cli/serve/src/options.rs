@@ -3,7 +3,9 @@
 use crate::log::LogLine;
 use crate::services::{Retention, Scrape};
 use crate::token::Token;
-use serde::Deserialize;
+use crate::wording::plain;
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -76,20 +78,28 @@ pub struct Tls {
 #[non_exhaustive]
 pub struct Limits {
     /// Number of connections; further ones are closed at once.
+    #[serde(deserialize_with = "at_least_one")]
     pub connections: usize,
     /// Size of a request's body in MiB.
+    #[serde(deserialize_with = "at_least_one")]
     pub body_mib: u32,
     /// Size that a compressed body may expand to in MiB.
+    #[serde(deserialize_with = "at_least_one")]
     pub decoded_mib: u32,
     /// Size of all bodies that are being received in MiB.
+    #[serde(deserialize_with = "at_least_one")]
     pub bodies_mib: u32,
     /// Seconds after which a request is given up, with the time to receive it.
+    #[serde(deserialize_with = "at_least_one")]
     pub request_seconds: u32,
     /// Seconds after which a question is cancelled.
+    #[serde(deserialize_with = "at_least_one")]
     pub question_seconds: u32,
     /// Seconds after which a query in SQL is cancelled.
+    #[serde(deserialize_with = "at_least_one")]
     pub sql_seconds: u32,
     /// Seconds without a byte in either direction after which a connection is closed.
+    #[serde(deserialize_with = "at_least_one")]
     pub idle_seconds: u32,
 }
 
@@ -206,6 +216,19 @@ fn mib(count: u32) -> Bytes {
     Bytes(u64::from(count) << 20)
 }
 
+/// Deserializes a limit. With a limit of 0, every request would be refused.
+fn at_least_one<'de, D: Deserializer<'de>, N>(deserializer: D) -> Result<N, D::Error>
+where
+    N: Deserialize<'de> + Default + PartialEq,
+{
+    let number = N::deserialize(deserializer)?;
+    if number == N::default() {
+        let expected = "a whole number of 1 or more";
+        return Err(D::Error::invalid_value(Unexpected::Unsigned(0), &expected));
+    }
+    Ok(number)
+}
+
 /// The reason why a configuration file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {message}")]
@@ -224,13 +247,18 @@ impl Options {
     ///
     /// Returns an error if the text is not TOML, or has an unknown key or an invalid value.
     pub fn parse(text: &str) -> Result<Options, ConfigError> {
-        toml::from_str(text).map_err(|error| {
+        let invalid = |error: toml::de::Error, path: &str| {
             let at = error.span().map_or(0, |span| span.start);
             let before = text.get(..at).unwrap_or_default();
             ConfigError {
                 line: before.matches('\n').count() + 1,
-                message: error.message().to_owned(),
+                message: plain(path, error.message()),
             }
+        };
+        let file = toml::Deserializer::parse(text).map_err(|error| invalid(error, ""))?;
+        serde_path_to_error::deserialize(file).map_err(|error| {
+            let path = error.path().to_string();
+            invalid(error.into_inner(), &path)
         })
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Problem {
     /// Seconds after which another attempt may succeed.
     #[serde(skip)]
     retry_after: Option<u32>,
-    /// Whether a token is missing, for which browsers ask as a password.
+    /// Whether the response asks for a token; browsers then show a form for a password.
     #[serde(skip)]
     needs_token: bool,
 }

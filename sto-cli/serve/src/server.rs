@@ -9,7 +9,7 @@ use crate::problem::{Problem, describe_errors};
 use crate::shared::Shared;
 use crate::tls::{self, TlsError};
 use crate::token::Scope;
-use crate::{checks, downloads, pages, pull, querier, questions, senders, status};
+use crate::{checks, downloads, openapi, pages, pull, querier, questions, senders, status};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
@@ -89,17 +89,17 @@ pub fn serve(
             .and_then(Session::query)
             .unwrap_or_default();
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let access = Arc::new(Access::new(&options, session));
         let shared = Arc::new(Shared::new(store, options, &program)?);
+        let monitor = Arc::clone(&shared.monitor);
+        let access = Access::new(&shared.options, session, Arc::clone(&monitor));
         tokio::spawn(forget_outdated(Arc::downgrade(&shared)));
         if !shared.options.read_only {
             pull::start(&shared.options.scrapes, &shared, runtime.handle())?;
         }
-        let monitor = Arc::clone(&shared.monitor);
         let connections = Connections {
             limits: shared.options.limits.clone(),
             tls,
-            router: router(&access, shared),
+            router: router(&Arc::new(access), shared),
         };
         let pages = format!("{scheme}://{address}/");
         (program.on_ready)(&format!("{pages}{link}"));
@@ -138,6 +138,7 @@ fn router(access: &Arc<Access>, shared: Arc<Shared>) -> Router {
     Router::new()
         .merge(needs(Scope::Read, access, pages::routes()))
         .merge(needs(Scope::Read, access, questions::routes()))
+        .merge(needs(Scope::Read, access, openapi::routes()))
         .merge(needs(Scope::Read, access, status::routes()))
         .merge(needs(Scope::Read, access, querier::routes()))
         .merge(needs(Scope::Read, access, downloads::routes()))

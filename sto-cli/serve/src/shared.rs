@@ -1,20 +1,26 @@
 //! State that all handlers share: the open store, and the limits of one request.
 
 use crate::answers::Answers;
+use crate::clock::now;
 use crate::intake::{Intake, Settings};
 use crate::monitor::Monitor;
 use crate::options::{MemoryInUse, Options, Program, RenderCheck};
 use crate::problem::Problem;
 use crate::room::room_for;
+use crate::turn;
+use crate::verdicts::{Key, Verdicts};
+use axum::body::Bytes as Body;
 use axum::http::{HeaderValue, StatusCode};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use sto_core::store::{StateId, Store};
-use sto_core::units::{Bytes, UnixSeconds};
+use sto_core::units::Bytes;
 use sto_core::{CancelToken, StoreError};
-use sto_query::questions::Question;
+use sto_query::QueryError;
+use sto_query::check::{Check, CheckRequest};
+use sto_query::questions::{AnyAnswer, Question};
 use sto_query::sources::{Context, Environment, Sources};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -41,6 +47,7 @@ pub(crate) struct Shared {
     turns: Arc<Semaphore>,
     pub(crate) memory: Option<MemoryInUse>,
     pub(crate) render_check: Option<RenderCheck>,
+    pub(crate) verdicts: Verdicts,
     environment: Option<Arc<dyn Environment>>,
     pub(crate) answers: Answers,
     pub(crate) store: Store,
@@ -65,6 +72,7 @@ impl Shared {
             turns: Arc::new(Semaphore::new(cores.max(2))),
             memory: program.memory_in_use,
             render_check: program.render_check.clone(),
+            verdicts: Verdicts::default(),
             environment: program.environment.clone(),
             answers: Answers::default(),
             options,
@@ -121,7 +129,7 @@ impl Shared {
             return None;
         }
         let mut hasher = blake3::Hasher::new();
-        let day = now().map_or(0, |UnixSeconds(now)| now / 86_400);
+        let day = now().0 / 86_400;
         let state = format!("{} {state} {day}", env!("CARGO_PKG_VERSION"));
         for part in [state.as_bytes()].iter().chain(request) {
             hasher
@@ -155,12 +163,33 @@ impl Shared {
                 "the server is busy with other requests; try again later",
             ));
         };
-        let working = spawn_blocking(move || {
-            let outcome = work();
-            drop(turn);
-            outcome
-        });
-        working.await.map_err(|_| Problem::internal())
+        turn::work(turn, work).await
+    }
+
+    /// Answers a check as JSON, if possible by a known verdict.
+    pub(crate) fn check(
+        &self,
+        state: StateId,
+        request: &CheckRequest,
+        answer: impl FnOnce() -> Result<Check, QueryError>,
+    ) -> Result<Body, Problem> {
+        let snapshot = self.store.snapshot()?;
+        // Otherwise the store changed in between.
+        let key = if snapshot.state() == state {
+            Key::new(request, &snapshot.builds()?, now())
+        } else {
+            None
+        };
+        if let Some(known) = key.as_ref().and_then(|key| self.verdicts.find(key)) {
+            return Ok(known);
+        }
+        let answer = AnyAnswer::Check(answer()?);
+        let json = serde_json::to_vec(&answer).map_err(|_| Problem::internal())?;
+        let json = Body::from(json);
+        if let (Some(key), AnyAnswer::Check(check)) = (key, &answer) {
+            self.verdicts.add(&key, check, json.clone());
+        }
+        Ok(json)
     }
 
     /// Answers a question within the time limit.
@@ -191,7 +220,7 @@ impl Shared {
         let cancel = CancelOnDrop(CancelToken::default());
         let mut context = Context::default();
         context.cancel = cancel.0.clone();
-        context.now = now();
+        context.now = Some(now());
         let limit = self.options.limits.question_time();
         match timeout(limit, self.heavy(move || work(&context))).await {
             Ok(outcome) => outcome?,
@@ -213,9 +242,4 @@ impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
-}
-
-fn now() -> Option<UnixSeconds> {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    Some(UnixSeconds(since.ok()?.as_secs()))
 }

@@ -4,7 +4,7 @@ use crate::runtime::{CliError, WORDS, output, ui};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use sto_query::check::Check;
+use sto_query::check::{Check, CheckRequest};
 use sto_query::render::{self, Detail};
 use sto_query::results::Verdict;
 use sto_query::text::{self, Colors, Style};
@@ -60,14 +60,10 @@ impl FindingsOutputArgs {
         }
     }
 
-    /// Whether to show every function that was tested, changed or not.
-    pub(crate) fn shows_all(&self) -> bool {
-        self.all || self.format == FindingsFormat::Junit
-    }
-
-    /// Whether the format draws stacks.
-    pub(crate) fn shows_stacks(&self) -> bool {
-        self.format == FindingsFormat::Html
+    /// Asks for the parts of the answer that the format shows.
+    pub(crate) fn ask(&self, request: &mut CheckRequest) {
+        request.all = self.all || self.format == FindingsFormat::Junit;
+        request.stacks = self.format == FindingsFormat::Html;
     }
 
     /// How the findings are rendered.

@@ -32,8 +32,7 @@ pub(super) fn report(
     mut names: Names,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
-    request.all = output.shows_all();
-    request.stacks = output.shows_stacks();
+    output.ask(&mut request);
     resolve_revisions(&mut request);
     let url = url.trim_end_matches('/');
     let server = Place::parse(url.as_ref(), &destination::machine())?;

@@ -173,8 +173,7 @@ pub(crate) fn report(
     mut names: Names,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
-    request.all = output.shows_all();
-    request.stacks = output.shows_stacks();
+    output.ask(&mut request);
     names.options.extend(store.option());
     let mut check = store.ask(&request)?;
     // No command can show details of counts.

@@ -21,6 +21,8 @@ Examples:
   sto ui                                    Look at the store
   sto ui perf.data old.pb.gz                Look at files, without storing them
 
+Without PATH, the store must exist: `sto record` and `sto ingest` make one.
+
 The pages are served to this browser only, on a port of this machine: the link works once. Nothing is loaded \
 from elsewhere. Ctrl-C ends it. The browser is $BROWSER, otherwise the one that xdg-open or open starts.
 
@@ -41,7 +43,7 @@ pub(crate) struct UiArgs {
 
 pub(crate) fn run(args: &UiArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let shown = match &args.paths[..] {
-        [] => store.open_or_create()?,
+        [] => store.open()?,
         paths => read(paths)?,
     };
     let mut options = Options::default();

@@ -9,8 +9,8 @@ use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 use sto_core::store::Store;
+use sto_test_support::Changes;
 
 /// Number of acknowledged profiles at each kill. Short lives end while the segments of the life before are stored.
 const LIVES: [u32; 5] = [40, 3, 150, 1, 20];
@@ -121,11 +121,7 @@ fn kill_of_a_server_loses_and_doubles_nothing() {
                 .ends_with(".spool")
         })
     };
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_empty() {
-        assert!(Instant::now() < deadline, "the spool is not emptied");
-        thread::sleep(Duration::from_millis(20));
-    }
+    Changes::watch(&[&spool]).wait_for(|| is_empty().then_some(()));
     server.kill();
     let found = stored(&sandbox);
     for number in acknowledged.into_inner().unwrap() {

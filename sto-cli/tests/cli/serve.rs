@@ -4,6 +4,7 @@ use crate::support::{BEFORE, Sandbox};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use sto_test_support::missing;
 
 /// A running server, which is killed if its test fails.
 struct Running {
@@ -103,8 +104,17 @@ fn files_are_looked_at_without_storing_them() {
 }
 
 #[test]
-fn the_browser_gets_a_file_instead_of_the_secret_link() {
+fn a_missing_store_is_not_made_to_look_at_it() {
     let sandbox = Sandbox::new();
+    sandbox
+        .sto(&["ui", "--no-browser"])
+        .fails_with(&["there is no store in", "sto ingest"]);
+    assert!(!sandbox.path("store").exists());
+}
+
+#[test]
+fn the_browser_gets_a_file_instead_of_the_secret_link() {
+    let sandbox = Sandbox::with_two_builds();
     let opened = sandbox.path("opened");
     let browser = sandbox.write(
         "browser.sh",
@@ -128,10 +138,21 @@ fn mistakes_in_the_configuration_are_named() {
             "\nlistn = 1",
             "sto.toml, line 2: unknown field `listn`, expected one of `listen`",
         ),
-        ("limits.body-mib = 'x'", "sto.toml, line 1: invalid type"),
+        (
+            "limits.body-mib = 'x'",
+            "sto.toml, line 1: `limits.body-mib`: found the text \"x\", expected a whole number",
+        ),
+        (
+            "limits.body-mib = 0",
+            "sto.toml, line 1: `limits.body-mib`: found the number 0, expected a whole number of 1 or more",
+        ),
+        (
+            "log = 'xml'",
+            "sto.toml, line 1: `log`: found `xml`, expected `text` or `json`",
+        ),
         (
             "[[token]]\nname = 'a'\nsha256 = 'x'\nscopes = []",
-            "sto.toml, line 3: expected the 64 hexadecimal digits",
+            "sto.toml, line 3: `token[0].sha256`: expected the 64 hexadecimal digits",
         ),
         ("listen = '0.0.0.0:0'", "sto serve --new-token NAME"),
         (
@@ -144,6 +165,24 @@ fn mistakes_in_the_configuration_are_named() {
         assert_eq!(run.status, Some(2));
         assert!(run.stderr.contains(message), "{}", run.stderr);
     }
+}
+
+#[test]
+fn the_unit_of_systemd_is_valid() {
+    if missing(&["systemd-analyze"]) {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let unit =
+        include_str!("../../dist/sto.service").replace("/usr/bin/sto", env!("CARGO_BIN_EXE_sto"));
+    let unit = sandbox.write("sto.service", unit);
+    let verify = ["verify", "--man=no", unit.to_str().unwrap()];
+    let verified = Command::new("systemd-analyze")
+        .args(verify)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success() && said.is_empty(), "{said}");
 }
 
 #[test]

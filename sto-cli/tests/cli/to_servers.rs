@@ -95,6 +95,42 @@ fn recordings_are_sent_to_a_server_with_their_symbols() {
 }
 
 #[test]
+fn an_address_without_a_scheme_is_no_folder() {
+    let local = Sandbox::with_two_builds();
+    let ingest = ["ingest", "a.folded", "--build", "v1", "--to"];
+    for args in [
+        &[&ingest[..], &["localhost:4940"]].concat()[..],
+        &["push", "localhost:4940"],
+        &["find-regressions", "v1", "v2", "--server", "localhost:4940"],
+    ] {
+        local
+            .sto(args)
+            .fails_with(&["expected http://localhost:4940"]);
+    }
+    assert!(!local.path("localhost:4940").exists());
+}
+
+#[test]
+fn a_refused_request_is_explained_by_the_server() {
+    let (local, central) = (Sandbox::with_two_builds(), Sandbox::new());
+    let made = central.sto(&["serve", "--new-token", "ci"]).succeeds();
+    let token = made.stderr.trim().rsplit(' ').next().unwrap().to_owned();
+    let config = made.stdout.replace(r#"["read", "write"]"#, r#"["write"]"#);
+    let config = central.write("server.toml", config);
+    let served = Served::start(&central, &["--config", config.to_str().unwrap()]);
+    let check = ["find-regressions", "v1", "v2", "--server", &served.url];
+    let refused = Run::new(local.command(&check).env("STO_TOKEN", &token))
+        .fails_with(&["the server refuses it", "lacks the scope `read`"]);
+    assert!(!refused.stderr.contains("permission"), "{refused:?}");
+
+    let reader = Sandbox::with_two_builds();
+    let served = Served::start(&reader, &["--read-only"]);
+    local
+        .sto(&["ingest", "a.folded", "--build", "v9", "--to", &served.url])
+        .fails_with(&["the server refuses it", "this server is read-only"]);
+}
+
+#[test]
 fn a_server_that_does_not_answer_is_named() {
     let local = Sandbox::with_two_builds();
     let port = sto_test_support::servers::free_port();

@@ -47,6 +47,7 @@ use crate::sources::{Context, Sources};
 use crate::suspects::Suspects;
 use crate::timeline::Timeline;
 use crate::tree::{CallTree, Top};
+use serde::de::{DeserializeSeed, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 #[cfg(feature = "schemas")]
 use serde_json::Value;
@@ -179,6 +180,26 @@ macro_rules! questions {
         #[non_exhaustive]
         pub enum AnyQuestion {
             $($(#[$doc])* $name($request),)*
+        }
+
+        /// The name of a question, which is known apart from its request: as the last part of an address, for example.
+        ///
+        /// As a seed of serde, it deserializes the request alone.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum QuestionName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl<'de> DeserializeSeed<'de> for QuestionName {
+            type Value = AnyQuestion;
+
+            fn deserialize<D: Deserializer<'de>>(self, request: D) -> Result<AnyQuestion, D::Error> {
+                match self {
+                    $(QuestionName::$name => <$request>::deserialize(request).map(AnyQuestion::$name),)*
+                }
+            }
         }
 
         #[cfg(feature = "schemas")]

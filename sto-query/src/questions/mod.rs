@@ -51,7 +51,7 @@ pub use crate::tree::{Order, Prune, RootsBy, Window};
 pub use crate::hot::HotRequest;
 #[cfg(feature = "schemas")]
 pub use ask::QuestionSchema;
-pub use ask::{AnyAnswer, AnyQuestion, Question, ask};
+pub use ask::{AnyAnswer, AnyQuestion, Question, QuestionName, ask};
 pub use calls::{OutliersRequest, WaitsRequest};
 pub use columns::{DifferenceColumns, FlameColumns};
 pub use correlate::{AlignRequest, CorrelateRequest, CorrelateTableRequest, correlate_columns};

@@ -10,7 +10,7 @@ use sto_core::units::{Nanoseconds, UnixSeconds};
 /// Runs of any number of programs and builds, selected by labels and time. Averages of runs are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LabelledRuns {
     /// Conditions on their labels.

@@ -11,6 +11,8 @@ mod session;
 pub(crate) use headers::secure_headers;
 pub(crate) use session::Session;
 
+use crate::client::Caller;
+use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::problem::Problem;
 use crate::token::{self, Scope, Token};
@@ -21,19 +23,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use std::net::IpAddr;
 use std::sync::Arc;
-
-/// The client that sent a request; an extension of each request that [`needs`] admits.
-#[derive(Clone, Debug)]
-pub(crate) struct Caller {
-    /// The name of its token, `browser`, or `anyone`.
-    pub(crate) name: Arc<str>,
-}
-
-/// The address of the client, or of a proxy in front; an extension of each request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// Checks requests.
 pub(crate) struct Access {
@@ -41,15 +31,21 @@ pub(crate) struct Access {
     tokens: Vec<Token>,
     session: Option<Session>,
     read_only: bool,
+    monitor: Arc<Monitor>,
 }
 
 impl Access {
-    pub(crate) fn new(options: &Options, session: Option<Session>) -> Access {
+    pub(crate) fn new(
+        options: &Options,
+        session: Option<Session>,
+        monitor: Arc<Monitor>,
+    ) -> Access {
         Access {
             hosts: options.hosts.clone(),
             tokens: options.tokens.clone(),
             session,
             read_only: options.read_only,
+            monitor,
         }
     }
 
@@ -81,13 +77,30 @@ impl Access {
             return Err(Problem::new(
                 StatusCode::FORBIDDEN,
                 format!(
-                    "the token `{}` lacks the scope `{}`",
+                    "the token `{}` lacks the scope `{}`; ask who runs the server to add it, or use another token",
                     known.name,
                     scope.name()
                 ),
             ));
         }
         Ok(named(&known.name))
+    }
+}
+
+impl Access {
+    /// Records that a client may not send profiles. Clients without a known token are one sender, so that they cannot drive
+    /// others out of the status.
+    fn note_refused_sender(&self, scope: Scope, request: &Request, problem: &Problem) {
+        if scope != Scope::Write {
+            return;
+        }
+        let sent = sent_token(request.headers());
+        let known = sent.and_then(|sent| token::find(&self.tokens, &sent));
+        let sender = known.map_or_else(
+            || "no access".to_owned(),
+            |token| format!("no access: {}", token.name),
+        );
+        self.monitor.refused(&sender, problem);
     }
 }
 
@@ -124,7 +137,9 @@ async fn admit(
     {
         return Ok(entered);
     }
-    let caller = access.caller(scope, &request)?;
+    let caller = access.caller(scope, &request);
+    let caller =
+        caller.inspect_err(|problem| access.note_refused_sender(scope, &request, problem))?;
     request.extensions_mut().insert(caller.clone());
     let mut response = next.run(request).await;
     response.extensions_mut().insert(caller);
@@ -140,23 +155,28 @@ pub(crate) async fn same_site(
     let host = host::requested(&request)?;
     host::check(&host, &access.hosts)?;
     let is_safe = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-    if !is_safe && is_from_other_site(request.headers(), &host) {
+    // Browsers add cookies to requests of any page, but a page has to know a token.
+    let uses_tokens = access.session.is_none() && !access.tokens.is_empty();
+    let has_secret = uses_tokens && has_bearer(request.headers());
+    if !is_safe && !has_secret && is_from_other_site(request.headers(), &host) {
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
-            "the request comes from a page of another site; send it with `Authorization: Bearer TOKEN`",
+            "the request comes from a page of another site; if the server has tokens, send it with `Authorization: Bearer \
+             TOKEN`",
         ));
     }
     Ok(next.run(request).await)
 }
 
-/// Whether a browser sent the request for a page of another site, without a token that the page would have to know.
+/// Whether the request has a token that browsers do not add to requests of pages by themselves.
+fn has_bearer(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::AUTHORIZATION);
+    let start = value.and_then(|value| value.as_bytes().get(..7));
+    start.is_some_and(|start| start.eq_ignore_ascii_case(b"bearer "))
+}
+
+/// Whether a browser sent the request for a page of another site.
 fn is_from_other_site(headers: &HeaderMap, host: &str) -> bool {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    if text(header::AUTHORIZATION)
-        .is_some_and(|value| value.len() > 7 && value[..7].eq_ignore_ascii_case("bearer "))
-    {
-        return false;
-    }
     match headers
         .get(header::ORIGIN)
         .map(|origin| origin.to_str().unwrap_or("null"))
@@ -165,7 +185,8 @@ fn is_from_other_site(headers: &HeaderMap, host: &str) -> bool {
         Some(origin) => origin
             .split_once("://")
             .is_none_or(|(_, of)| !of.eq_ignore_ascii_case(host)),
-        None => text(header::HeaderName::from_static("sec-fetch-site"))
+        None => headers
+            .get("sec-fetch-site")
             .is_some_and(|site| site != "same-origin" && site != "none"),
     }
 }

@@ -1,10 +1,11 @@
 //! `GET /api/v1/badge?program=demo`: a picture with the verdict of the newest build against the previous one.
 
+use crate::parse::Parameters;
 use crate::problem::Problem;
 use crate::shared::App;
-use axum::extract::Query;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use sto_query::QueryError;
 use sto_query::check::{Baseline, CheckRequest};
@@ -13,9 +14,9 @@ use sto_query::results::Verdict;
 use sto_query::sources::{BuildRef, Context, Sources};
 
 /// The program that a badge is about.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Subject {
+pub(crate) struct BadgeParameters {
     /// The program.
     program: String,
     /// The benchmark; by default, all that both builds have.
@@ -30,7 +31,7 @@ struct Face {
 
 pub(super) async fn badge(
     app: App,
-    Query(subject): Query<Subject>,
+    Parameters(subject): Parameters<BadgeParameters>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     // The verdict depends only on the store's content, so whoever has seen it in this state need not ask again.
@@ -50,7 +51,7 @@ pub(super) async fn badge(
     Ok(response)
 }
 
-impl Subject {
+impl BadgeParameters {
     fn face(&self, sources: &Sources, context: &Context) -> Result<Face, Problem> {
         let build = |age: &str| BuildRef::Selector(format!("{}@{age}", self.program));
         let mut request = CheckRequest::default();

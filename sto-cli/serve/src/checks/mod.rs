@@ -2,6 +2,9 @@
 
 mod badge;
 
+pub(crate) use badge::BadgeParameters;
+
+use crate::parse::JsonBody;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::http::StatusCode;
@@ -25,7 +28,7 @@ struct RenderedCheck {
     output: Value,
 }
 
-async fn check(app: App, Json(body): Json<RenderedCheck>) -> Result<Json<Value>, Problem> {
+async fn check(app: App, JsonBody(body): JsonBody<RenderedCheck>) -> Result<Json<Value>, Problem> {
     let render = app.render_check.clone().ok_or_else(|| {
         Problem::new(
             StatusCode::NOT_IMPLEMENTED,

@@ -1,8 +1,10 @@
 //! The files of a selection of profiles.
 
 use crate::problem::Problem;
+use crate::wording::plain;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
@@ -15,9 +17,9 @@ use sto_query::select::{LabelMatchers, LabelledRuns};
 use sto_query::sources::{BuildRef, Context, Filter, Sources};
 
 /// The profiles of a file, as parameters of an address.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Chosen {
+pub(crate) struct FileParameters {
     /// A selector as on the command line.
     selector: Option<String>,
     /// Content ids of runs of one build, with commas between them.
@@ -28,13 +30,15 @@ pub(super) struct Chosen {
     since: Option<String>,
     /// With `labels`, only the time before this one.
     until: Option<String>,
+    /// The event; by default, the first.
     event: Option<String>,
+    /// The benchmark.
     benchmark: Option<String>,
     /// The metric that is x in a Perun profile.
     x: Option<String>,
 }
 
-impl Chosen {
+impl FileParameters {
     /// Answers with the file in this format.
     pub(super) fn export(
         &self,
@@ -97,7 +101,13 @@ fn time(text: &str) -> Result<UnixSeconds, Problem> {
 /// Returns the format with this name.
 pub(super) fn format(name: &str) -> Result<ExportFormat, Problem> {
     let parsed = ExportFormat::deserialize(name.into_deserializer());
-    parsed.map_err(|error: ValueError| Problem::new(StatusCode::NOT_FOUND, error.to_string()))
+    parsed.map_err(|error: ValueError| {
+        let error = plain("", &error.to_string());
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            format!("there is no such format: {error}"),
+        )
+    })
 }
 
 /// Returns the ending of a file's name, and its content type.

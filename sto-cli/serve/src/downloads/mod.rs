@@ -13,14 +13,16 @@
 mod file;
 mod signature;
 
+pub(crate) use file::FileParameters;
+
+use crate::parse::{Parameters, parameters};
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
-use axum::extract::{Path, Query, RawQuery};
+use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use file::Chosen;
 use serde_json::{Value, json};
 use signature::Signature;
 use std::sync::Arc;
@@ -45,7 +47,7 @@ pub(crate) fn signed_routes() -> Router<Arc<Shared>> {
 async fn export(
     app: App,
     Path(format): Path<String>,
-    Query(chosen): Query<Chosen>,
+    Parameters(chosen): Parameters<FileParameters>,
 ) -> Result<Response, Problem> {
     let format = file::format(&format)?;
     let read = move |sources: &_, context: &_| chosen.export(format, sources, context);
@@ -57,7 +59,7 @@ async fn link(
     app: App,
     Path(format): Path<String>,
     RawQuery(query): RawQuery,
-    Query(chosen): Query<Chosen>,
+    Parameters(chosen): Parameters<FileParameters>,
 ) -> Result<Json<Value>, Problem> {
     let name = format.clone();
     let format = file::format(&format)?;
@@ -78,8 +80,7 @@ async fn signed(
 ) -> Response {
     let answer = async {
         Signature::check(&signature, &format, &query.unwrap_or_default())?;
-        let chosen = Query::<Chosen>::try_from_uri(&uri)
-            .map_err(|error| Problem::bad_request(error.body_text()))?;
+        let chosen = Parameters(parameters(&uri)?);
         export(app, Path(format), chosen).await
     };
     let mut response = answer.await.into_response();

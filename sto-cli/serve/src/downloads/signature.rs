@@ -1,10 +1,11 @@
 //! Signatures of addresses.
 
+use crate::clock::now;
 use crate::problem::Problem;
 use axum::http::StatusCode;
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// The time for which an address is valid: enough to open it, too short to pass it on.
 const VALID: Duration = Duration::from_secs(600);
@@ -19,7 +20,7 @@ pub(super) struct Signature {
 impl Signature {
     /// Signs the address of a file.
     pub(super) fn new(format: &str, query: &str) -> Result<Signature, Problem> {
-        let expires = now() + VALID.as_secs();
+        let expires = now().0 + VALID.as_secs();
         Ok(Signature {
             expires,
             mac: mac(expires, format, query)?,
@@ -33,7 +34,7 @@ impl Signature {
         });
         let (expires, signed): (u64, blake3::Hash) = parsed.ok_or_else(refused)?;
         // Hashes are compared in constant time.
-        if signed != mac(expires, format, query)? || expires <= now() {
+        if signed != mac(expires, format, query)? || expires <= now().0 {
             return Err(refused());
         }
         Ok(())
@@ -51,11 +52,6 @@ fn refused() -> Problem {
         StatusCode::FORBIDDEN,
         "the address is signed for another file, or no longer valid; open the file from the server's pages again",
     )
-}
-
-fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_secs())
 }
 
 /// Returns the code that only this process can compute.

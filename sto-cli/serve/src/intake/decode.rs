@@ -1,12 +1,12 @@
 //! From the bytes of a sender to profiles.
 
 use super::{Origin, Received, TimeRange};
+use crate::clock::{now, since_1970};
 use crate::problem::Problem;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 use sto_core::formats::{Format, FormatError, read_bytes};
 use sto_core::id::{RecordingDigest, RecordingHasher};
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, Prepared, prepare};
@@ -102,15 +102,8 @@ pub(super) struct Decoded {
 /// future would never become old.
 const MAX_AHEAD: u64 = 600;
 
-/// The time by the system's clock.
-pub(super) fn now() -> UnixSeconds {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    UnixSeconds(since.map_or(0, |since| since.as_secs()))
-}
-
 impl Arrival {
     pub(super) fn now(received: Received) -> Arrival {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let body = match &received.earlier {
             Some(earlier) => [&earlier[..], &received.body].concat().into(),
             None => received.body,
@@ -121,7 +114,7 @@ impl Arrival {
                 range: received.range,
                 earlier: received.earlier.map_or(0, |earlier| earlier.len()),
                 format: received.format.map(Format::word),
-                arrived: since.map_or(0, |since| since.as_nanos() as u64),
+                arrived: since_1970().as_nanos() as u64,
             },
             body,
         }

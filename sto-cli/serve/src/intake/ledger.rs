@@ -2,9 +2,10 @@
 
 use crate::problem::Problem;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use sto_core::units::Bytes;
 
@@ -23,13 +24,15 @@ pub(super) struct Ledger {
     pub(super) spool_bytes: AtomicU64,
     /// Number of closed segments whose windows are not in the store.
     pub(super) waiting: AtomicU64,
+    /// Whether profiles that an earlier server acknowledged are still being read.
+    pub(super) is_replaying: AtomicBool,
     problem: Mutex<Option<String>>,
     quarantined: Mutex<Vec<String>>,
     pulled: Mutex<BTreeMap<String, Option<String>>>,
 }
 
 /// Counts of arrived and stored profiles, and current problems.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct IntakeStatus {
     /// Acknowledged profiles.
     pub(crate) accepted: u64,
@@ -43,6 +46,10 @@ pub(crate) struct IntakeStatus {
     pub(crate) windows: u64,
     /// Bytes of acknowledged profiles that are not in the store yet.
     pub(crate) spool_bytes: u64,
+    /// Number of segments of the spool whose windows are not in the store yet.
+    pub(crate) waiting_segments: u64,
+    /// Whether profiles that an earlier server acknowledged are still being read.
+    pub(crate) is_replaying: bool,
     /// Why windows cannot be stored now.
     pub(crate) problem: Option<String>,
     /// Acknowledged profiles that cannot be stored, and the files that have them.
@@ -81,6 +88,17 @@ impl Ledger {
         Err(self.busy("profiles arrive faster than they can be stored"))
     }
 
+    /// Returns an error while new profiles would have to wait for those that an earlier server acknowledged.
+    pub(super) fn check_ready(&self) -> Result<(), Problem> {
+        if !self.is_replaying.load(Relaxed) {
+            return Ok(());
+        }
+        Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the server is still reading the profiles in the spool that an earlier one acknowledged; try again later",
+        ))
+    }
+
     /// Whether storing takes longer than receiving, so that windows should become larger instead of more.
     pub(super) fn is_behind(&self) -> bool {
         self.waiting.load(Relaxed) > 1
@@ -99,6 +117,8 @@ impl Ledger {
             throttled: count(&self.throttled),
             windows: count(&self.windows),
             spool_bytes: count(&self.spool_bytes),
+            waiting_segments: count(&self.waiting),
+            is_replaying: self.is_replaying.load(Relaxed),
             problem: lock(&self.problem).clone(),
             quarantined: lock(&self.quarantined).clone(),
             pulled: lock(&self.pulled).clone(),

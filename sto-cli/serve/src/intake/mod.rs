@@ -32,8 +32,8 @@ mod writing;
 
 use crate::problem::Problem;
 use crate::services::Retention;
+use crate::turn;
 use axum::body::Bytes;
-use axum::http::StatusCode;
 use decode::Arrival;
 use ledger::Ledger;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
@@ -51,7 +52,6 @@ use sto_core::tree::SliceCount;
 use sto_core::units::{self, Nanoseconds, UnixSeconds};
 use storing::Storing;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::task::spawn_blocking;
 use writing::{Message, Piece, Writing, refuse_all};
 
 pub(crate) use ledger::IntakeStatus;
@@ -158,6 +158,7 @@ impl Intake {
                 let storing = Storing::new(Arc::clone(&ledger), store.clone(), retention);
                 let builder = thread::Builder::new().name("store".to_owned());
                 builder.spawn(move || storing.run(&to_store))?;
+                ledger.is_replaying.store(true, Relaxed);
                 let writing = Writing::new(Arc::clone(&ledger), settings.clone(), closed);
                 spool.spawn(move || writing.run(&folder, &received))?;
             }
@@ -203,7 +204,7 @@ impl Intake {
         let (done, is_done) = oneshot::channel();
         // The other end answers until the last sender is gone.
         let _ = self.messages.send(Message::Batch { pieces, done });
-        is_done.await.unwrap_or_else(|_| Err(internal_error()))
+        is_done.await.unwrap_or_else(|_| Err(Problem::internal()))
     }
 
     /// Takes room for the bytes of bodies.
@@ -222,15 +223,10 @@ impl Intake {
         work: impl FnOnce(&Settings) -> Result<T, Problem> + Send + 'static,
     ) -> Result<(T, OwnedSemaphorePermit), Problem> {
         let turn = Arc::clone(&self.decoders).acquire_owned().await;
-        let turn = turn.map_err(|_| internal_error())?;
+        let turn = turn.map_err(|_| Problem::internal())?;
         let settings = self.settings.clone();
-        let decoding = spawn_blocking(move || {
-            let decoded = work(&settings);
-            drop(turn);
-            Ok((decoded?, room))
-        });
-        let decoded = decoding.await;
-        let decoded = decoded.unwrap_or_else(|_| Err(internal_error()));
+        let decoding = turn::work(turn, move || Ok((work(&settings)?, room)));
+        let decoded = decoding.await.and_then(|decoded| decoded);
         if decoded.is_err() {
             self.ledger.count_refused();
         }
@@ -248,6 +244,11 @@ impl Intake {
         let _ = is_done.await;
     }
 
+    /// Returns an error while new profiles would have to wait for those that an earlier server acknowledged.
+    pub(crate) fn check_ready(&self) -> Result<(), Problem> {
+        self.ledger.check_ready()
+    }
+
     /// Notes the outcome of fetching a profile.
     pub(crate) fn note_pull(&self, address: String, problem: Option<String>) {
         self.ledger.note_pull(address, problem);
@@ -257,13 +258,6 @@ impl Intake {
     pub(crate) fn status(&self) -> IntakeStatus {
         self.ledger.status()
     }
-}
-
-fn internal_error() -> Problem {
-    Problem::new(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "reading the profile ended with an internal error; please report it",
-    )
 }
 
 /// The folder of a store's spool; `None` for a store in memory.

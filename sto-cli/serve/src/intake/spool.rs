@@ -214,6 +214,11 @@ impl<R: Read> Records<R> {
         }))
     }
 
+    /// The input, which may be read beyond the complete records.
+    pub(super) fn into_input(self) -> R {
+        self.input
+    }
+
     /// Number of bytes of all complete records so far.
     pub(super) fn offset(&self) -> u64 {
         self.offset

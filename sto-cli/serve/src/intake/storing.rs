@@ -1,9 +1,9 @@
 //! The thread that writes to the store: new windows, longer ones instead of them, and removals.
 
-use super::decode::now;
 use super::ledger::{Ledger, add};
 use super::windows::Windows;
 use super::{spool, steps};
+use crate::clock::now;
 use crate::services::Retention;
 use std::path::PathBuf;
 use std::sync::Arc;

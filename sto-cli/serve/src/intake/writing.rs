@@ -1,11 +1,11 @@
 //! The thread that owns the spool and the open windows.
 
+use super::Settings;
 use super::decode::{Arrival, Decoded};
 use super::ledger::{Ledger, add};
 use super::spool::{self, Records, Spool};
 use super::storing::{Closed, RETRY};
 use super::windows::Windows;
-use super::{Settings, internal_error};
 use crate::problem::Problem;
 use axum::http::StatusCode;
 use std::collections::{BTreeSet, VecDeque};
@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 use sto_core::id::RecordingDigest;
@@ -42,8 +43,8 @@ pub(super) struct Piece {
 impl Piece {
     pub(super) fn new(arrival: Arrival, max_decoded: Bytes) -> Result<Piece, Problem> {
         let decoded = arrival.decode(max_decoded)?;
-        let header = serde_json::to_vec(&arrival.header).map_err(|_| internal_error())?;
-        let record = spool::encode(&header, &arrival.body).map_err(|_| internal_error())?;
+        let header = serde_json::to_vec(&arrival.header).map_err(|_| Problem::internal())?;
+        let record = spool::encode(&header, &arrival.body).map_err(|_| Problem::internal())?;
         Ok(Piece {
             arrival,
             decoded,
@@ -85,7 +86,9 @@ impl Writing {
 
     /// Runs until all senders of messages are gone, and everything is handed over.
     pub(super) fn run(mut self, folder: &Path, received: &Receiver<Message>) {
-        let mut spool = match self.open(folder, received) {
+        let opened = self.open(folder, received);
+        self.ledger.is_replaying.store(false, Relaxed);
+        let mut spool = match opened {
             Ok(Some(spool)) => spool,
             Ok(None) => return,
             Err(error) => {
@@ -136,11 +139,13 @@ impl Writing {
         loop {
             if let Some(mut spool) = Spool::open(folder)? {
                 self.ledger.set_problem(None);
+                self.ledger.is_replaying.store(true, Relaxed);
                 self.replay(folder, &mut spool)?;
                 return Ok(Some(spool));
             }
             let why = format!("another server uses {}", folder.display());
             self.ledger.set_problem(Some(why.clone()));
+            self.ledger.is_replaying.store(false, Relaxed);
             match received.recv_timeout(RETRY) {
                 Ok(message) => refuse_message(message, &why),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -173,7 +178,7 @@ impl Writing {
             }
             let bytes = records.offset();
             let mut rest = Vec::new();
-            let mut file = File::open(&segment)?;
+            let mut file = records.into_input();
             file.seek(SeekFrom::Start(bytes))?;
             file.read_to_end(&mut rest)?;
             if !rest.is_empty() {

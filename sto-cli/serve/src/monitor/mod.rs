@@ -4,9 +4,11 @@ mod requests;
 mod senders;
 
 pub(crate) use requests::{Requests, observe};
-pub(crate) use senders::{SenderState, Senders};
+pub(crate) use senders::{SenderState, Senders, Totals};
 
 use crate::log::LogLine;
+use crate::problem::Problem;
+use senders::Loss;
 use std::sync::Arc;
 
 /// The events since the server started.
@@ -30,9 +32,15 @@ impl Monitor {
         self.senders.accepted(sender, profiles, bytes);
     }
 
-    /// Records that a sender's profile is lost, or incomplete, and why.
-    pub(crate) fn refused(&self, sender: &str, reason: &str) {
-        self.senders.refused(sender, reason);
+    /// Records that a sender's profile was refused.
+    pub(crate) fn refused(&self, sender: &str, problem: &Problem) {
+        self.senders
+            .lost(sender, Loss::of(problem), &problem.detail);
+    }
+
+    /// Records that a part of a sender's profile is not stored, and why.
+    pub(crate) fn left_out(&self, sender: &str, reason: &str) {
+        self.senders.lost(sender, Loss::Incomplete, reason);
     }
 
     /// Writes a line to the log.

@@ -1,7 +1,7 @@
 //! Counts and durations of requests.
 
 use super::Monitor;
-use crate::access::{Caller, Peer};
+use crate::client::{Caller, Peer};
 use crate::log::LogLine;
 use crate::problem::Detail;
 use axum::extract::{MatchedPath, Request, State};

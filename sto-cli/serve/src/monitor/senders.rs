@@ -1,10 +1,11 @@
 //! The senders of profiles, with the losses of each.
 
+use crate::clock::now;
+use crate::problem::Problem;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use sto_core::units::UnixSeconds;
 
 /// Number of senders that are remembered. If there are more, those that were silent for longest are forgotten.
@@ -17,23 +18,66 @@ const MAX_REASONS: usize = 10;
 const MAX_TEXT: usize = 500;
 
 /// The senders of profiles.
+///
+/// A name is `KIND` or `KIND: NAME`, such as `otlp: shop`.
 #[derive(Default)]
 pub(crate) struct Senders {
     by_name: Mutex<BTreeMap<String, SenderState>>,
-    accepted: AtomicU64,
-    bytes: AtomicU64,
-    refused: AtomicU64,
+    by_kind: Mutex<BTreeMap<String, Totals>>,
 }
 
-/// Sums over all senders, including those that are forgotten.
+/// Sums over all senders of a kind, including those that are forgotten.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) accepted: u64,
     pub(crate) bytes: u64,
-    pub(crate) refused: u64,
+    /// Profiles that were refused or stored in part.
+    pub(crate) lost: BTreeMap<Loss, u64>,
+}
+
+/// Why a profile, or a part of it, is not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Loss {
+    Access,
+    Busy,
+    Conflict,
+    Incomplete,
+    Internal,
+    Invalid,
+    TooLarge,
+    Unavailable,
+}
+
+impl Loss {
+    pub(super) fn of(problem: &Problem) -> Loss {
+        match problem.status {
+            401 | 403 => Loss::Access,
+            409 => Loss::Conflict,
+            413 => Loss::TooLarge,
+            429 => Loss::Busy,
+            503 => Loss::Unavailable,
+            500.. => Loss::Internal,
+            _ => Loss::Invalid,
+        }
+    }
+
+    /// The value of a label in `/metrics`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Loss::Access => "access",
+            Loss::Busy => "busy",
+            Loss::Conflict => "conflict",
+            Loss::Incomplete => "incomplete",
+            Loss::Internal => "internal",
+            Loss::Invalid => "invalid",
+            Loss::TooLarge => "too_large",
+            Loss::Unavailable => "unavailable",
+        }
+    }
 }
 
 /// The profiles of a sender: counts, and reasons for losses.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct SenderState {
     /// The time of its last request.
     pub(crate) last_seen: UnixSeconds,
@@ -48,7 +92,7 @@ pub(crate) struct SenderState {
 }
 
 /// The reason why a profile was refused.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Reason {
     /// The last time.
     pub(crate) time: UnixSeconds,
@@ -59,33 +103,29 @@ pub(crate) struct Reason {
 }
 
 impl Senders {
-    pub(crate) fn totals(&self) -> Totals {
-        Totals {
-            accepted: self.accepted.load(Relaxed),
-            bytes: self.bytes.load(Relaxed),
-            refused: self.refused.load(Relaxed),
-        }
+    /// Sums over all senders of each kind.
+    pub(crate) fn totals(&self) -> BTreeMap<String, Totals> {
+        lock(&self.by_kind).clone()
     }
 
     /// All senders by name.
     pub(crate) fn all(&self) -> BTreeMap<String, SenderState> {
-        self.by_name
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.by_name).clone()
     }
 
     pub(super) fn accepted(&self, sender: &str, profiles: u64, bytes: u64) {
-        self.accepted.fetch_add(profiles, Relaxed);
-        self.bytes.fetch_add(bytes, Relaxed);
+        self.add(sender, |totals| {
+            totals.accepted += profiles;
+            totals.bytes += bytes;
+        });
         self.update(sender, |state| {
             state.accepted += profiles;
             state.bytes += bytes;
         });
     }
 
-    pub(super) fn refused(&self, sender: &str, reason: &str) {
-        self.refused.fetch_add(1, Relaxed);
+    pub(super) fn lost(&self, sender: &str, loss: Loss, reason: &str) {
+        self.add(sender, |totals| *totals.lost.entry(loss).or_default() += 1);
         let reason = shortened(reason);
         self.update(sender, |state| {
             state.refused += 1;
@@ -105,9 +145,14 @@ impl Senders {
         });
     }
 
+    fn add(&self, sender: &str, change: impl FnOnce(&mut Totals)) {
+        let kind = sender.split(':').next().unwrap_or_default();
+        change(lock(&self.by_kind).entry(kind.to_owned()).or_default());
+    }
+
     fn update(&self, sender: &str, change: impl FnOnce(&mut SenderState)) {
         let sender = shortened(sender);
-        let mut senders = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = lock(&self.by_name);
         if !senders.contains_key(sender) && senders.len() == MAX_SENDERS {
             let oldest = senders.iter().min_by_key(|(_, state)| state.last_seen);
             if let Some(name) = oldest.map(|(name, _)| name.clone()) {
@@ -124,9 +169,8 @@ fn shortened(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT)]
 }
 
-fn now() -> UnixSeconds {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    UnixSeconds(since.map_or(0, |since| since.as_secs()))
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -138,24 +182,26 @@ mod tests {
         let senders = Senders::default();
         let long = "x".repeat(10_000);
         for i in 0..2 * MAX_SENDERS {
-            senders.refused(&format!("{i}{long}"), &long);
+            senders.lost(&format!("test: {i}{long}"), Loss::Invalid, &long);
         }
         for i in 0..2 * MAX_REASONS {
-            senders.refused("one", &format!("reason {i}"));
+            senders.lost("one", Loss::Invalid, &format!("reason {i}"));
         }
         let all = senders.all();
         assert_eq!(all.len(), MAX_SENDERS);
         assert!(all.keys().all(|name| name.len() <= MAX_TEXT));
         assert_eq!(all["one"].refused, 2 * MAX_REASONS as u64);
         assert_eq!(all["one"].reasons.len(), MAX_REASONS);
+        let kinds: Vec<String> = senders.totals().into_keys().collect();
+        assert_eq!(kinds, ["one", "test"]);
     }
 
     #[test]
     fn the_same_reason_is_counted_once() {
         let senders = Senders::default();
-        senders.refused("a", "too large");
-        senders.refused("a", "no samples");
-        senders.refused("a", "too large");
+        senders.lost("a", Loss::Invalid, "too large");
+        senders.lost("a", Loss::Invalid, "no samples");
+        senders.lost("a", Loss::Invalid, "too large");
         let reasons = &senders.all()["a"].reasons;
         let reasons: Vec<_> = reasons.iter().map(|r| (&*r.reason, r.count)).collect();
         assert_eq!(reasons, [("no samples", 1), ("too large", 2)]);

@@ -1,9 +1,9 @@
 //! Pages of a single run, as `sto timeline` writes them. The screen `/run` frames them.
 
+use crate::parse::Parameters;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::Router;
-use axum::extract::Query;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
@@ -55,7 +55,7 @@ impl RunPage {
     }
 }
 
-async fn timeline(app: App, Query(page): Query<RunPage>) -> Result<Response, Problem> {
+async fn timeline(app: App, Parameters(page): Parameters<RunPage>) -> Result<Response, Problem> {
     let mut request = TimelineRequest::default();
     request.named = page.named()?;
     request.filter = page.filter();
@@ -72,7 +72,7 @@ async fn timeline(app: App, Query(page): Query<RunPage>) -> Result<Response, Pro
     )))
 }
 
-async fn calls(app: App, Query(page): Query<RunPage>) -> Result<Response, Problem> {
+async fn calls(app: App, Parameters(page): Parameters<RunPage>) -> Result<Response, Problem> {
     let mut request = CallTimelineRequest::default();
     request.named = page.named()?;
     let run = app.ask(CallTraceRequest(request)).await?;

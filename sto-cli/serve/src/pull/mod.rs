@@ -86,7 +86,13 @@ impl Target {
                 };
                 let outcome = fetched.and_then(|received| match received {
                     Some(received) => {
+                        let sender = format!("scrape: {}", self.scrape.program);
+                        let size = received.body.len() as u64;
                         let accepted = runtime.block_on(shared.intake.accept(vec![received]));
+                        match &accepted {
+                            Ok(()) => shared.monitor.accepted(&sender, 1, size),
+                            Err(problem) => shared.monitor.refused(&sender, problem),
+                        }
                         accepted.map_err(|problem| problem.detail)
                     }
                     None => Ok(()),

@@ -16,6 +16,9 @@ mod series;
 mod stacks;
 mod types;
 
+pub(crate) use render::{OneGraph, TwoGraphs};
+pub(crate) use request::Request;
+
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use crate::wire::{Call, unary};
@@ -24,7 +27,6 @@ use axum::extract::{Path, Request as HttpRequest};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
-use request::Request;
 use schema::{Field, decode, encode, transcode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -39,6 +41,18 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
 
 /// A method whose answer is a JSON value.
 type Method = fn(&Request, &Sources, &Context) -> Result<Value, Problem>;
+
+/// All methods.
+pub(crate) const METHODS: [&str; 8] = [
+    "ProfileTypes",
+    "LabelNames",
+    "LabelValues",
+    "Series",
+    "SelectSeries",
+    "SelectMergeStacktraces",
+    "SelectMergeProfile",
+    "Diff",
+];
 
 /// Returns the messages and the function of a method.
 fn method(name: &str) -> Option<(&'static [&'static [Field]; 2], Method)> {
@@ -56,7 +70,7 @@ fn method(name: &str) -> Option<(&'static [&'static [Field]; 2], Method)> {
 
 async fn call(app: App, Path(name): Path<String>, request: HttpRequest) -> Response {
     let shared = Arc::clone(&app);
-    unary(&app, request, async move |call| {
+    unary(&app, request, None, async move |call| {
         answer(&shared, &name, call).await
     })
     .await
@@ -75,8 +89,10 @@ async fn answer(shared: &Arc<Shared>, name: &str, call: Call) -> Result<Vec<u8>,
     let ([fields, answer], method) = method(name).ok_or_else(|| {
         Problem::new(
             StatusCode::NOT_IMPLEMENTED,
-            "this server has no such method of querier.v1.QuerierService; expected ProfileTypes, LabelNames, LabelValues, \
-             Series, SelectSeries, SelectMergeStacktraces, SelectMergeProfile or Diff",
+            format!(
+                "this server has no such method of querier.v1.QuerierService; expected one of {}",
+                METHODS.join(", ")
+            ),
         )
     })?;
     let mut request: Request = decode(codec, &call.message, fields)?;

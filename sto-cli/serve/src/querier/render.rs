@@ -2,12 +2,13 @@
 
 use super::request::{Request, Selected, found};
 use super::stacks::{difference, export, flame_graph};
+use crate::parse::Parameters;
 use crate::problem::Problem;
 use crate::shared::App;
 use axum::Json;
-use axum::extract::Query;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -16,11 +17,12 @@ use sto_query::questions::{CostOverTimeRequest, ExportFormat, TreeRequest};
 use sto_query::render::export::Flamebearer;
 use sto_query::results::CallTree;
 use sto_query::sources::{Context, Sources};
+use sto_query::text::printable;
 
 /// Parameters of a flame graph.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Parameters {
+pub(crate) struct OneGraph {
     query: String,
     from: Option<String>,
     until: Option<String>,
@@ -30,9 +32,9 @@ pub(super) struct Parameters {
 }
 
 /// Parameters of two flame graphs next to each other.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BothParameters {
+pub(crate) struct TwoGraphs {
     left_query: String,
     left_from: Option<String>,
     left_until: Option<String>,
@@ -50,7 +52,7 @@ const SHORTEST_STEP: u64 = 10;
 
 pub(super) async fn render(
     app: App,
-    Query(parameters): Query<Parameters>,
+    Parameters(parameters): Parameters<OneGraph>,
 ) -> Result<Response, Problem> {
     let read = move |sources: &Sources, context: &Context| {
         let request = parameters.request(context)?;
@@ -93,11 +95,11 @@ pub(super) async fn render(
 
 pub(super) async fn render_diff(
     app: App,
-    Query(both): Query<BothParameters>,
+    Parameters(both): Parameters<TwoGraphs>,
 ) -> Result<Json<Value>, Problem> {
     let read = move |sources: &Sources, context: &Context| {
         let max_nodes = both.max_nodes;
-        let side = |query, from, until| Parameters {
+        let side = |query, from, until| OneGraph {
             query,
             from,
             until,
@@ -121,7 +123,7 @@ pub(super) async fn render_diff(
     app.query(read).await
 }
 
-impl Parameters {
+impl OneGraph {
     /// Returns the request that these parameters stand for.
     fn request(&self, context: &Context) -> Result<Request, Problem> {
         let (profile_type, labels) = match self.query.find('{') {
@@ -273,9 +275,7 @@ fn dot_of(tree: Option<&CallTree>) -> String {
     let mut dot = "digraph stacks {\n  node [shape=box];\n".to_owned();
     let nodes = tree.map_or(&[][..], |tree| &tree.nodes);
     for (ix, node) in nodes.iter().enumerate() {
-        let name = node
-            .frame
-            .function
+        let name = printable(&node.frame.function)
             .replace('\\', "\\\\")
             .replace('"', "\\\"");
         let (own, total) = (node.self_cost, node.total);

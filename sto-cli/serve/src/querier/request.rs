@@ -3,6 +3,7 @@
 use super::types::{PROFILE_TYPE, ProfileType};
 use crate::problem::Problem;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use sto_core::units::UnixSeconds;
 use sto_query::questions::LabelSetsRequest;
@@ -10,9 +11,10 @@ use sto_query::select::{LabelMatchers, LabelledRuns};
 use sto_query::sources::{BuildRef, Context, Filter, Sources};
 
 /// Any request: the fields of all messages.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Request {
+#[schemars(rename = "QuerierMessage")]
+pub(crate) struct Request {
     #[serde(rename = "profileTypeID", alias = "profile_typeID")]
     pub(super) profile_type: String,
     #[serde(alias = "label_selector")]
@@ -23,16 +25,20 @@ pub(super) struct Request {
     pub(super) name: String,
     /// Milliseconds since 1970; 0 for any time.
     #[serde(deserialize_with = "integer")]
+    #[schemars(with = "i64")]
     pub(super) start: i64,
     #[serde(deserialize_with = "integer")]
+    #[schemars(with = "i64")]
     pub(super) end: i64,
     #[serde(deserialize_with = "integer", alias = "max_nodes")]
+    #[schemars(with = "i64")]
     pub(super) max_nodes: i64,
     #[serde(alias = "group_by")]
     pub(super) group_by: Vec<String>,
     /// Seconds.
     pub(super) step: f64,
     #[serde(deserialize_with = "integer")]
+    #[schemars(with = "i64")]
     pub(super) limit: i64,
     #[serde(alias = "stack_trace_selector")]
     pub(super) stack_trace_selector: Option<StackTraceSelector>,
@@ -45,12 +51,14 @@ pub(super) struct Request {
     pub(super) right: Option<Box<Request>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct StackTraceSelector {
+pub(crate) struct StackTraceSelector {
     #[serde(alias = "call_site")]
+    #[schemars(with = "Vec<serde_json::Value>")]
     call_site: Vec<serde::de::IgnoredAny>,
     #[serde(alias = "go_pgo")]
+    #[schemars(with = "Option<serde_json::Value>")]
     go_pgo: Option<serde::de::IgnoredAny>,
 }
 

@@ -3,8 +3,10 @@
 //! Source of names and numbers: `api/querier/v1/querier.proto`, `api/types/v1/types.proto` and
 //! `api/google/v1/profile.proto` of <https://github.com/grafana/pyroscope>.
 
+use crate::parse::json;
 use crate::problem::Problem;
 use crate::wire::Codec;
+use crate::wording::plain;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 use sto_core::formats::{DecodeError, Message, MessageWriter};
@@ -240,16 +242,15 @@ pub(super) fn decode<T: DeserializeOwned>(
     bytes: &[u8],
     fields: &[Field],
 ) -> Result<T, Problem> {
-    let value = match codec {
-        Codec::Json if bytes.is_empty() => Value::Object(Map::new()),
-        Codec::Json => serde_json::from_slice(bytes)
-            .map_err(|error| Problem::bad_request(format!("the message is not JSON: {error}")))?,
-        Codec::Protobuf => read(Message::from_file(bytes), fields).map_err(|error| {
-            let error = error.in_file("message".as_ref(), bytes.len());
-            Problem::bad_request(error.to_string())
-        })?,
-    };
-    serde_json::from_value(value).map_err(|error| Problem::bad_request(error.to_string()))
+    if codec == Codec::Json {
+        return json(if bytes.is_empty() { b"{}" } else { bytes });
+    }
+    let value = read(Message::from_file(bytes), fields).map_err(|error| {
+        let error = error.in_file("message".as_ref(), bytes.len());
+        Problem::bad_request(error.to_string())
+    })?;
+    serde_json::from_value(value)
+        .map_err(|error| Problem::bad_request(plain("", &error.to_string())))
 }
 
 /// Writes a message of an answer.

@@ -4,13 +4,14 @@
 //! The requests are the same as for the questions `flame` and `diff`. A response has the type
 //! `application/vnd.sto.columns`.
 
+use crate::parse::JsonBody;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
+use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use axum::{Json, Router};
 use std::sync::Arc;
 use sto_query::questions::{DiffRequest, FlameRequest};
 use sto_query::render::columns;
@@ -24,12 +25,12 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
         .route("/api/v1/columns/diff", post(diff))
 }
 
-async fn flame(app: App, Json(request): Json<FlameRequest>) -> Result<Response, Problem> {
+async fn flame(app: App, JsonBody(request): JsonBody<FlameRequest>) -> Result<Response, Problem> {
     let stacks = app.ask(request).await?;
     write_aside(move || columns::flame(&stacks)).await
 }
 
-async fn diff(app: App, Json(request): Json<DiffRequest>) -> Result<Response, Problem> {
+async fn diff(app: App, JsonBody(request): JsonBody<DiffRequest>) -> Result<Response, Problem> {
     let answer = app.ask(request).await?;
     write_aside(move || columns::diff(answer)).await
 }

@@ -3,22 +3,26 @@
 //! `GET` takes the request as the parameter `request`. Answers have an entity tag, which changes when the store does.
 
 mod columns;
-mod openapi;
 mod sql;
 
+pub(crate) use sql::{Catalog, SqlRequest, SqlResult};
+
 use crate::body::Decoded;
+use crate::parse::{Parameters, json_as};
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
+use crate::wording::plain;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::IntoDeserializer;
+use serde::de::value::Error as ValueError;
 use std::sync::Arc;
-use sto_query::questions::AnyQuestion;
+use sto_query::questions::{AnyQuestion, QuestionName};
 
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
@@ -27,14 +31,13 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
             get(answer_get).post(answer_post),
         )
         .merge(columns::routes())
-        .merge(openapi::routes())
         .merge(sql::routes())
 }
 
 /// Parameters of a question that is asked by `GET`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+struct ByGet {
     /// The request as JSON.
     #[serde(default)]
     request: String,
@@ -43,7 +46,7 @@ struct Parameters {
 async fn answer_get(
     app: App,
     Path(name): Path<String>,
-    Query(Parameters { request }): Query<Parameters>,
+    Parameters(ByGet { request }): Parameters<ByGet>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     answer(app, name, request.into(), &headers).await
@@ -66,10 +69,16 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let question = parse(&name, &request)?;
     let (state, sources) = app.newest_sources().await?;
-    let compute = app.timed(move |context| {
-        let answer = sto_query::ask(&sources, &question, context)?;
-        let json = serde_json::to_vec(&answer).map_err(|_| Problem::internal())?;
-        Ok(Bytes::from(json))
+    let shared = Arc::clone(&app);
+    let compute = app.timed(move |context| match &question {
+        AnyQuestion::Check(request) => shared.check(state, request, || {
+            sto_query::ask(&sources, request, context)
+        }),
+        question => {
+            let answer = sto_query::ask(&sources, question, context)?;
+            let json = serde_json::to_vec(&answer).map_err(|_| Problem::internal())?;
+            Ok(Bytes::from(json))
+        }
     });
     let tag = app.tag(state, &[name.as_bytes(), &request]);
     let json = match &tag {
@@ -95,21 +104,14 @@ fn cached(tag: Option<HeaderValue>) -> HeaderMap {
 
 /// Parses the JSON of a request. An empty one has all defaults.
 fn parse(name: &str, request: &[u8]) -> Result<AnyQuestion, Problem> {
-    let mut fields: Map<String, Value> = if request.is_empty() {
-        Map::new()
-    } else {
-        serde_json::from_slice(request).map_err(|error| {
-            Problem::bad_request(format!("the request is not a JSON object: {error}"))
-        })?
-    };
-    fields.insert("question".to_owned(), name.into());
-    serde_json::from_value(fields.into()).map_err(|error| {
-        let message = error.to_string();
-        let status = if message.starts_with(&format!("unknown variant `{name}`")) {
-            StatusCode::NOT_FOUND
-        } else {
-            StatusCode::BAD_REQUEST
-        };
-        Problem::new(status, message)
-    })
+    let question: Result<QuestionName, ValueError> =
+        QuestionName::deserialize(name.into_deserializer());
+    let question = question.map_err(|error| {
+        let error = plain("", &error.to_string());
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            format!("there is no such question: {error}"),
+        )
+    })?;
+    json_as(question, if request.is_empty() { b"{}" } else { request })
 }

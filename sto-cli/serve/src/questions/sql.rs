@@ -4,12 +4,14 @@
 //! whether there are `more` rows; with `Accept: text/csv`, it is CSV.
 
 use crate::body::Decoded;
+use crate::parse::json;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,9 +34,9 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
 }
 
 /// A query.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SqlRequest {
+pub(crate) struct SqlRequest {
     sql: String,
     /// Values of parameters by name, without the `:`.
     #[serde(default)]
@@ -43,7 +45,7 @@ struct SqlRequest {
     limit: Option<usize>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number or text")]
 enum Parameter {
     Integer(i64),
@@ -91,8 +93,7 @@ fn parse(headers: &HeaderMap, body: &[u8]) -> Result<SqlRequest, Problem> {
         .get(header::CONTENT_TYPE)
         .map(|value| value.as_bytes());
     if content_type.is_some_and(|value| value.starts_with(b"application/json")) {
-        return serde_json::from_slice(body)
-            .map_err(|error| Problem::bad_request(error.to_string()));
+        return json(body);
     }
     let sql = str::from_utf8(body).map_err(|_| Problem::bad_request("the query is not UTF-8"))?;
     Ok(SqlRequest {
@@ -111,8 +112,9 @@ struct Limited {
     has_statement: bool,
 }
 
-#[derive(Default, Serialize)]
-struct SqlResult {
+/// The rows of a query.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct SqlResult {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
     /// Whether there are rows beyond the limit.
@@ -198,14 +200,7 @@ impl From<SqlError> for Problem {
             SqlError::Timeout(_) | SqlError::Cancelled(_) => StatusCode::SERVICE_UNAVAILABLE,
             SqlError::OutOfMemory => StatusCode::PAYLOAD_TOO_LARGE,
             SqlError::Syntax { message, place } => {
-                let detail = format!(
-                    "{message}
-{}",
-                    place.join(
-                        "
-"
-                    )
-                );
+                let detail = format!("{message}\n{}", place.join("\n"));
                 return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
             }
             _ => StatusCode::UNPROCESSABLE_ENTITY,
@@ -215,13 +210,13 @@ impl From<SqlError> for Problem {
 }
 
 /// Tables, functions, and examples.
-#[derive(Serialize)]
-struct Catalog {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Catalog {
     names: Vec<CatalogName>,
     examples: Vec<CatalogExample>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CatalogName {
     name: String,
     /// Arguments in parentheses; `None` for a table.
@@ -230,7 +225,7 @@ struct CatalogName {
     columns: Vec<(String, String)>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CatalogExample {
     name: &'static str,
     about: &'static str,

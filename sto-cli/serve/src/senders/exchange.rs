@@ -1,7 +1,7 @@
 //! The exchange with other stores: `sto push URL` and `sto pull URL` transfer profiles with their symbols, each as a file
 //! named by its id.
 //!
-//! The files have the layout of [places](sto_query::manual); `manifest.json` names it and its version.
+//! The files have the layout of [places](sto_query::places); `manifest.json` names it and its version.
 
 use crate::body::Decoded;
 use crate::problem::Problem;
@@ -57,12 +57,17 @@ async fn read(app: App, Path(name): Path<String>) -> Result<Vec<u8>, Problem> {
     reading.await?
 }
 
-/// The name of other stores in the status.
-const SENDER: &str = "sto push";
+/// The name of other stores in the status: `sto push`, and `--to` of `sto record` and `sto ingest`.
+const SENDER: &str = "api/v1/exchange";
 
 /// Answers with 201 if the profile is new, with 200 if the store has it, and with 409 if it has another one of the same
 /// recording.
-async fn add(app: App, Path(name): Path<String>, body: Decoded) -> Result<StatusCode, Problem> {
+async fn add(
+    app: App,
+    Path(name): Path<String>,
+    body: Result<Decoded, Problem>,
+) -> Result<StatusCode, Problem> {
+    let body = body.inspect_err(|problem| app.monitor.refused(SENDER, problem))?;
     let name = format!("profiles/{name}");
     let shared = Arc::clone(&app);
     let size = body.bytes.len() as u64;
@@ -79,6 +84,6 @@ async fn add(app: App, Path(name): Path<String>, body: Decoded) -> Result<Status
         ),
         Err(error) => error.into(),
     };
-    app.monitor.refused(SENDER, &problem.detail);
+    app.monitor.refused(SENDER, &problem);
     Err(problem)
 }

@@ -13,6 +13,9 @@
 //! intake
 //! ```
 //!
+//! [exchange.md]: https://docs.rs/sto-lake/latest/sto_lake/manual/exchange/index.html
+//! [otlp.md]: https://docs.rs/sto-formats/latest/sto_formats/manual/otlp/index.html
+//!
 #![doc = include_str!("senders.md")]
 
 mod exchange;
@@ -22,6 +25,7 @@ mod profiles;
 mod pyroscope;
 
 pub(crate) use exchange::reading_routes;
+pub(crate) use pyroscope::IngestParameters;
 
 use crate::shared::Shared;
 use axum::Router;

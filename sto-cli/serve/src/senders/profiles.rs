@@ -2,10 +2,11 @@
 
 use crate::body::Decoded;
 use crate::intake::{Origin, Received};
+use crate::parse::Parameters;
 use crate::problem::Problem;
 use crate::shared::{App, Shared};
+use crate::wording::plain_error;
 use axum::Router;
-use axum::extract::Query;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::post;
@@ -28,14 +29,17 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
 
 async fn receive(
     app: App,
-    Query(query): Query<Vec<(String, String)>>,
-    body: Decoded,
+    Parameters(query): Parameters<Vec<(String, String)>>,
+    body: Result<Decoded, Problem>,
 ) -> Result<impl IntoResponse, Problem> {
-    let mut received = parse(query)?;
-    received.body = body.bytes.clone();
-    let size = received.body.len() as u64;
-    let added = app.intake.add_run(received).await;
-    let outcome = added.inspect_err(|problem| app.monitor.refused(SENDER, &problem.detail))?;
+    let adding = async {
+        let (mut received, body) = (parse(query)?, body?);
+        received.body = body.bytes.clone();
+        let outcome = app.intake.add_run(received).await?;
+        Ok((outcome, body.bytes.len() as u64))
+    };
+    let added = adding.await;
+    let (outcome, size) = added.inspect_err(|problem| app.monitor.refused(SENDER, problem))?;
     let file = IngestedFile::new("profile".to_owned(), &outcome, |notice| notice.text.clone());
     app.monitor
         .accepted(SENDER, file.profiles.len() as u64, size);
@@ -99,7 +103,8 @@ fn parse(query: Vec<(String, String)>) -> Result<Received, Problem> {
 }
 
 fn parsed<T: FromStr<Err: Display>>(key: &str, value: &str) -> Result<T, Problem> {
-    value.parse().map_err(|error| invalid(key, value, error))
+    let parsed = value.parse::<T>();
+    parsed.map_err(|error| invalid(key, value, plain_error(&error.to_string())))
 }
 
 fn invalid(key: &str, value: &str, error: impl Display) -> Problem {

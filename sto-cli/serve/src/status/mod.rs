@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use crate::shared::{App, Shared};
 use axum::routing::get;
 use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,14 +26,15 @@ pub(crate) fn health_routes() -> Router<Arc<Shared>> {
         .route("/readyz", get(ready))
 }
 
-/// Whether the store can be read.
+/// Whether the store can be read, and profiles can be sent.
 async fn ready(app: App) -> Result<&'static str, Problem> {
+    app.intake.check_ready()?;
     app.query(|_, _| Ok("ok\n")).await
 }
 
 /// The state of the server.
-#[derive(Debug, Serialize)]
-struct ServerStatus {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ServerStatus {
     version: &'static str,
     read_only: bool,
     uptime_seconds: u64,

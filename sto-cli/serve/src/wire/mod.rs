@@ -48,10 +48,12 @@ enum Protocol {
     Grpc,
 }
 
-/// Answers a call of a unary method: `answer` returns the encoded message.
+/// Answers a call of a unary method: `answer` returns the encoded message. A call that cannot be received is counted as refused
+/// if it has a sender.
 pub(crate) async fn unary<Answer>(
     shared: &Arc<Shared>,
     request: Request,
+    sender: Option<&str>,
     answer: impl FnOnce(Call) -> Answer,
 ) -> Response
 where
@@ -66,7 +68,12 @@ where
     };
     let answered = match receive(shared, request, protocol, codec).await {
         Ok(call) => answer(call).await,
-        Err(problem) => Err(problem),
+        Err(problem) => {
+            if let Some(sender) = sender {
+                shared.monitor.refused(sender, &problem);
+            }
+            Err(problem)
+        }
     };
     match protocol {
         Protocol::Connect => connect::respond(codec, answered),

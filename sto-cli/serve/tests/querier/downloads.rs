@@ -86,7 +86,7 @@ fn unknown_formats_and_profiles_are_problems() {
     let server = server();
     server
         .get("/api/v1/export/none?selector=v1", &[])
-        .assert_problem(404, "unknown variant");
+        .assert_problem(404, "there is no such format");
     server
         .get("/api/v1/export/folded?selector=none", &[])
         .assert_problem(404, "none");

@@ -1,6 +1,6 @@
 //! Flame graphs for scripts.
 
-use crate::runs::{BEGIN, server};
+use crate::runs::{BEGIN, Run, add, server};
 use crate::support::Server;
 use serde_json::Value;
 
@@ -38,6 +38,25 @@ fn render_without_data_is_an_empty_flame_graph() {
     let shown = get(&server(), &format!("render?query={QUERY}&from=now-1h"));
     assert_eq!(shown["flamebearer"]["numTicks"], 0);
     assert_eq!(shown["timeline"], Value::Null);
+}
+
+#[test]
+fn hostile_names_are_inert_in_dot() {
+    let server = server();
+    let run = Run {
+        program: "evil",
+        build: "v1",
+        labels: &[],
+        recorded: BEGIN,
+        stacks: &[("main;\u{1b}[2J\"]\n\u{202e}evil\\", 10)],
+    };
+    add(&server.store, &run);
+    let query = QUERY.replace("shop", "evil");
+    let until = BEGIN + 100;
+    let path = format!("/pyroscope/render?query={query}&from={BEGIN}&until={until}&format=dot");
+    let dot = server.get(&path, &[]).text();
+    let label = r#"[label="\\u{1b}[2J\"]\\u{a}\\u{202e}evil\\\n100000000 of 100000000 (100.00%)"]"#;
+    assert!(dot.contains(label), "{dot}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Damaged requests of every endpoint: each is refused with a clear status, or accepted; nothing panics, and nothing of a
 //! refused one is stored.
 
-use crate::support::{Server, read};
+use crate::support::{Response, Server, read};
+use serde_json::Value;
 use sto_test_support::{Random, damage};
 
 /// Endpoints, content types, and files of test data that are damaged and sent. `{}` is the number of the request.
@@ -110,6 +111,38 @@ fn wrapped(content_type: &str, body: Vec<u8>) -> Vec<u8> {
     body
 }
 
+/// Number of continuous profiles that were acknowledged.
+fn acknowledged(server: &Server) -> u64 {
+    let status = server.get("/api/v1/status", &[]);
+    let status: Value = serde_json::from_slice(&status.body).unwrap();
+    let intake = &status["intake"];
+    intake["accepted"].as_u64().unwrap() + intake["repeated"].as_u64().unwrap()
+}
+
+/// Asserts that a refusal has a reason in the form of its protocol.
+fn assert_says_why(response: &Response, path: &str) {
+    let content_type = response.header("content-type");
+    if content_type.starts_with("application/grpc") {
+        assert!(!response.header("grpc-message").is_empty(), "{path}");
+        return;
+    }
+    // `google.rpc.Status`
+    if content_type == "application/x-protobuf" {
+        assert!(response.body.len() > 2, "{path}");
+        return;
+    }
+    let json = serde_json::from_slice::<Value>(&response.body);
+    let json = json.unwrap_or_else(|_| panic!("{path} {content_type}: {}", response.text()));
+    let reason = match content_type {
+        "application/problem+json" => &json["detail"],
+        _ => &json["message"],
+    };
+    assert!(
+        reason.as_str().is_some_and(|reason| !reason.is_empty()),
+        "{path}: {json}"
+    );
+}
+
 #[test]
 fn damaged_bodies_are_refused_or_read() {
     let server = Server::start();
@@ -121,6 +154,7 @@ fn damaged_bodies_are_refused_or_read() {
             let mut body = whole.clone();
             damage(&mut body, &mut Random::new(round));
             let path = path.replace("{}", &number.to_string());
+            let before = acknowledged(&server);
             let response = server.post(&path, &[("Content-Type", content_type)], &body);
             let grpc = response.header("grpc-status");
             assert!(
@@ -129,6 +163,8 @@ fn damaged_bodies_are_refused_or_read() {
                 response.text()
             );
             if response.status >= 400 || !["", "0"].contains(&grpc) {
+                assert_says_why(&response, &path);
+                assert_eq!(acknowledged(&server), before, "{path} {file} {round}");
                 refused.push(format!("demo{number}@"));
             }
         }

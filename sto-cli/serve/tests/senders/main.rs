@@ -7,5 +7,6 @@ mod exchange;
 mod otlp;
 mod profiles;
 mod pyroscope;
+mod ready;
 #[allow(dead_code, reason = "the tests of the querier use the rest")]
 mod support;

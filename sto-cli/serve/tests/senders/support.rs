@@ -4,20 +4,18 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
 use sto_core::store::Store;
 use sto_serve::{Options, Program, serve};
-use sto_test_support::missing;
+use sto_test_support::{Changes, missing};
 use tempfile::TempDir;
 use ureq::Agent;
-
-/// Time after which a test gives up waiting for a profile.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
     pub(crate) url: String,
     pub(crate) store: Store,
     agent: Agent,
+    /// Changes of the store and its spool.
+    changes: Changes,
     _folder: TempDir,
 }
 
@@ -31,8 +29,15 @@ pub(crate) struct Response {
 
 impl Server {
     pub(crate) fn start() -> Server {
-        let folder = TempDir::new().unwrap();
-        let store = Store::open_or_create(&folder.path().join("store.redb")).unwrap();
+        Server::start_in(TempDir::new().unwrap())
+    }
+
+    /// Starts a server with the store in a folder.
+    pub(crate) fn start_in(folder: TempDir) -> Server {
+        let spool = folder.path().join("spool");
+        std::fs::create_dir_all(&spool).unwrap();
+        let changes = Changes::watch(&[folder.path(), &spool]);
+        let store = Store::open_or_create(folder.path()).unwrap();
         let served = store.clone();
         let (ready, url) = mpsc::channel();
         thread::spawn(move || {
@@ -47,6 +52,7 @@ impl Server {
             url: url.recv().unwrap().trim_end_matches('/').to_owned(),
             store,
             agent: config.build().into(),
+            changes,
             _folder: folder,
         }
     }
@@ -133,15 +139,10 @@ impl Server {
 
     /// Waits until the stored profiles fulfil a condition, and describes them.
     pub(crate) fn wait_until(&self, is_done: impl Fn(&[String]) -> bool) -> Vec<String> {
-        let begin = Instant::now();
-        loop {
+        self.changes.wait_for(|| {
             let profiles = self.profiles();
-            if is_done(&profiles) {
-                return profiles;
-            }
-            assert!(begin.elapsed() < PATIENCE, "still missing: {profiles:#?}");
-            thread::sleep(Duration::from_millis(50));
-        }
+            is_done(&profiles).then_some(profiles)
+        })
     }
 }
 

@@ -41,9 +41,10 @@ fn tokens_are_bearers_or_passwords_with_scopes() {
     assert_eq!(server.send("POST", PROFILES, &[basic], STACKS).status, 201);
 
     let refused = server.send("POST", TOP, &[bearer], "");
-    assert_eq!(
-        refused.problem(403),
-        "the token `ci` lacks the scope `read`"
+    assert!(
+        refused
+            .problem(403)
+            .starts_with("the token `ci` lacks the scope `read`; ask who runs the server"),
     );
     for wrong in [
         "Bearer ",
@@ -57,6 +58,29 @@ fn tokens_are_bearers_or_passwords_with_scopes() {
         let wrong = server.send("POST", PROFILES, &[("authorization", wrong)], STACKS);
         wrong.problem(401);
     }
+}
+
+#[test]
+fn the_status_shows_pushes_that_were_refused() {
+    let [(reader, read), (admin, all)] = [r#"["read"]"#, r#"["admin"]"#].map(token);
+    let server = Server::with_config(&format!("{reader}{admin}"));
+    let send = |token: &str| {
+        let bearer = ("authorization", &*format!("Bearer {token}"));
+        server.send("POST", PROFILES, &[bearer], STACKS)
+    };
+    send(&read).problem(403);
+    send("unknown").problem(401);
+    let bearer = ("authorization", &*format!("Bearer {all}"));
+    let status = server.send("GET", "/api/v1/status", &[bearer], "").json();
+    let senders = &status["senders"];
+    assert_eq!(senders["no access: ci"]["refused"], 1, "{senders}");
+    assert_eq!(senders["no access"]["refused"], 1, "{senders}");
+    let reason = &senders["no access: ci"]["reasons"][0]["reason"];
+    assert!(reason.as_str().unwrap().contains("lacks the scope `write`"));
+    // Questions are no pushes.
+    server.post(TOP, "").problem(401);
+    let status = server.send("GET", "/api/v1/status", &[bearer], "").json();
+    assert_eq!(status["senders"]["no access"]["refused"], 1);
 }
 
 #[test]
@@ -163,9 +187,14 @@ fn the_link_of_one_browser_works_once() {
         200
     );
     server.send("POST", TOP, &[cookie], "").problem(401);
-    server
-        .send("POST", TOP, &[cookie, ("origin", "http://127.0.0.1:1")], "")
-        .problem(403);
+    // A cookie is as good as any token in a header, so its origin is checked in any case.
+    let other_port = ("origin", "http://127.0.0.1:1");
+    for headers in [
+        &[cookie, other_port][..],
+        &[cookie, other_port, ("authorization", "Bearer x")],
+    ] {
+        server.send("POST", TOP, headers, "").problem(403);
+    }
 }
 
 #[test]

@@ -14,6 +14,12 @@ fn the_document_lists_all_questions_and_is_valid() {
         "/api/v1/questions/top",
         "/api/v1/questions/check",
         "/api/v1/profiles",
+        "/api/v1/export/{format}",
+        "/api/v1/exchange/profiles/{name}",
+        "/v1development/profiles",
+        "/push.v1.PusherService/Push",
+        "/querier.v1.QuerierService/SelectMergeStacktraces",
+        "/pyroscope/render",
     ] {
         assert!(text.contains(&format!("\"{path}\":")), "{path}");
     }

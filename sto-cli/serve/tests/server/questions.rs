@@ -1,7 +1,7 @@
 //! Questions as JSON, and queries in SQL.
 
 use crate::support::Server;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_question_takes_a_selector_as_text() {
@@ -27,18 +27,138 @@ fn unknown_fields_and_questions_are_named() {
         |name: &str, request: &str| server.post(&format!("/api/v1/questions/{name}"), request);
     let unknown = ask("top", r#"{"selector":"v1","limits":3}"#).problem(400);
     assert!(
-        unknown.starts_with("unknown field `limits`, expected one of"),
+        unknown.starts_with("the request: unknown field `limits`, expected one of"),
         "{unknown}"
     );
     let nested = ask("top", r#"{"selector":"v1","filter":{"evnt":"cycles"}}"#).problem(400);
     assert!(
-        nested.contains("`evnt`") && nested.contains("`event`"),
+        nested.contains("`filter.evnt`") && nested.contains("`event`"),
         "{nested}"
     );
-    assert!(ask("best", "").problem(404).contains("expected one of"));
+    let unknown = ask("best", "").problem(404);
+    assert!(
+        unknown.starts_with("there is no such question: found `best`, expected one of `align`"),
+        "{unknown}"
+    );
     ask("top", "[1]").problem(400);
     ask("top", "{").problem(400);
     ask("top", r#"{"selector":"v9"}"#).problem(404);
+}
+
+#[test]
+fn errors_name_the_field_and_the_expected_value() {
+    let server = Server::start().with_builds();
+    let post = |path: &str, body: &str| {
+        let as_json = ("content-type", "application/json");
+        server.send("POST", path, &[as_json], body).problem(400)
+    };
+    let get = |path: &str, status| server.get(path).problem(status);
+    for (error, expected) in [
+        (
+            post("/api/v1/questions/top", r#"{"limit":"three"}"#),
+            "the request: `limit`: found the text \"three\", expected a whole number",
+        ),
+        (
+            post("/api/v1/questions/top", r#"{"limit":-1}"#),
+            "the request: `limit`: found the number -1, expected a whole number",
+        ),
+        (
+            post("/api/v1/columns/flame", "[]"),
+            "the request: expected a JSON object",
+        ),
+        (
+            post("/api/v1/sql", r#"{"query":"SELECT 1"}"#),
+            "the request: unknown field `query`, expected one of `sql`, `parameters`, `limit`",
+        ),
+        (
+            post(
+                "/api/v1/sql",
+                r#"{"sql":"SELECT :a","parameters":{"a":[]}}"#,
+            ),
+            "the request: `parameters.a`: expected a number or text",
+        ),
+        (
+            post("/api/v1/sql", "{"),
+            "the request: malformed JSON: EOF while parsing an object at line 1 column 1",
+        ),
+        (
+            get("/api/v1/badge", 400),
+            "the parameters of the address: the field `program` is missing",
+        ),
+        (
+            get("/api/v1/export/tiff?selector=v1", 404),
+            "there is no such format: found `tiff`, expected one of `folded`",
+        ),
+        (
+            get("/api/v1/export/folded?selektor=v1", 400),
+            "the parameters of the address: unknown field `selektor`, expected one of `selector`",
+        ),
+        (
+            get("/pyroscope/render?query=a&maxNodes=x", 400),
+            "the parameters of the address: `maxNodes`: expected a whole number",
+        ),
+    ] {
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_long_selector_is_not_found() {
+    let server = Server::start().with_builds();
+    server.add(&"v".repeat(4000), "main 1\n");
+    for length in [5000, 1_000_000] {
+        let request = json!({ "selector": "w".repeat(length) }).to_string();
+        let problem = server.post("/api/v1/questions/top", request).problem(404);
+        assert!(
+            problem.starts_with("no build or profile is called"),
+            "{length}"
+        );
+    }
+}
+
+#[test]
+fn a_known_verdict_is_used_while_other_profiles_arrive() {
+    let server = Server::start().with_builds();
+    let ids = |build: &str| {
+        let listed = server.get("/api/v1/questions/builds").json();
+        let mut builds = listed["builds"].as_array().unwrap().iter();
+        let found = builds.find(|found| found["version"] == build).unwrap();
+        let runs = found["profiles"].as_array().unwrap().iter();
+        runs.map(|run| run["id"].clone()).collect::<Vec<Value>>()
+    };
+    for (build, stacks) in [
+        ("v1", "main;parse 4\nmain;read 7\n"),
+        ("v2", "main;parse 7\n"),
+    ] {
+        server.add(build, stacks);
+    }
+    let request = json!({
+        "baseline": { "any": { "runs": ids("v1") } },
+        "candidate": { "runs": ids("v2") },
+    });
+    let check = || {
+        let answer = server.post("/api/v1/questions/check", request.to_string());
+        assert_eq!(answer.json()["schema"], "sto.check/1");
+        answer.text
+    };
+    let hits = || {
+        let metrics = server.get("/metrics").text;
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("sto_known_verdicts_total "));
+        line.unwrap().to_owned()
+    };
+    let first = check();
+    assert_eq!(hits(), "0");
+    server.add("v3", "main;parse 1\n");
+    assert_eq!(check(), first);
+    assert_eq!(hits(), "1");
+    // With `baseline: "v1"`, other runs may be meant later.
+    server.post(
+        "/api/v1/questions/check",
+        r#"{"baseline":"v1","candidate":"v2"}"#,
+    );
+    assert_eq!(hits(), "1");
 }
 
 #[test]

@@ -23,6 +23,30 @@ fn metrics_count_requests_by_route_and_status() {
 }
 
 #[test]
+fn metrics_count_profiles_by_sender_and_reason() {
+    let server = Server::with_config("limits.body-mib = 1");
+    let profiles = "/api/v1/profiles?program=app&build=v4";
+    assert_eq!(server.post(profiles, "main 1\n").status, 201);
+    server.post(profiles, "no profile").problem(422);
+    server.post(profiles, vec![b' '; 2 << 20]).problem(413);
+    let as_proto = ("content-type", "application/proto");
+    let large = vec![0; 2 << 20];
+    let pushed = server.send("POST", "/push.v1.PusherService/Push", &[as_proto], large);
+    assert_eq!(pushed.status, 413);
+    let metrics = server.get("/metrics").text;
+    for line in [
+        "sto_profiles_accepted_total{sender=\"api/v1/profiles\"} 1\n",
+        "sto_received_bytes_total{sender=\"api/v1/profiles\"} 7\n",
+        "sto_profiles_refused_total{sender=\"api/v1/profiles\",reason=\"invalid\"} 1\n",
+        "sto_profiles_refused_total{sender=\"api/v1/profiles\",reason=\"too_large\"} 1\n",
+        "sto_profiles_refused_total{sender=\"pyroscope push\",reason=\"too_large\"} 1\n",
+        "sto_intake_spool_bytes 0\n",
+    ] {
+        assert!(metrics.contains(line), "{line}{metrics}");
+    }
+}
+
+#[test]
 fn status_lists_senders_and_health_needs_nothing() {
     let server = Server::start().with_builds();
     server.post("/api/v1/profiles?program=app&build=v4", "main 1\n");

@@ -62,6 +62,8 @@ impl Server {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
+            // The server closes a connection whose request it refused without reading the body.
+            .max_idle_connections(0)
             .build();
         Server {
             url: url.recv().unwrap(),

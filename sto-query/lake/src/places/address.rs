@@ -55,10 +55,16 @@ impl Address {
         };
         let url = text.to_str().and_then(|text| text.split_once("://"));
         let Some((scheme, rest)) = url.filter(|(scheme, _)| is_word(scheme)) else {
-            return if text.is_empty() {
-                Err(no_place("", "a place must not be empty"))
-            } else {
-                Ok(Address::Folder(text.into()))
+            return match text.to_str() {
+                Some("") => Err(no_place("", "a place must not be empty")),
+                Some(text) if lacks_scheme(text) => Err(no_place(
+                    text,
+                    &format!(
+                        "expected http://{0} or https://{0} for a server, or ./{0} for a folder",
+                        printable(text)
+                    ),
+                )),
+                _ => Ok(Address::Folder(text.into())),
             };
         };
         let shown = format!("{scheme}://{rest}");
@@ -95,6 +101,15 @@ fn no_place(text: &str, why: &str) -> PlaceError {
         text: printable(text).into_owned(),
         why: why.to_owned(),
     }
+}
+
+/// Whether a text is most likely the address of a server without its scheme, such as `localhost:4940`.
+fn lacks_scheme(text: &str) -> bool {
+    let before_path = text.split('/').next().unwrap_or_default();
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    before_path.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && host.bytes().all(is_host) && port.parse::<u16>().is_ok()
+    })
 }
 
 fn server(scheme: &str, text: &str) -> Result<String, &'static str> {
@@ -235,6 +250,8 @@ mod tests {
     fn displayed_addresses_can_be_parsed() {
         for text in [
             "shared",
+            "./localhost:4940",
+            "a:b",
             "/srv/profiles",
             "a://b/../c:d@e".strip_prefix("a:").unwrap_or_default(),
             "ssh://host/srv/profiles",
@@ -260,6 +277,11 @@ mod tests {
                 "ftp://host/a",
                 "`ftp` is not a kind of place; expected a folder, ssh://",
             ),
+            (
+                "localhost:4940",
+                "expected http://localhost:4940 or https://localhost:4940 for a server, or ./localhost:4940",
+            ),
+            ("[::1]:4940/sto", "expected http://[::1]:4940/sto or"),
             ("http://", "https://HOST"),
             ("https://host/?token=x", "https://HOST"),
             ("https://token@host/", "STO_TOKEN"),

@@ -58,6 +58,8 @@ pub enum FailureReason {
     Credentials(Advice),
     /// The user lacks permission.
     NoPermission,
+    /// A server of sto takes the token, or needs none, but refuses the request; its message explains why.
+    Forbidden,
     /// The bucket does not exist.
     NoBucket,
     /// The host name is unknown.
@@ -117,6 +119,7 @@ impl fmt::Display for FailureReason {
                 "it does not accept the token; set STO_TOKEN, or STO_TOKEN_FILE to the file with it"
             }
             FailureReason::NoPermission => "permission denied; change the permissions, or name another place",
+            FailureReason::Forbidden => "the server refuses it",
             FailureReason::NoBucket => "there is no such bucket; create it, or name another one",
             FailureReason::NoHost => "unknown host name; check the spelling",
             FailureReason::NoAnswer => "the machine does not respond; check that it is running, and try again",

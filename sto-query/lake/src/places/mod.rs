@@ -114,7 +114,9 @@ trait Files: Send + Sync {
 
     /// Sends JSON to a path of a server of sto, and returns the answer of at most `most` bytes.
     fn ask(&self, _path: &str, _json: &[u8], _most: Bytes) -> Result<Vec<u8>, Refusal> {
-        Err(Refusal::other("it is no server of sto"))
+        Err(Refusal::other(
+            "it is no server of sto, whose address begins with https:// or http://",
+        ))
     }
 }
 

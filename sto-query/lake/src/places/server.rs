@@ -193,7 +193,7 @@ fn refusal(mut response: Response<Body>) -> Refusal {
     let status = response.status();
     let why = match status {
         StatusCode::UNAUTHORIZED => FailureReason::Credentials(Advice::Token),
-        StatusCode::FORBIDDEN => FailureReason::NoPermission,
+        StatusCode::FORBIDDEN => FailureReason::Forbidden,
         StatusCode::CONFLICT => FailureReason::Conflict,
         StatusCode::PAYLOAD_TOO_LARGE => FailureReason::TooLong,
         _ => FailureReason::Other,

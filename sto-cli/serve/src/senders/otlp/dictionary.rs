@@ -2,6 +2,7 @@
 //!
 //! Entries are found by their index, so an entry that is not used becomes empty and keeps its place.
 
+use super::resources::messages;
 use sto_core::formats::{DecodeError, Field, Message, MessageWriter};
 
 const MAPPINGS: usize = 1;
@@ -98,26 +99,14 @@ impl Used {
     }
 
     fn follow_resource(&mut self, resource: Message<'_>) -> Result<(), DecodeError> {
-        for field in resource.fields() {
-            let field = field?;
-            match field.number {
-                1 => {
-                    for attribute in field.message()?.fields() {
-                        let attribute = attribute?;
-                        if attribute.number == 1 {
-                            self.follow_attribute(attribute.message()?, 3)?;
-                        }
-                    }
-                }
-                2 => {
-                    for field in field.message()?.fields() {
-                        let field = field?;
-                        if field.number == 2 {
-                            self.follow_profile(field.message()?)?;
-                        }
-                    }
-                }
-                _ => {}
+        for attributes in messages(resource, 1) {
+            for attribute in messages(attributes?, 1) {
+                self.follow_attribute(attribute?, 3)?;
+            }
+        }
+        for scope in messages(resource, 2) {
+            for profile in messages(scope?, 2) {
+                self.follow_profile(profile?)?;
             }
         }
         Ok(())
@@ -150,11 +139,8 @@ impl Used {
             LOCATIONS => {
                 self.mark_each(MAPPINGS, &[1], entry)?;
                 self.mark_each(ATTRIBUTES, &[4], entry)?;
-                for field in entry.fields() {
-                    let field = field?;
-                    if field.number == 3 {
-                        self.mark_each(FUNCTIONS, &[1], field.message()?)?;
-                    }
+                for line in messages(entry, 3) {
+                    self.mark_each(FUNCTIONS, &[1], line?)?;
                 }
                 Ok(())
             }

@@ -16,6 +16,9 @@ use sto_core::formats::MessageWriter;
 /// The header with the version of the messages, and the only version so far, which is also meant without the header.
 const VERSION: (&str, &str) = ("otlp-profiles-development-version", "1");
 
+/// The kind of these senders in the status.
+pub(super) const SENDER: &str = "otlp";
+
 /// How many profiles of a request were accepted.
 #[derive(Default)]
 pub(super) struct Accepted {
@@ -63,7 +66,7 @@ pub(super) async fn export(
     message: &Bytes,
 ) -> Result<Accepted, Problem> {
     let groups = check_version(headers).and_then(|()| groups(shared, codec, headers, message));
-    let groups = groups.inspect_err(|problem| shared.monitor.refused("otlp", &problem.detail))?;
+    let groups = groups.inspect_err(|problem| shared.monitor.refused(SENDER, problem))?;
     let all = groups.iter().map(|group| group.received.clone());
     if shared.intake.accept(all.collect()).await.is_ok() {
         groups
@@ -77,7 +80,7 @@ pub(super) async fn export(
         match shared.intake.accept(vec![group.received.clone()]).await {
             Ok(()) => group.report_accepted(shared),
             Err(problem) => {
-                shared.monitor.refused(&group.sender, &problem.detail);
+                shared.monitor.refused(&group.sender, &problem);
                 // The sender has to repeat the request.
                 if problem.status == 429 || problem.status >= 500 {
                     return Err(problem);
@@ -136,7 +139,7 @@ fn groups(
         let mapped = map(resource.labels.iter().cloned(), headers);
         let sender = sender(&mapped.origin);
         for reason in &mapped.left_out {
-            shared.monitor.refused(&sender, reason);
+            shared.monitor.left_out(&sender, reason);
         }
         let Origin {
             program,
@@ -180,7 +183,7 @@ fn groups(
 
 fn sender(origin: &Origin) -> String {
     match &origin.program {
-        Some(program) => format!("otlp: {program}"),
-        None => "otlp".to_owned(),
+        Some(program) => format!("{SENDER}: {program}"),
+        None => SENDER.to_owned(),
     }
 }

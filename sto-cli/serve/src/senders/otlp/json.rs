@@ -2,6 +2,7 @@
 
 use super::resources::{Resource, Resources};
 use crate::problem::Problem;
+use crate::wording::plain;
 use axum::body::Bytes;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -73,7 +74,10 @@ struct ScopeProfiles {
 
 impl<'b> Request<'b> {
     pub(super) fn parse(bytes: &'b [u8]) -> Result<Request<'b>, Problem> {
-        Request::read(bytes).map_err(|error| Problem::bad_request(format!("the request: {error}")))
+        Request::read(bytes).map_err(|error| {
+            let error = plain("", &error.to_string());
+            Problem::bad_request(format!("the request: {error}"))
+        })
     }
 
     fn read(bytes: &'b [u8]) -> serde_json::Result<Request<'b>> {
@@ -121,7 +125,7 @@ impl KeyValue {
     /// Returns `None` if the value is a list, a map or bytes.
     fn label(self, strings: &[String]) -> Option<(String, String)> {
         let text_at = |ix: &Value| {
-            let ix: usize = plain(ix)?.parse().ok()?;
+            let ix: usize = text_of(ix)?.parse().ok()?;
             // Index 0 means none.
             strings.get(ix).filter(|_| ix > 0).cloned()
         };
@@ -137,7 +141,7 @@ impl KeyValue {
             value.int_value,
             value.double_value,
         ];
-        let mut found = plain_values.iter().flatten().filter_map(plain);
+        let mut found = plain_values.iter().flatten().filter_map(text_of);
         let value = found
             .next()
             .or_else(|| value.string_value_strindex.as_ref().and_then(text_at))?;
@@ -146,7 +150,7 @@ impl KeyValue {
 }
 
 /// A text, a number or a truth value as text.
-fn plain(value: &Value) -> Option<String> {
+fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

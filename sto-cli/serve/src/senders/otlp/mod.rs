@@ -29,7 +29,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use export::export;
+use export::{SENDER, export};
 use serde_json::json;
 use std::sync::Arc;
 use sto_core::formats::MessageWriter;
@@ -47,7 +47,7 @@ async fn over_grpc(app: App, request: Request) -> Response {
         let accepted = export(&app, call.codec, &call.headers, &call.message).await?;
         Ok(accepted.encode(call.codec))
     };
-    unary(&app, request, answer).await
+    unary(&app, request, Some(SENDER), answer).await
 }
 
 async fn over_http(app: App, request: Request) -> Response {
@@ -66,7 +66,10 @@ async fn over_http(app: App, request: Request) -> Response {
     let headers = request.headers().clone();
     let accepted = match Decoded::from_request(request, &app).await {
         Ok(body) => export(&app, codec, &headers, &body.bytes).await,
-        Err(problem) => Err(problem),
+        Err(problem) => {
+            app.monitor.refused(SENDER, &problem);
+            Err(problem)
+        }
     };
     match accepted {
         Ok(accepted) => (content_type, accepted.encode(codec)).into_response(),
@@ -75,6 +78,7 @@ async fn over_http(app: App, request: Request) -> Response {
             // The problem has the status, and the time of the next attempt.
             let (mut head, _) = problem.into_response().into_parts();
             head.headers.remove(header::CONTENT_LENGTH);
+            head.headers.remove(header::CONTENT_TYPE);
             if head.status == StatusCode::UNPROCESSABLE_ENTITY {
                 head.status = StatusCode::BAD_REQUEST;
             }

@@ -1,7 +1,7 @@
 //! A request in Protocol Buffers.
 
 use super::dictionary::Dictionary;
-use super::resources::{Resource, Resources};
+use super::resources::{Resource, Resources, messages};
 use crate::problem::Problem;
 use axum::body::Bytes;
 use std::path::Path;
@@ -67,23 +67,15 @@ fn resource(
     strings: Option<&Dictionary<'_>>,
 ) -> Result<Resource, DecodeError> {
     let (mut labels, mut profiles) = (Vec::new(), 0);
-    for field in message.fields() {
-        let field = field?;
-        match field.number {
-            1 => {
-                for attribute in field.message()?.fields() {
-                    let attribute = attribute?;
-                    if attribute.number == 1 {
-                        labels.extend(label(attribute.message()?, strings)?);
-                    }
-                }
-            }
-            2 => {
-                for profile in field.message()?.fields() {
-                    profiles += u64::from(profile?.number == 2);
-                }
-            }
-            _ => {}
+    for attributes in messages(message, 1) {
+        for attribute in messages(attributes?, 1) {
+            labels.extend(label(attribute?, strings)?);
+        }
+    }
+    for scope in messages(message, 2) {
+        for profile in messages(scope?, 2) {
+            profile?;
+            profiles += 1;
         }
     }
     Ok(Resource { labels, profiles })

@@ -6,26 +6,33 @@ use super::text::{Nodes, lines_to_folded, tree_to_folded};
 use super::time::range;
 use crate::body::Decoded;
 use crate::intake::Received;
+use crate::parse::{Parameters, json};
 use crate::problem::Problem;
 use crate::senders::mapping::{PROFILE, map};
 use crate::shared::App;
 use axum::body::Bytes;
-use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, header};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use sto_core::Format;
 
 /// Parameters of the query; others are ignored.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Parameters {
+pub(crate) struct IngestParameters {
+    /// `APP` or `APP{KEY=VALUE,…}`.
     name: String,
+    /// Begin of the recording, in seconds, milliseconds, microseconds or nanoseconds since 1970.
     from: Option<String>,
+    /// End of the recording.
     until: Option<String>,
+    /// Format of the body; by default, folded stacks.
     #[serde(default)]
     format: String,
+    /// The profiler.
     spy_name: Option<String>,
+    /// What the values count.
     units: Option<String>,
 }
 
@@ -41,28 +48,26 @@ struct TypeConfig {
 /// Answers with exactly 200, because Go's SDK takes every other status for a failure.
 pub(super) async fn receive(
     app: App,
-    Query(query): Query<Parameters>,
+    Parameters(query): Parameters<IngestParameters>,
     headers: HeaderMap,
-    body: Decoded,
+    body: Result<Decoded, Problem>,
 ) -> Result<StatusCode, Problem> {
     let name = AppName::parse(&query.name)?;
     let sender = format!("pyroscope /ingest: {}", name.app);
-    let size = body.bytes.len() as u64;
-    match accept(&app, query, name, &headers, body.bytes.clone(), &sender).await {
-        Ok(()) => {
-            app.monitor.accepted(&sender, 1, size);
-            Ok(StatusCode::OK)
-        }
-        Err(problem) => {
-            app.monitor.refused(&sender, &problem.detail);
-            Err(problem)
-        }
-    }
+    let accepting = async {
+        let body = body?;
+        accept(&app, query, name, &headers, body.bytes.clone(), &sender).await?;
+        Ok(body.bytes.len() as u64)
+    };
+    let accepted = accepting.await;
+    let size = accepted.inspect_err(|problem| app.monitor.refused(&sender, problem))?;
+    app.monitor.accepted(&sender, 1, size);
+    Ok(StatusCode::OK)
 }
 
 async fn accept(
     app: &App,
-    query: Parameters,
+    query: IngestParameters,
     name: AppName,
     headers: &HeaderMap,
     body: Bytes,
@@ -85,7 +90,7 @@ async fn accept(
         .map(str::to_owned)
         .chain(mapped.left_out)
     {
-        app.monitor.refused(sender, &reason);
+        app.monitor.left_out(sender, &reason);
     }
     let received = Received {
         origin: mapped.origin,
@@ -158,8 +163,9 @@ impl Content {
     fn from_pprof_form(mut form: Form) -> Result<Content, Problem> {
         let mut content = Content::new(form.take_required("profile")?, Some(Format::Pprof));
         let config: BTreeMap<String, TypeConfig> = match form.take("sample_type_config") {
-            Some(config) => serde_json::from_slice(&config)
-                .map_err(|error| Problem::bad_request(format!("sample_type_config: {error}")))?,
+            Some(config) => json(&config).map_err(|problem| {
+                Problem::bad_request(format!("the part sample_type_config: {}", problem.detail))
+            })?,
             None => BTreeMap::new(),
         };
         let earlier = form.take("prev_profile");

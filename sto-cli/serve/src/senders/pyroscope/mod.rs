@@ -10,6 +10,8 @@ mod push;
 mod text;
 mod time;
 
+pub(crate) use ingest::IngestParameters;
+
 use crate::shared::Shared;
 use axum::Router;
 use axum::routing::post;

@@ -1,6 +1,7 @@
 //! `push.v1.PusherService/Push`: several series of pprof profiles.
 
 use crate::intake::Received;
+use crate::parse::json;
 use crate::problem::Problem;
 use crate::senders::mapping::map;
 use crate::shared::App;
@@ -47,8 +48,11 @@ struct PushRequest {
     series: Vec<Series>,
 }
 
+/// The kind of these senders in the status.
+const SENDER: &str = "pyroscope push";
+
 pub(super) async fn receive(app: App, request: Request) -> Response {
-    unary(&app, request, |call| push(&app, call)).await
+    unary(&app, request, Some(SENDER), |call| push(&app, call)).await
 }
 
 async fn push(app: &App, call: Call) -> Result<Vec<u8>, Problem> {
@@ -57,10 +61,9 @@ async fn push(app: &App, call: Call) -> Result<Vec<u8>, Problem> {
             let error = error.in_file(Path::new("the request"), call.message.len());
             Problem::bad_request(error.to_string())
         })?,
-        Codec::Json => serde_json::from_slice(&call.message)
-            .map_err(|error| Problem::bad_request(format!("the request: {error}")))?,
+        Codec::Json => json(&call.message)?,
     };
-    let mut sender = "pyroscope push".to_owned();
+    let mut sender = SENDER.to_owned();
     let (mut received, mut left_out) = (Vec::new(), Vec::new());
     for series in request.series {
         let labels = series
@@ -70,7 +73,7 @@ async fn push(app: &App, call: Call) -> Result<Vec<u8>, Problem> {
         let mapped = map(labels, &call.headers);
         left_out.extend(mapped.left_out);
         if let Some(program) = &mapped.origin.program {
-            sender = format!("pyroscope push: {program}");
+            sender = format!("{SENDER}: {program}");
         }
         received.extend(series.samples.into_iter().map(|sample| Received {
             origin: mapped.origin.clone(),
@@ -81,7 +84,7 @@ async fn push(app: &App, call: Call) -> Result<Vec<u8>, Problem> {
     }
     let profiles = received.len() as u64;
     for reason in left_out {
-        app.monitor.refused(&sender, &reason);
+        app.monitor.left_out(&sender, &reason);
     }
     match app.intake.accept(received).await {
         Ok(()) => {
@@ -93,7 +96,7 @@ async fn push(app: &App, call: Call) -> Result<Vec<u8>, Problem> {
             })
         }
         Err(problem) => {
-            app.monitor.refused(&sender, &problem.detail);
+            app.monitor.refused(&sender, &problem);
             Err(problem)
         }
     }
@@ -156,8 +159,8 @@ fn text(bytes: &[u8]) -> String {
 
 fn base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let bytes = BASE64_STANDARD
-        .decode(text)
-        .map_err(serde::de::Error::custom)?;
+    let bytes = BASE64_STANDARD.decode(text);
+    let bytes =
+        bytes.map_err(|error| serde::de::Error::custom(format!("expected base64: {error}")))?;
     Ok(bytes.into())
 }
