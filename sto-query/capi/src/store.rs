@@ -32,7 +32,7 @@ pub struct StoStore {
 
 /// The options of `sto_ingest_file`.
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object of options")]
 pub(crate) struct AboutRecording {
     program: Option<String>,
     build: Option<String>,

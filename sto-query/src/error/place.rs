@@ -90,11 +90,12 @@ fn in_ingested(error: &IngestError) -> Option<ErrorPlace<'_>> {
 
 fn in_file(error: &FormatError) -> Option<ErrorPlace<'_>> {
     match error {
-        FormatError::Malformed { path, at, .. } => Some(ErrorPlace { path, at: Some(at) }),
+        FormatError::Malformed { path, at, .. } | FormatError::Truncated { path, cut: at, .. } => {
+            Some(ErrorPlace { path, at: Some(at) })
+        }
         FormatError::Io { path, .. }
         | FormatError::Empty { path }
         | FormatError::Unknown { path, .. }
-        | FormatError::Truncated { path, .. }
         | FormatError::ExpandsTooFar { path, .. }
         | FormatError::Unsupported { path, .. }
         | FormatError::NoOverlap { path, .. }
