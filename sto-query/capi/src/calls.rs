@@ -136,7 +136,7 @@ pub unsafe extern "C" fn sto_ask(
     hand_over(unsafe { call(error, ask) })
 }
 
-/// Runs one statement of SQL on the tables of a store, which `sto help sql` describes.
+/// Runs one statement of SQL on the tables of a store, which `sto sql .schema` lists.
 ///
 /// On success, sets `*rows` to a stream of one batch, which the caller releases. It does not depend on the store any
 /// more. A column has the narrowest type that all of its cells have: null (`n`), integer (`l`), floating point (`g`),
