@@ -128,9 +128,11 @@ fn shared_library_exports_only_the_functions_of_the_header() {
     let mut nm = Command::new("nm");
     nm.args(["--dynamic", "--defined-only"])
         .arg(built().join("libsto_capi.so"));
-    let exported: BTreeSet<String> = run(&mut nm)
-        .lines()
-        .map(|line| line[19..].to_owned())
+    let exported = run(&mut nm);
+    let exported = exported.lines().map(|line| line[19..].to_owned());
+    // A dependency that only other crates of the workspace enable exports functions for C, too.
+    let exported: BTreeSet<String> = exported
+        .filter(|name| !name.starts_with("crc_fast_"))
         .collect();
     let header = fs::read_to_string(package().join("include/sto.h")).unwrap();
     let declared = header.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
