@@ -23,7 +23,7 @@ pub(crate) struct Problem {
     pub(crate) r#type: &'static str,
     /// The status in words.
     pub(crate) title: &'static str,
-    /// What was found, what was expected, and the remedy.
+    /// The problem in a sentence: the value found, the value expected, and the remedy.
     pub(crate) detail: String,
     /// Seconds after which another attempt may succeed.
     #[serde(skip)]

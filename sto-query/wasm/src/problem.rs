@@ -13,7 +13,7 @@ pub struct Problem {
     pub status: u16,
     /// The kind of problem, as a heading.
     pub title: &'static str,
-    /// What was found, what was expected, and the remedy.
+    /// The problem in a sentence: the value found, the value expected, and the remedy.
     pub detail: String,
 }
 

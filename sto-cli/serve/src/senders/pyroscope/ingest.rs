@@ -32,7 +32,7 @@ pub(crate) struct IngestParameters {
     format: String,
     /// The profiler.
     spy_name: Option<String>,
-    /// What the values count.
+    /// The unit of the values.
     units: Option<String>,
 }
 
